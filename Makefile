@@ -1,0 +1,81 @@
+# Each target works in a fresh clone with Python 3.11 or newer, make and git: what it needs is installed
+# once, into $(VENV) and for the peers of `make bench` into .venv-bench, and again when pyproject.toml changes.
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+BENCH ?= full
+EXAMPLE ?= examples/sweep/pipeline.py
+
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest
+RUN := $(VENV)/.installed
+DEV := $(VENV)/.group-dev
+PEERS := .venv-bench/.group-bench
+PIP := -m pip --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test corpus lint types wheel-test bench clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
+		printf '  %-12s %s\n' "$$name" "$$text"; done
+
+demo: $(RUN) ## compile an example: its YAML, then its graph
+	$(BIN)/flowdsl compile $(EXAMPLE)
+	@echo
+	$(BIN)/flowdsl graph $(EXAMPLE)
+
+test: $(DEV) ## the tests that need nothing outside the checkout
+	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel -n $(JOBS)
+
+corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
+	@test -d "$${FLOWDSL_CORPUS:-../shared}" || { \
+		echo "make corpus: no reference material in $${FLOWDSL_CORPUS:-../shared}; name its folder: FLOWDSL_CORPUS=/path make corpus" >&2; \
+		exit 1; }
+	$(PYTEST) tests/corpus -n $(JOBS)
+
+lint: $(DEV) ## style, import direction, links
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports
+	$(BIN)/python tools/links.py
+
+types: $(DEV) ## mypy and pyright, both strict
+	$(BIN)/mypy
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+wheel-test: $(DEV) ## build the sdist and the wheel, and use the wheel away from the checkout
+	$(PYTEST) tests/wheel
+
+bench: $(RUN) $(PEERS) ## measure against the peers; BENCH=short for a quick run
+	$(BIN)/python -m benchmarks $(if $(filter short,$(BENCH)),--short)
+
+clean: ## remove caches and build output; the environments stay
+	rm -rf build dist flowdsl.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find benchmarks cli compiler examples flowdsl grammar runtime tests tools -name __pycache__ -prune -exec rm -rf {} +
+
+# A pip is the last thing a new environment gets.
+%/bin/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "flowdsl needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -m venv $* || { \
+		echo "no virtual environment could be made; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@echo '*' > $*/.gitignore
+
+$(RUN): pyproject.toml | $(BIN)/pip
+	$(BIN)/python $(PIP) install --editable .
+	@touch $@
+
+# One stamp for each dependency group of pyproject.toml; `--group` came with pip 25.1.
+$(VENV)/.group-%: pyproject.toml | $(BIN)/pip
+	$(BIN)/python $(PIP) install --upgrade 'pip>=25.1'
+	$(BIN)/python $(PIP) install --editable . --group $*
+	@touch $@
+
+$(PEERS): pyproject.toml | .venv-bench/bin/pip
+	.venv-bench/bin/python $(PIP) install --upgrade 'pip>=25.1'
+	.venv-bench/bin/python $(PIP) install --group bench
+	@touch $@

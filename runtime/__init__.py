@@ -1,0 +1,1 @@
+"""Runs: submit, follow, bring back; and the local execution of a manifest."""

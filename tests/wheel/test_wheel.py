@@ -1,0 +1,109 @@
+"""What a user installs: the wheel, built by way of the sdist, in an environment and folder of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+    "setuptools"
+]["package-dir"]
+EXAMPLES = sorted(path.parent.name for path in ROOT.glob("examples/*/pipeline.py"))
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """The standard output of a command that must succeed, run without the checkout on the import path."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of this checkout, built in a copy so that no earlier build is found."""
+    copy = tmp_path_factory.mktemp("source") / "flowdsl"
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    for name in filter(None, listed.split("\0")):
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_symlink() or (ROOT / name).exists():
+            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    run(sys.executable, "-m", "build", copy, cwd=copy.parent)
+    (built,) = (copy / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `bin` folder of an environment that holds the wheel and what it depends on."""
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder, with_pip=True)
+    run(folder / "bin/python", "-m", "pip", "install", "--disable-pip-version-check", wheel, cwd=folder)
+    return folder / "bin"
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    """A folder that holds a copy of the examples and nothing else."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def test_the_wheel_holds_what_the_folders_hold(wheel: Path) -> None:
+    on_disk = {
+        f"{package.replace('.', '/')}/{path.name}"
+        for package, folder in FOLDERS.items()
+        for path in (ROOT / folder).iterdir()
+        if path.is_file()
+    }
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert names == on_disk
+
+
+def test_the_package_comes_from_the_environment(installed: Path, tmp_path: Path) -> None:
+    script = "import flowdsl, flowdsl.compiler; print(flowdsl.__file__, flowdsl.compiler.__file__, sep='\\n')"
+    for place in run(installed / "python", "-c", script, cwd=tmp_path).splitlines():
+        assert Path(place).is_relative_to(installed.parent)
+
+
+def test_the_command_answers(installed: Path, tmp_path: Path) -> None:
+    assert "compile" in run(installed / "flowdsl", "--help", cwd=tmp_path)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_compiles(name: str, installed: Path, examples: Path) -> None:
+    text = run(installed / "flowdsl", "compile", "pipeline.py", cwd=examples / "examples" / name)
+    assert "apiVersion: argoproj.io/v1alpha1\n" in text
+
+
+def test_folders_of_the_user_do_not_collide(installed: Path, tmp_path: Path) -> None:
+    for name in ("cli", "compiler", "grammar", "runtime"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text("OWNER = 'user'\n", encoding="utf-8")
+    script = (
+        "import flowdsl.cli, flowdsl.compiler, flowdsl.grammar, flowdsl.runtime\n"
+        "import cli, compiler, grammar, runtime\n"
+        "print(cli.OWNER, compiler.OWNER, grammar.OWNER, runtime.OWNER)"
+    )
+    assert run(installed / "python", "-c", script, cwd=tmp_path) == "user user user user\n"
+
+
+def test_mypy_accepts_the_examples(installed: Path, examples: Path) -> None:
+    options = ("--strict", "--explicit-package-bases", "--python-executable", installed / "python")
+    run(sys.executable, "-m", "mypy", *options, "examples", cwd=examples)
+
+
+def test_pyright_accepts_the_examples(installed: Path, examples: Path) -> None:
+    settings = '{"typeCheckingMode": "strict", "include": ["examples"]}'
+    (examples / "pyrightconfig.json").write_text(settings, encoding="utf-8")
+    run(sys.executable, "-m", "pyright", "--pythonpath", installed / "python", cwd=examples)
