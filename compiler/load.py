@@ -1,0 +1,292 @@
+"""The user's file, read, parsed once and executed as a module."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import os
+import re
+import sys
+from importlib.util import decode_source
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.place import Site, Span
+from flowdsl.source import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from traceback import TracebackException
+    from types import TracebackType
+
+    from flowdsl.diagnostic import Finding
+    from flowdsl.place import Place
+    from flowdsl.source import SourceFile
+
+# What the user's files imported from beside them, for the next load to begin without: two files may
+# each have a `helpers.py`, and a file that is loaded again is to see its own as it is then.
+_beside: set[str] = set()
+
+_OF_FILE = re.compile(r"<file [^<>\n]+>\.")
+
+
+class Loaded(NamedTuple):
+    """A user's file that was executed."""
+
+    path: Path
+    module: ModuleType
+    sources: Sources
+    source: SourceFile
+
+
+class LoadError(Exception):
+    """A file that could not be loaded.
+
+    Either `diagnostic` says what is wrong with the file (its places are in `sources`), or `traceback`
+    is the text, as Python shows it, of an exception that the user's own code raised.
+    """
+
+    def __init__(
+        self, sources: Sources, diagnostic: Diagnostic | None = None, traceback: str | None = None
+    ) -> None:
+        self.sources = sources
+        self.diagnostic = diagnostic
+        self.traceback = traceback
+        super().__init__(self.message)
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in one line."""
+        if self.diagnostic is not None:
+            return self.diagnostic.finding.message
+        return (self.traceback or "").rstrip().rpartition("\n")[2]
+
+    @property
+    def span(self) -> Span | None:
+        """Where, if the file itself is at fault at one place."""
+        place = None if self.diagnostic is None else self.diagnostic.place
+        return None if place is None else self.sources.resolve(place)
+
+
+def load(path: Path) -> Loaded:
+    """Execute a file as a module of its own and keep its text and tree; raises `LoadError`.
+
+    As with `python FILE`, its folder is the first on `sys.path` meanwhile; unlike there, `__name__` is
+    not `__main__`, and no byte code is written. The module stays in `sys.modules` under a name that no
+    import statement can spell, so string annotations and pickles of its classes find it. Loading a
+    file again gives a new module, and new ones of those that it imports from its folder.
+    """
+    sources = Sources()
+    filename = os.path.abspath(path)  # noqa: PTH100 -- links stay: this is the name in messages
+    text = _read(path, sources, filename)
+    source = sources.add(filename, text, shown=str(path))
+    try:
+        tree = ast.parse(source.text, filename)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise LoadError(sources, _invalid(error, source, in_bytes=False)) from error
+    source = sources.add(filename, text, tree, shown=str(path))
+    try:
+        code = compile(tree, filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise LoadError(sources, _invalid(error, source, in_bytes=True)) from error
+
+    for name in _beside:
+        sys.modules.pop(name, None)
+    _beside.clear()
+    importlib.invalidate_caches()
+    module = ModuleType(_name(path.stem))
+    module.__file__ = filename
+    sys.modules[module.__name__] = module
+    try:
+        with importing(path):
+            exec(code, module.__dict__)
+    except BaseException as error:
+        sys.modules.pop(module.__name__, None)
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        if isinstance(error, SystemExit):
+            raise LoadError(sources, _exits(error, filename)) from error
+        raise LoadError(sources, traceback=user_traceback(error)) from error
+    return Loaded(path, module, sources, source)
+
+
+@contextlib.contextmanager
+def importing(path: Path) -> Generator[None]:
+    """Import as `python FILE` would: the file's folder first on `sys.path`; and write no byte code.
+
+    For all that runs code of the file: its loading and, because a function may import when it is called,
+    the tracing of its pipelines.
+    """
+    folder = os.path.dirname(os.path.realpath(path))  # noqa: PTH120 -- as Python makes sys.path[0]
+    before, writes = set(sys.modules), sys.dont_write_bytecode
+    sys.path.insert(0, folder)
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = writes
+        with contextlib.suppress(ValueError):
+            sys.path.remove(folder)
+        _beside.update(name for name in sys.modules.keys() - before if _is_beside(name, folder))
+
+
+def user_traceback(error: BaseException) -> str:
+    """An exception of the user's code as Python shows it, without the frames of flowdsl and of importing.
+
+    Classes of a loaded file have no module in front, as when Python runs the file.
+    """
+    from traceback import TracebackException
+
+    shown = TracebackException(type(error), error, error.__traceback__)
+    _strip(shown, _ours(error, set()))
+    return _OF_FILE.sub("", "".join(shown.format()))
+
+
+def _name(stem: str) -> str:
+    """A name for a module that is not taken; text that Python makes with it can be told from other text."""
+    base = stem.replace(".", "_")
+    name, count = f"<file {base}>", 1
+    while name in sys.modules:
+        count += 1
+        name = f"<file {base} {count}>"
+    return name
+
+
+def _is_beside(name: str, folder: str) -> bool:
+    """Whether a module is a file of the user's in that folder or below, not one of a library there."""
+    top = name.partition(".")[0]
+    if top in sys.stdlib_module_names or top == "flowdsl":
+        return False
+    module = sys.modules[name]
+    places = [getattr(module, "__file__", None), *getattr(module, "__path__", ())]
+    file = next((place for place in places if isinstance(place, str)), "")
+    inside = file.startswith(os.path.join(folder, ""))  # noqa: PTH118 -- text only
+    return inside and not {"site-packages", "dist-packages"} & {*Path(file).parts}
+
+
+def _read(path: Path, sources: Sources, filename: str) -> str:
+    """The text of a file, decoded as Python does it."""
+    from flowdsl.compiler.load_findings import Folder, NoFile, Unreadable, WrongEncoding
+
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        finding: Finding
+        if isinstance(error, FileNotFoundError | NotADirectoryError):
+            finding = NoFile(path=str(path), hint=_instead(path))
+        elif path.is_dir():
+            names = ", ".join(f"`{entry}`" for entry in _python_files(path)[:3])
+            finding = Folder(path=str(path), hint=f": {names}" if names else "")
+        else:
+            reason = getattr(error, "strerror", None) or str(error)
+            finding = Unreadable(path=str(path), reason=reason)
+        raise LoadError(sources, Diagnostic(finding, None)) from error
+    try:
+        return decode_source(data)
+    except (SyntaxError, LookupError, UnicodeDecodeError) as error:
+        wrong = error if isinstance(error, UnicodeDecodeError) else _undecodable(data)
+        sources.add(filename, data.decode(wrong.encoding if wrong else "utf-8", "replace"), shown=str(path))
+        if wrong is None:
+            place = Span(filename, 1, 0, 1, 0)
+            reason = getattr(error, "msg", None) or str(error)
+        else:
+            good = wrong.object[: wrong.start].decode(wrong.encoding, "replace")
+            line, column = good.count("\n") + 1, len(good) - good.rfind("\n")
+            place = Span(filename, line, column, line, column + 1)
+            reason = f"byte {wrong.object[wrong.start]:#04x} is not {wrong.encoding.upper()}"
+        raise LoadError(sources, Diagnostic(WrongEncoding(reason=reason), place)) from error
+
+
+def _undecodable(data: bytes) -> UnicodeDecodeError | None:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error
+    return None
+
+
+def _python_files(folder: Path) -> list[Path]:
+    try:
+        return sorted(entry for entry in folder.iterdir() if entry.suffix == ".py")
+    except OSError:
+        return []
+
+
+def _instead(path: Path) -> str:
+    from flowdsl.diagnostic import near
+
+    close = near(path.name, [entry.name for entry in _python_files(path.parent)])
+    if close is not None:
+        return f"did you mean `{path.parent / close}`?"
+    return f"name a file that exists; the current folder is {os.getcwd()}"  # noqa: PTH109
+
+
+def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnostic:
+    """A refusal by Python's parser or compiler; the compiler counts columns in bytes."""
+    from flowdsl.compiler.load_findings import InvalidSyntax
+
+    python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    text, file = source.text, source.filename
+    if not isinstance(error, SyntaxError):
+        deep = isinstance(error, RecursionError | MemoryError)
+        reason = "the file is nested too deeply for Python" if deep else str(error)
+        return Diagnostic(InvalidSyntax(reason=reason, python=python), Span(file, 1, 0, 1, 0))
+    # Only an error about a null character comes without a line.
+    line = error.lineno or text.count("\n", 0, max(text.find("\0"), 0)) + 1
+    end_line = max(line, error.end_lineno or line)
+    column, end = error.offset or 0, error.end_offset or 0
+    if column < 1 or (error.text is not None and error.text.strip() not in text):
+        # Python 3.11 parses the holes of an f-string by themselves, and counts their columns there.
+        span = Span(file, line, 0, line, 0)
+    else:
+        if in_bytes:
+            column, end = source.column(line, column - 1), source.column(end_line, max(end - 1, 0))
+        span = Span(file, line, column, end_line, max(end, column + 1) if end_line == line else max(end, 1))
+    return Diagnostic(InvalidSyntax(reason=error.msg, python=python), span)
+
+
+def _exits(error: SystemExit, filename: str) -> Diagnostic:
+    from flowdsl.compiler.load_findings import Exits
+
+    place: Place | None = None
+    for frame in _frames(error.__traceback__):
+        if frame.tb_frame.f_code.co_filename == filename:
+            place = Site(frame.tb_frame.f_code, frame.tb_lasti)
+    shown = "" if error.code is None else repr(error.code)
+    return Diagnostic(Exits(exit=f"SystemExit({shown})"), place)
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
+
+def _ours(error: BaseException, seen: set[int]) -> set[str]:
+    """The files of flowdsl in the tracebacks of an exception and of those it comes from."""
+    seen.add(id(error))
+    found: set[str] = set()
+    for frame in _frames(error.__traceback__):
+        if frame.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "flowdsl":
+            found.add(frame.tb_frame.f_code.co_filename)
+    others = [error.__cause__, error.__context__]
+    if isinstance(error, BaseExceptionGroup):
+        others += cast("BaseExceptionGroup[BaseException]", error).exceptions
+    for other in others:
+        if other is not None and id(other) not in seen:
+            found |= _ours(other, seen)
+    return found
+
+
+def _strip(shown: TracebackException, ours: set[str]) -> None:
+    shown.stack[:] = [
+        frame
+        for frame in shown.stack
+        if frame.filename not in ours and not frame.filename.startswith("<frozen importlib")
+    ]
+    for other in (shown.__cause__, shown.__context__, *(shown.exceptions or ())):
+        if other is not None:
+            _strip(other, ours)

@@ -1,0 +1,90 @@
+"""What can be wrong with a file before anything in it means something: FD101 to FD106."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding
+
+
+class InvalidSyntax(Finding):
+    """The file is not Python, or not this Python."""
+
+    code: ClassVar[str] = "FD101"
+    title: ClassVar[str] = "{reason}"
+    help: ClassVar[str] = (
+        "correct the line, or run flowdsl with the Python that the file is written for: this is {python}"
+    )
+    reason: str
+    python: str
+
+
+class NoFile(Finding):
+    """There is nothing at the path."""
+
+    code: ClassVar[str] = "FD102"
+    title: ClassVar[str] = "there is no file `{path}`"
+    help: ClassVar[str] = "{hint}"
+    path: str
+    hint: str
+
+
+class Folder(Finding):
+    """The path is a folder."""
+
+    code: ClassVar[str] = "FD103"
+    title: ClassVar[str] = "`{path}` is a folder, not a file"
+    help: ClassVar[str] = "name the file in it that defines the pipeline{hint}"
+    path: str
+    hint: str
+
+
+class WrongEncoding(Finding):
+    """The bytes are not text in the encoding of the file."""
+
+    code: ClassVar[str] = "FD104"
+    title: ClassVar[str] = "the file is not text that Python can read: {reason}"
+    help: ClassVar[str] = "save it as UTF-8, or name its encoding in its first line: `# coding: latin-1`"
+    reason: str
+
+
+class Exits(Finding):
+    """The file ends the process while it is imported."""
+
+    code: ClassVar[str] = "FD105"
+    title: ClassVar[str] = "the file ends Python when it is loaded: {exit}"
+    help: ClassVar[str] = 'put what only a script does under `if __name__ == "__main__":`'
+    exit: str
+
+
+class Unreadable(Finding):
+    """The operating system refuses to read the file."""
+
+    code: ClassVar[str] = "FD106"
+    title: ClassVar[str] = "`{path}` cannot be read: {reason}"
+    help: ClassVar[str] = "give yourself the right to read it, or name another file"
+    path: str
+    reason: str
+
+
+class NoPipeline(Finding):
+    """A file without a pipeline."""
+
+    code = "FD110"
+    title = "there is no pipeline in {path}"
+    help = "put @pipeline above the function that calls the steps"
+    path: str
+
+
+class UnknownPipeline(Finding):
+    """A NAME that is no pipeline of the file."""
+
+    code = "FD111"
+    title = "there is no pipeline `{name}`: {hint}"
+    help = "name a pipeline of the file after the colon, or leave the name out"
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the pipeline that was probably meant."""
+        return {**super().words(), "hint": suggest(self.name, self.known) or "the file has none"}

@@ -1,0 +1,112 @@
+"""Diagnostics: what is wrong, where, and what to do about it.
+
+A kind of finding is one small class below `Finding`: constant text, typed data, a stable code.
+Kinds live beside the stage that reports them and are imported when one is reported.
+Nothing here formats for a terminal; `flowdsl.cli.report` does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, dataclass_transform
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flowdsl.place import Place
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass_transform(frozen_default=True)
+class Finding:
+    """A kind of mistake; an instance is one occurrence, without its place.
+
+    `title`, `label` and `help` are templates over the fields of the class. The title is one terse
+    phrase that stands alone, the label goes under the caret, the help says the way out.
+    A subclass declares its data as annotations and may override `describe` where the text of a
+    field depends on the data (a near miss, a list of names).
+    """
+
+    code: ClassVar[str]
+    severity: ClassVar[Severity] = "error"
+    title: ClassVar[str]
+    label: ClassVar[str] = ""
+    help: ClassVar[str] = ""
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        own = cls.__dict__.get("__annotations__", {})
+        names = tuple(name for name, kind in own.items() if "ClassVar" not in str(kind))
+        cls._fields = cls._fields + names
+
+    def __init__(self, *values: object, **named: object) -> None:
+        named.update(zip(self._fields, values, strict=False))
+        for name in self._fields:
+            if name not in named and not hasattr(type(self), name):
+                raise TypeError(f"{type(self).__name__} needs {name!r}")
+        self.__dict__.update(named)
+
+    def words(self) -> dict[str, str]:
+        """The texts that fill the holes of the templates, by field name."""
+        return {name: show(getattr(self, name)) for name in self._fields}
+
+    @property
+    def message(self) -> str:
+        """The title with its data."""
+        return self.title.format_map(self.words())
+
+    @property
+    def caption(self) -> str:
+        """The text under the caret, with its data; may be empty."""
+        return self.label.format_map(self.words())
+
+    @property
+    def advice(self) -> str:
+        """The way out, with its data; may be empty."""
+        return self.help.format_map(self.words())
+
+
+class Related(NamedTuple):
+    """A second place that explains the first."""
+
+    place: Place
+    message: str
+
+
+class Diagnostic(NamedTuple):
+    """One finding at one place."""
+
+    finding: Finding
+    place: Place | None
+    related: tuple[Related, ...] = ()
+
+
+def show(value: object) -> str:
+    """A field's text: strings as they are, sequences as a list in words."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (tuple, list)):
+        return ", ".join(show(item) for item in value)
+    return str(value)
+
+
+def near(name: str, known: Iterable[str]) -> str | None:
+    """The known name that `name` was probably meant to be, or None."""
+    import difflib
+
+    names = list(known)
+    folded = {known_name.lower().replace("-", "_"): known_name for known_name in names}
+    found = difflib.get_close_matches(name.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
+    return folded[found[0]] if found else None
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """`did you mean ...?`, or the names there are, or nothing when there are none."""
+    names = list(known)
+    if (close := near(name, names)) is not None:
+        return f"did you mean `{close}`?"
+    if not names:
+        return ""
+    shown = ", ".join(f"`{known_name}`" for known_name in names[:8])
+    return f"there is {shown}" + (" ..." if len(names) > 8 else "")
