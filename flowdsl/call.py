@@ -1,0 +1,230 @@
+"""Adding a call to the graph: arguments are bound by hand, so that every mistake has its own place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.diagnostic import Related, near
+from flowdsl.expr import Best, Expr, Many, Out, Poison, Rows, leaves
+from flowdsl.lift import lift
+from flowdsl.place import Argument, Place, Site
+from flowdsl.signature import MISSING, Parameter, Signature
+from flowdsl.trace import Call, Graph, Trace
+from flowdsl.value import RunTimeValue, expr_of, is_value, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flowdsl.pipeline import Pipeline, PipelineDef
+    from flowdsl.step import Step, StepDef
+
+
+def add(
+    trace: Trace,
+    target: Step[..., Any] | Pipeline[..., Any],
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+    site: Site,
+) -> RunTimeValue:
+    """Record the call of a step or pipeline; the stand-in for its result."""
+    call = begin(trace, target, site)
+    definition = call.target
+    bound = bind(trace, definition, args, kwargs, site)
+    call.arguments = bound
+    call.positional = len(args)
+    trace.graph.calls.append(call)
+    return value(result_of(call, definition.signature.returns))
+
+
+def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site) -> Call:
+    """A call in the graph that is being written, without its arguments."""
+    graph = trace.graph
+    call = Call(target._definition, site, graph)
+    call.region = graph.region
+    if graph.finished is not None and graph.finished.parent is graph.region:
+        graph.finished = None  # `otherwise` follows its `when` at once
+    options = dict(target._overrides)
+    if target._override_site is not None:
+        place = target._override_site
+        call.name = options.pop("name", None)
+        after = options.pop("after", ())
+        call.after = tuple(waited(trace, graph, after, Argument(place, "after")))
+        call.options = options
+        call.override = place
+    return call
+
+
+def waited(trace: Trace, graph: Graph, after: object, place: Place) -> list[Call]:
+    """The calls that `after=` names."""
+    found: list[Call] = []
+    for one in after if isinstance(after, (list, tuple)) else (after,):
+        calls = calls_of(expr_of(one)) if is_value(one) else getattr(one, "_flowdsl_calls", None)  # type: ignore[arg-type]
+        if not calls:
+            trace.report("NotATask", place, have=type(one).__name__ if not is_value(one) else "a value")
+            continue
+        found.extend(call for call in calls if call.graph is graph)
+    return found
+
+
+def calls_of(expr: Expr) -> list[Call]:
+    """The calls whose outputs an expression takes."""
+    found: list[Call] = []
+    for leaf in leaves(expr):
+        if isinstance(leaf, (Out, Rows, Best)) and isinstance(leaf.task, Call):
+            found.append(leaf.task)
+    return found
+
+
+def result_of(call: Call, returns: t.Type) -> Expr:
+    """What a call hands on: one output, or the fields of a record or tuple; a loop hands on rows."""
+    if call.loop is not None:
+        return Rows(call, returns, t.Sequence(returns))
+    return outputs_of(returns, lambda name, kind: Out(call, name, kind))
+
+
+def outputs_of(returns: t.Type, leaf: Callable[[str, t.Type], Expr]) -> Expr:
+    """The expression for a result whose outputs are made by `leaf(name, type)`."""
+    outs = t.outputs(returns)
+    if isinstance(returns, (t.Record, t.Fixed)):
+        names = tuple(str(out.attribute) for out in outs)
+        return Many(tuple(leaf(out.name, out.type) for out in outs), names, returns)
+    if not outs:
+        return leaf("", t.NONE)
+    return leaf("return", t.JSON if isinstance(returns, t.Unsupported) else returns)
+
+
+def bind(
+    trace: Trace,
+    definition: StepDef | PipelineDef,
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+    site: Site,
+    given: frozenset[str] = frozenset(),
+) -> dict[str, Expr]:
+    """The arguments of a call by parameter, each lifted to its type.
+
+    `given` are the parameters that a loop fills. Every mistake is reported at its own argument.
+    """
+    signature = definition.signature
+    parameters = signature.parameters
+    bound: dict[str, Expr] = {}
+    positional = [parameter for parameter in parameters if parameter.positional]
+    if len(args) > len(positional):
+        _report_call(
+            trace,
+            "TooManyArguments",
+            Argument(site, position=len(positional)),
+            definition,
+            step=definition.name,
+            given=len(args),
+            takes=len(positional),
+        )
+    for index, (parameter, argument) in enumerate(zip(positional, args, strict=False)):
+        bound[parameter.name] = _lift(trace, definition, parameter, argument, site, index)
+    unknown = []
+    for name, argument in kwargs.items():
+        found = signature.by_name.get(name)
+        if found is None or not found.keyword:
+            unknown.append(name)
+        elif name in bound or name in given:
+            _report_call(
+                trace, "RepeatedArgument", Argument(site, name, part="name"), definition, step=definition.name, name=name
+            )
+        else:
+            bound[name] = _lift(trace, definition, found, argument, site, None)
+    missing = [
+        parameter
+        for parameter in parameters
+        if parameter.name not in bound and parameter.name not in given and parameter.default is MISSING
+    ]
+    _misfits(trace, definition, signature, unknown, missing, site)
+    for parameter in parameters:
+        if parameter.name not in bound and parameter.name not in given:
+            bound[parameter.name] = _default(trace, definition, parameter, site)
+    return bound
+
+
+def _misfits(
+    trace: Trace,
+    definition: StepDef | PipelineDef,
+    signature: Signature,
+    unknown: list[str],
+    missing: list[Parameter],
+    site: Site,
+) -> None:
+    for name in unknown:
+        # One unknown keyword and one missing parameter are one mistake: name the missing one.
+        known = tuple(parameter.name for parameter in signature.parameters)
+        close = near(name, known)
+        if len(unknown) == 1 and len(missing) == 1 and close is None:
+            close = missing[0].name
+        missing[:] = [parameter for parameter in missing if parameter.name != close]
+        _report_call(
+            trace,
+            "UnknownParameter",
+            Argument(site, name, part="name"),
+            definition,
+            step=definition.name,
+            name=name,
+            close=close or "",
+            known=known,
+        )
+    for parameter in missing:
+        _report_call(
+            trace,
+            "MissingArgument",
+            site,
+            definition,
+            step=definition.name,
+            name=parameter.name,
+            type=t.spell(parameter.type),
+        )
+
+
+def _report_call(
+    trace: Trace, kind: str, place: Place, definition: StepDef | PipelineDef, **data: Any
+) -> None:
+    from flowdsl.place import Definition
+
+    spelled = definition.signature.spell(definition.name)
+    trace.report(kind, place, (Related(Definition(definition.function.__code__), spelled),), **data)
+
+
+def _lift(
+    trace: Trace,
+    definition: StepDef | PipelineDef,
+    parameter: Parameter,
+    argument: object,
+    site: Site,
+    position: int | None,
+) -> Expr:
+    place = Argument(site, parameter.name if position is None else None, position)
+
+    def complain(kind: str, **data: Any) -> None:
+        if kind == "WrongType":
+            data = {"parameter": parameter.name, "step": definition.name, **data}
+        _report_call(trace, kind, place, definition, **data)
+
+    if isinstance(parameter.type, t.Unsupported):
+        return Poison()  # reported once, at the definition
+    return lift(argument, parameter.type, complain)
+
+
+def _default(trace: Trace, definition: StepDef | PipelineDef, parameter: Parameter, site: Site) -> Expr:
+    if parameter.default is MISSING or isinstance(parameter.type, t.Unsupported):
+        return Poison()
+
+    def complain(kind: str, **data: Any) -> None:
+        from flowdsl.place import Definition
+
+        place = Definition(definition.function.__code__, parameter.name, "default")
+        if kind == "WrongType":
+            trace.report(
+                "WrongDefault", place, (), parameter=parameter.name, want=data["want"], have=data["have"]
+            )
+        else:
+            trace.report(kind, place, (), **data)
+
+    return lift(parameter.default, parameter.type, complain)
+

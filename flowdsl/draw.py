@@ -1,0 +1,219 @@
+"""Drawing the points of a sweep: at compile time, from the seed, the same on every machine."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.expr import Const, Expr, Poison
+from flowdsl.lift import lift
+from flowdsl.place import Argument, Site
+from flowdsl.space import Space
+from flowdsl.value import is_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flowdsl.pipeline import PipelineDef
+    from flowdsl.step import StepDef
+    from flowdsl.trace import Trace
+
+_CONTINUOUS = ("uniform", "loguniform", "quniform", "normal")
+_MOST = 100_000
+
+
+def draw(
+    trace: Trace,
+    target: StepDef | PipelineDef,
+    spaces: Mapping[str, object],
+    site: Site,
+    *,
+    trials: int | None,
+    search: str | None,
+    seed: int,
+) -> list[dict[str, Expr]]:
+    """The points of a search, each a value for every parameter; mistakes are recorded, and give no points."""
+    found = {name: _space(trace, target, name, space, site) for name, space in spaces.items()}
+    kind = search or ("random" if trials is not None else "grid")
+    if kind not in ("grid", "random"):
+        trace.report("UnknownSearch", Argument(site, "search"), (), have=repr(search))
+        return []
+    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int) or trials < 1):
+        trace.report("BadCount", Argument(site, "trials"), (), word="trials", have=repr(trials))
+        return []
+    if kind == "random" and trials is None:
+        trace.report("TrialsMissing", site)
+        return []
+    if kind == "grid":
+        for name, space in found.items():
+            if space is not None and not isinstance(space, list):
+                place = Argument(site, "over", part=f"item:{name}")
+                trace.report("GridContinuous", place, (), name=name, space=spaces[name].__class__.__name__)
+                return []
+    if any(space is None for space in found.values()) or not found:
+        return []
+    whole = {name: space for name, space in found.items() if space is not None}
+    size = _size(whole)
+    if kind == "grid":
+        if trials is not None and size is not None and trials != size:
+            trace.report("GridTrials", Argument(site, "trials"), (), trials=trials, size=size)
+            return []
+        return _grid(trace, whole, site)
+    assert trials is not None
+    if size is not None and trials > size:
+        trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=size)
+        return []
+    rows = _random(whole, trials, seed)
+    if len(rows) < trials:
+        trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
+    return rows
+
+
+def _size(spaces: Mapping[str, _Drawn]) -> int | None:
+    total = 1
+    for space in spaces.values():
+        if not isinstance(space, list):
+            return None
+        total *= len(space)
+    return total
+
+
+def _grid(trace: Trace, spaces: Mapping[str, _Drawn], site: Site) -> list[dict[str, Expr]]:
+    size = _size(spaces)
+    if size is not None and size > _MOST:
+        trace.report("GridTooLarge", Argument(site, "over"), (), size=size, most=_MOST)
+        return []
+    rows: list[dict[str, Expr]] = [{}]
+    for name, items in spaces.items():
+        assert isinstance(items, list)
+        rows = [{**row, name: item} for row in rows for item in items]
+    return rows
+
+
+def _random(spaces: Mapping[str, _Drawn], trials: int, seed: int) -> list[dict[str, Expr]]:
+    # Only random() is used: its sequence for a seed is the same in every Python.
+    import random
+
+    source = random.Random(seed).random  # noqa: S311 -- a repeatable search, not a secret
+    rows: list[dict[str, Expr]] = []
+    seen: set[str] = set()
+    for _ in range(100 * trials):
+        if len(rows) == trials:
+            break
+        row = {name: _pick(space, source) for name, space in spaces.items()}
+        key = repr(row)
+        if key not in seen:
+            seen.add(key)
+            rows.append(row)
+    return rows
+
+
+def _pick(space: _Drawn, source: Callable[[], float]) -> Expr:
+    if isinstance(space, list):
+        return space[min(int(source() * len(space)), len(space) - 1)]
+    return space(source)
+
+
+_Drawn = list[Expr] | Any
+
+
+def _space(
+    trace: Trace, target: StepDef | PipelineDef, name: str, space: object, site: Site
+) -> _Drawn | None:
+    """A space as the list of its values, or as a function that draws one; None after a mistake."""
+    parameter = target.signature.by_name[name]
+    place = Argument(site, "over", part=f"item:{name}")
+    kind = parameter.type
+    if isinstance(kind, t.Unsupported):
+        return None
+
+    def complain(word: str, **data: Any) -> None:
+        if word == "WrongType":
+            data = {"parameter": name, "step": target.name, **data}
+        trace.report(word, place, (), **data)
+
+    if is_value(space):
+        trace.report("SpaceRunTime", place, (), name=name)
+        return None
+    if not isinstance(space, Space):
+        if isinstance(space, (str, bytes)) or not hasattr(space, "__iter__"):
+            trace.report("NotASpace", place, (), name=name, have=type(space).__name__)
+            return None
+        space = Space("choice", tuple(space), site)
+    if space.kind == "choice":
+        items = [lift(item, kind, complain) for item in space.arguments]
+        if not items:
+            trace.report("EmptySpace", place, (), name=name)
+        return items if items and not any(isinstance(item, Poison) for item in items) else None
+    if (problem := _wrong(space)) is not None:
+        trace.report("BadSpace", place, (), space=space.kind, problem=problem)
+        return None
+    whole = space.kind == "integer"
+    plain = kind.item if isinstance(kind, t.Maybe) else kind
+    if not isinstance(plain, t.Number) or (plain == t.INT and not whole):
+        trace.report(
+            "SpaceType",
+            place,
+            (),
+            name=name,
+            space=space.kind,
+            gives="int" if whole else "float",
+            want=t.spell(kind),
+        )
+        return None
+    if whole:
+        low, high = space.arguments
+        if high - low < _MOST:
+            cast = int if plain == t.INT else float
+            return [Const(cast(number), kind) for number in range(low, high + 1)]
+        return lambda source: Const(low + int(source() * (high - low + 1)), kind)
+    if space.kind == "quniform":
+        return [Const(number, kind) for number in _multiples(*space.arguments)]
+    return lambda source: Const(_sample(space, source), kind)
+
+
+def _wrong(space: Space) -> str | None:
+    """What is wrong with the numbers of a space, or None."""
+    for argument in space.arguments:
+        number = isinstance(argument, (int, float)) and not isinstance(argument, bool)
+        if not number or not math.isfinite(argument):
+            return f"{argument!r} is not a finite number"
+    if space.kind == "integer" and any(not isinstance(argument, int) for argument in space.arguments):
+        return "its bounds are whole numbers"
+    if space.kind == "normal":
+        return None if space.arguments[1] > 0 else "its standard deviation must be above 0"
+    low, high = space.arguments[:2]
+    if not low < high:
+        return f"its lower bound {low!r} is not below its upper bound {high!r}"
+    if space.kind == "loguniform" and low <= 0:
+        return f"its lower bound {low!r} is not above 0"
+    if space.kind == "quniform" and not (high - low) / _MOST < space.arguments[2] <= high - low:
+        return f"its step {space.arguments[2]!r} is not above 0 and at most {high - low!r}"
+    return None
+
+
+def _sample(space: Space, source: Callable[[], float]) -> float:
+    arguments = space.arguments
+    if space.kind == "loguniform":
+        low, high = math.log(arguments[0]), math.log(arguments[1])
+        drawn = math.exp(low + source() * (high - low))
+    elif space.kind == "normal":
+        radius = math.sqrt(-2 * math.log(1 - source()))
+        drawn = arguments[0] + arguments[1] * radius * math.cos(2 * math.pi * source())
+    else:
+        drawn = arguments[0] + source() * (arguments[1] - arguments[0])
+    # Six digits: readable, and the same where the last bit of a logarithm differs between machines.
+    rounded = float(f"{drawn:.6g}")
+    if space.kind != "normal":
+        rounded = min(max(rounded, float(arguments[0])), float(arguments[1]))
+    return rounded
+
+
+def _multiples(low: float, high: float, step: float) -> list[float]:
+    from decimal import Decimal
+
+    unit = Decimal(repr(step))
+    first = math.ceil(Decimal(repr(low)) / unit)
+    last = math.floor(Decimal(repr(high)) / unit)
+    return [float(unit * number) for number in range(first, last + 1)]

@@ -1,0 +1,113 @@
+"""Pipelines: functions whose body says which steps run, with what, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
+
+from flowdsl.place import Site, here
+from flowdsl.signature import Signature, read
+from flowdsl.trace import OutsidePipeline, current
+
+if TYPE_CHECKING:
+    from types import FunctionType
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class PipelineOptions(TypedDict, total=False):
+    """What a pipeline may say about the run as a whole; every word is optional."""
+
+    name: str
+    parallelism: int
+    timeout: int | str
+    ttl: int | str
+    priority: str
+    service_account: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+
+class PipelineDef:
+    """A pipeline as it was declared."""
+
+    __slots__ = ("_signature", "function", "name", "options", "site")
+
+    def __init__(self, function: FunctionType, options: Mapping[str, Any], site: Site) -> None:
+        self.function = function
+        self.options = dict(options)
+        self.site = site
+        self.name: str = function.__name__
+        self._signature: Signature | None = None
+
+    @property
+    def signature(self) -> Signature:
+        """The parameters and the result, read when first asked for."""
+        if self._signature is None:
+            self._signature = read(self.function)
+        return self._signature
+
+
+class Pipeline(Generic[P, R]):
+    """A function that says what a run consists of; called inside another pipeline it is a sub-graph."""
+
+    def __init__(
+        self, definition: PipelineDef, overrides: Mapping[str, Any] | None = None, site: Site | None = None
+    ) -> None:
+        self._definition = definition
+        self._overrides = dict(overrides or {})
+        self._override_site = site
+        self.__wrapped__ = definition.function
+        self.__name__ = definition.function.__name__
+        self.__qualname__ = definition.function.__qualname__
+        self.__doc__ = definition.function.__doc__
+        self.__module__ = definition.function.__module__
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        trace = current()
+        if trace is None or not trace.open:
+            raise OutsidePipeline(
+                f"`{self.__name__}` is a pipeline: only its steps can be called as functions; "
+                "compile it with `flowdsl compile`"
+            )
+        from flowdsl.call import add
+        from flowdsl.tracing import trace_graph
+
+        trace_graph(trace, self._definition, here())
+        return cast(R, add(trace, self, args, kwargs, here()))
+
+    def options(self, **options: Unpack[SubgraphOptions]) -> Pipeline[P, R]:
+        """The same pipeline for one call inside another: `name=` and `after=`."""
+        return Pipeline(self._definition, {**self._overrides, **options}, here())
+
+    def __repr__(self) -> str:
+        return f"<pipeline {self.__name__}>"
+
+
+class SubgraphOptions(TypedDict, total=False):
+    """What one call of a pipeline inside another may say."""
+
+    name: str
+    after: object
+
+
+@overload
+def pipeline(function: Callable[P, R], /) -> Pipeline[P, R]: ...
+@overload
+def pipeline(
+    **options: Unpack[PipelineOptions],
+) -> Callable[[Callable[P, R]], Pipeline[P, R]]: ...
+def pipeline(function: Any = None, /, **options: Any) -> Any:
+    """Declare that a function is a pipeline: `@pipeline`, or `@pipeline(parallelism=10)`.
+
+    Its parameters are those of the workflow; what it returns are the workflow's outputs.
+    """
+    site = here()
+    if function is not None:
+        return Pipeline(PipelineDef(function, {}, site))
+
+    def decorate(function: FunctionType) -> Pipeline[..., Any]:
+        return Pipeline(PipelineDef(function, options, site))
+
+    return decorate

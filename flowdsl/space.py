@@ -1,0 +1,91 @@
+"""Search spaces: what a sweep draws its parameters from.
+
+Constructors store what was written and where; the compiler checks each space against the type of
+the parameter it is for, and draws.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flowdsl.place import Site, here
+
+
+class Space:
+    """The values one parameter may take: a kind, its arguments, and where it was written."""
+
+    __slots__ = ("arguments", "kind", "site")
+
+    def __init__(self, kind: str, arguments: tuple[Any, ...], site: Site) -> None:
+        self.kind = kind
+        self.arguments = arguments
+        self.site = site
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({', '.join(map(repr, self.arguments))})"
+
+
+def choice(*values: object) -> Space:
+    """One of the values, each as likely as the others."""
+    return Space("choice", values, here())
+
+
+def uniform(low: float, high: float) -> Space:
+    """A float between `low` and `high`, every one as likely as the others."""
+    return Space("uniform", (low, high), here())
+
+
+def loguniform(low: float, high: float) -> Space:
+    """A float between `low` and `high` (both above zero), every order of magnitude as likely as the others."""
+    return Space("loguniform", (low, high), here())
+
+
+def quniform(low: float, high: float, step: float) -> Space:
+    """A multiple of `step` between `low` and `high`."""
+    return Space("quniform", (low, high, step), here())
+
+
+def integer(low: int, high: int) -> Space:
+    """A whole number from `low` to `high`, both included."""
+    return Space("integer", (low, high), here())
+
+
+def normal(mean: float, deviation: float) -> Space:
+    """A float from the normal distribution with this mean and standard deviation."""
+    return Space("normal", (mean, deviation), here())
+
+
+class Objective:
+    """What a sweep looks for: the output `metric`, as large or as small as possible."""
+
+    __slots__ = ("goal", "metric", "site")
+
+    def __init__(self, goal: str, metric: str, site: Site) -> None:
+        self.goal = goal
+        self.metric = metric
+        self.site = site
+
+
+def maximize(metric: str = "return") -> Objective:
+    """The trial whose output `metric` is largest is the best; without a name, the trial's one result."""
+    return Objective("max", metric, here())
+
+
+def minimize(metric: str = "return") -> Objective:
+    """The trial whose output `metric` is smallest is the best; without a name, the trial's one result."""
+    return Objective("min", metric, here())
+
+
+class Grid:
+    """The product of several lists, in the order written: the last one varies fastest."""
+
+    __slots__ = ("lists", "site")
+
+    def __init__(self, lists: dict[str, object], site: Site) -> None:
+        self.lists = lists
+        self.site = site
+
+
+def grid(**lists: object) -> Grid:
+    """Every combination of the values of the lists, for `fan_out(over=...)`."""
+    return Grid(lists, here())

@@ -1,0 +1,190 @@
+"""Steps: functions that run in a pod of their own.
+
+Decorators store what was written and where, and never judge: a module always imports, and all
+findings come from the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypedDict, TypeVar, Unpack, cast
+
+from flowdsl import types as t
+from flowdsl.expr import InPod
+from flowdsl.place import Site, here
+from flowdsl.signature import Signature, read
+from flowdsl.trace import OutsidePipeline, current
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import FunctionType
+
+    from flowdsl.gpu import GPU
+    from flowdsl.volume import Secret, Volume
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+
+
+class StepOptions(TypedDict, total=False):
+    """What a step may say about where and how it runs; every word is optional."""
+
+    image: str
+    cpu: float | str
+    memory: int | str
+    gpu: int | GPU
+    node: Mapping[str, str]
+    where: str
+    tolerations: Sequence[str | Mapping[str, str]]
+    priority: str
+    env: Mapping[str, str | int | float]
+    secrets: Mapping[str, Secret]
+    mounts: Mapping[str, Volume | Path]
+    retries: int
+    timeout: int | str
+
+
+class CallOptions(StepOptions, total=False):
+    """What one call may say besides: its name in the graph, and what it waits for."""
+
+    name: str
+    after: Sequence[object]
+
+
+class StepDef:
+    """A step as it was declared: the function, its kind, its options, and where."""
+
+    __slots__ = ("_signature", "function", "kind", "name", "options", "site")
+
+    def __init__(self, function: FunctionType, kind: str, options: Mapping[str, Any], site: Site) -> None:
+        self.function = function
+        self.kind = kind  # "python" or "container"
+        self.options = dict(options)
+        self.site = site
+        self.name: str = function.__name__
+        self._signature: Signature | None = None
+
+    @property
+    def signature(self) -> Signature:
+        """The parameters and the result, read when first asked for."""
+        if self._signature is None:
+            self._signature = read(self.function)
+        return self._signature
+
+
+class Step(Generic[P, R]):
+    """A function that becomes a task when a pipeline calls it, and stays a function elsewhere."""
+
+    __slots__ = ("__dict__", "__weakref__", "_definition", "_overrides", "_override_site")
+
+    def __init__(
+        self, definition: StepDef, overrides: Mapping[str, Any] | None = None, site: Site | None = None
+    ) -> None:
+        self._definition = definition
+        self._overrides = dict(overrides or {})
+        self._override_site = site
+        function = definition.function
+        self.__wrapped__ = function
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        trace = current()
+        if trace is None or not trace.open:
+            return cast(R, self._definition.function(*args, **kwargs))
+        from flowdsl.call import add
+
+        return cast(R, add(trace, self, args, kwargs, here()))
+
+    def options(self, **options: Unpack[CallOptions]) -> Step[P, R]:
+        """The same step with other options for one call: any word of the decorator, `name=` and `after=`."""
+        return Step(self._definition, {**self._overrides, **options}, here())
+
+    def __repr__(self) -> str:
+        return f"<step {self.__name__}>"
+
+
+class _StepDecorator:
+    """`@step(...)`: keeps the function's own signature."""
+
+    __slots__ = ("kind", "options", "site")
+
+    def __init__(self, kind: str, options: Mapping[str, Any], site: Site) -> None:
+        self.kind = kind
+        self.options = options
+        self.site = site
+
+    def __call__(self, function: Callable[P, R]) -> Step[P, R]:
+        return Step(StepDef(cast("FunctionType", function), self.kind, self.options, self.site))
+
+
+def step(**options: Unpack[StepOptions]) -> _StepDecorator:
+    """Declare that a function is a step: `@step(image="python:3.12-slim", memory="4Gi")`.
+
+    Calling it in a pipeline adds a task; elsewhere it is the plain function.
+    """
+    return _StepDecorator("python", options, here())
+
+
+def container(**options: Unpack[StepOptions]) -> _StepDecorator:
+    """Declare a step in any language: the function says the command line by calling `command`."""
+    return _StepDecorator("container", options, here())
+
+
+class Commanded(BaseException):
+    """How `command` hands the command line to the compiler."""
+
+    def __init__(self, arguments: tuple[object, ...], env: Mapping[str, object], site: Site) -> None:
+        self.arguments = arguments
+        self.env = env
+        self.site = site
+
+
+_describing: list[StepDef] = []
+
+
+def command(*arguments: object, env: Mapping[str, object] | None = None) -> Never:
+    """The command line of a `container` step, and environment variables that name its inputs.
+
+    Inputs of the function and `output(...)` become values and paths. It never returns, so the
+    function keeps its own return type. Raises `OutsidePipeline` where the step is called as a function.
+    """
+    if not _describing:
+        raise OutsidePipeline("a container step has no Python body to run: compile its pipeline instead")
+    raise Commanded(arguments, env or {}, here())
+
+
+def output(name: str = "return") -> str:
+    """The path in the container where the output of that name is to be written."""
+    if not _describing:
+        raise OutsidePipeline("`output` means something only in a container step")
+    from flowdsl.value import value
+
+    return cast(str, value(InPod(name, t.TEXT, output=True)))
+
+
+def describe(definition: StepDef) -> Commanded | BaseException | None:
+    """Run the function of a container step on stand-ins for its inputs, to learn its command line.
+
+    Answers what `command` was given, an exception of the user's, or None when `command` was not called.
+    """
+    from flowdsl.value import value
+
+    signature = definition.signature
+    inputs = {
+        parameter.name: value(InPod(parameter.name, parameter.type)) for parameter in signature.parameters
+    }
+    _describing.append(definition)
+    try:
+        positional = [inputs.pop(p.name) for p in signature.parameters if not p.keyword]
+        definition.function(*positional, **inputs)
+    except Commanded as commanded:
+        return commanded
+    except Exception as error:
+        return error
+    finally:
+        _describing.pop()
+    return None
+
+

@@ -1,0 +1,235 @@
+"""The trace of a pipeline: its body runs once, and what it calls is written down.
+
+A trace is active through a context variable; there is no registry. A bad call is recorded and
+answered with a stand-in, so one run finds all mistakes.
+"""
+
+from __future__ import annotations
+
+import re
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.expr import Expr, Join, Poison, RunField
+from flowdsl.place import Argument, Place, Site, here
+
+if TYPE_CHECKING:
+    from flowdsl.pipeline import PipelineDef
+    from flowdsl.space import Objective
+    from flowdsl.step import StepDef
+
+
+class OutsidePipeline(RuntimeError):
+    """A word of the language was used where there is no pipeline to add to."""
+
+
+class Region:
+    """A stretch of a pipeline's body whose tasks run only under a condition."""
+
+    __slots__ = ("condition", "parent", "site")
+
+    def __init__(self, condition: Expr, parent: Region | None, site: Site) -> None:
+        self.condition = condition
+        self.parent = parent
+        self.site = site
+
+
+class Loop:
+    """How a call is repeated: once for each row, or for each element of lists known only at run time."""
+
+    __slots__ = ("kind", "lists", "minimum", "objective", "parallel", "rows", "site")
+
+    def __init__(self, kind: str, site: Site) -> None:
+        self.kind = kind  # "fan_out" or "sweep"
+        self.site = site
+        self.rows: list[dict[str, Expr]] | None = None
+        self.lists: dict[str, Expr] = {}
+        self.parallel: int | None = None
+        self.objective: Objective | None = None
+        self.minimum = 1
+
+
+class Call:
+    """One call of a step or pipeline in a graph."""
+
+    __slots__ = ("after", "arguments", "graph", "loop", "name", "options", "override", "positional", "region", "site", "target")
+
+    def __init__(self, target: StepDef | PipelineDef, site: Site, graph: Graph) -> None:
+        self.target = target
+        self.site = site
+        self.graph = graph
+        self.options: dict[str, Any] = {}  # those of `.options(...)`, written at `override`
+        self.override: Site | None = None
+        self.positional = 0  # how many arguments came by position
+        self.name: str | None = None
+        self.arguments: dict[str, Expr] = {}
+        self.after: tuple[Call, ...] = ()
+        self.region: Region | None = None
+        self.loop: Loop | None = None
+
+    def argument(self, name: str) -> Argument:
+        """The place of the argument for a parameter."""
+        for index, parameter in enumerate(self.target.signature.parameters[: self.positional]):
+            if parameter.name == name:
+                return Argument(self.site, None, index)
+        return Argument(self.site, name)
+
+
+class Graph:
+    """What one pipeline's body did."""
+
+    __slots__ = ("calls", "finished", "locals", "owner", "region", "result", "returned")
+
+    def __init__(self, owner: PipelineDef) -> None:
+        self.owner = owner
+        self.calls: list[Call] = []
+        self.result: Expr | None = None
+        self.returned: object = None
+        self.region: Region | None = None  # the one being written
+        self.finished: Region | None = None  # the `when` that ended last, for `otherwise`
+        self.locals: dict[str, Any] = {}
+
+
+class Token(NamedTuple):
+    """A run-time value that was put into text."""
+
+    expr: Expr
+    site: Site
+    shown: bool
+
+
+class Trace:
+    """One run over a pipeline: the graphs it made and the mistakes it met."""
+
+    def __init__(self) -> None:
+        self.graphs: dict[int, Graph] = {}
+        self.open: list[Graph] = []
+        self.problems: list[Diagnostic] = []
+        self.tokens: list[Token] = []
+        self.arrived: set[int] = set()
+        self.truths: set[tuple[int, int]] = set()
+        self._told: set[tuple[Any, ...]] = set()
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that is being written."""
+        return self.open[-1]
+
+    def report(self, kind: str, place: Place, related: tuple[Related, ...] = (), /, **data: Any) -> None:
+        """Record a mistake of the kind of that name in `flowdsl.mistakes`, once for each place and text."""
+        from flowdsl import mistakes
+
+        finding = getattr(mistakes, kind)(**data)
+        key = (_identity(place), finding.code, finding.message)
+        if key not in self._told:
+            self._told.add(key)
+            self.problems.append(Diagnostic(finding, place, related))
+
+
+def _identity(place: Place) -> tuple[Any, ...]:
+    if isinstance(place, Site):
+        return (id(place.code), place.lasti)
+    if isinstance(place, Argument):
+        return (id(place.site.code), place.site.lasti, *place[1:])
+    return tuple(place)
+
+
+_current: ContextVar[Trace | None] = ContextVar("flowdsl_trace", default=None)
+_running: list[Trace] = []
+
+
+def current() -> Trace | None:
+    """The trace of this context, or None outside a pipeline.
+
+    A thread that a pipeline's body started does not inherit the trace; that is a mistake of the body.
+    """
+    trace = _current.get()
+    if trace is None and _running:
+        trace = _running[-1]
+        trace.report("PipelineThread", here())
+    return trace
+
+
+def needed(word: str) -> Trace:
+    """The trace, for a word that only means something inside a pipeline; raises `OutsidePipeline`."""
+    trace = current()
+    if trace is None:
+        raise OutsidePipeline(
+            f"`{word}` was used outside a pipeline: call it in the body of a function under @pipeline, "
+            "and compile that file with `flowdsl compile`"
+        )
+    return trace
+
+
+def start(trace: Trace) -> Any:
+    """Make a trace the current one; `stop` with what this returns."""
+    _running.append(trace)
+    return _current.set(trace)
+
+
+def stop(trace: Trace, mark: Any) -> None:
+    """End the trace begun by `start`."""
+    _current.reset(mark)
+    _running.remove(trace)
+
+
+def complain(kind: str, **data: Any) -> None:
+    """Record a mistake at the user's line; outside a pipeline, raise it."""
+    trace = current()
+    if trace is None:
+        from flowdsl import mistakes
+
+        raise OutsidePipeline(getattr(mistakes, kind)(**data).message)
+    trace.report(kind, here(), **data)
+
+
+# Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)
+# is still refused as a literal that Argo would read as a tag.
+TOKEN = re.compile(r"\{\{fD(!?)(?:(\d+)|:([a-z_.]+))\}\}")
+DAMAGED = re.compile(r"\{\{fd[!:\d]|fd!?\d+\}\}|\{\{fD", re.IGNORECASE)
+
+
+def token(expr: Expr, *, shown: bool = False) -> str:
+    """The text that stands for a value inside other text; `shown` when repr() made it."""
+    mark = "!" if shown else ""
+    if isinstance(expr, RunField):
+        return f"{{{{fD{mark}:{expr.name}}}}}"
+    trace = current()
+    if trace is None:
+        return "<run-time value>"
+    trace.tokens.append(Token(expr, here(), shown))
+    return f"{{{{fD{mark}{len(trace.tokens) - 1}}}}}"
+
+
+def parts(text: str, trace: Trace | None) -> tuple[str | Expr, ...]:
+    """A text as its literal parts and the values whose tokens it holds."""
+    found: list[str | Expr] = []
+    end = 0
+    for match in TOKEN.finditer(text):
+        if match.start() > end:
+            found.append(text[end : match.start()])
+        found.append(_detoken(match, trace))
+        end = match.end()
+    if end < len(text):
+        found.append(text[end:])
+    return tuple(part for part in found if not isinstance(part, Poison)) if trace else tuple(found)
+
+
+def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
+    shown, number, name = match.groups()
+    if name is not None:
+        if shown and trace is not None:
+            trace.report("TextRepr", here())
+        return RunField(name)
+    if trace is None or int(number) >= len(trace.tokens):
+        return match.group()
+    made = trace.tokens[int(number)]
+    trace.arrived.add(int(number))
+    if made.shown:
+        trace.report("TextRepr", made.site)
+        return Poison()
+    inner = made.expr
+    if isinstance(inner, Join):
+        return Join(inner.parts)
+    return inner
