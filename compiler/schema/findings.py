@@ -1,0 +1,305 @@
+"""What can be wrong with a manifest by the schema alone: FD401 to FD412."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.schema.table import API_VERSION, expression_at, fields, gone, is_type, kinds, table
+from flowdsl.diagnostic import Finding, near, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+TAGS = "the API server reads this text before Argo fills tags in, so write the value itself"
+WORDS = {
+    "any": "any value",
+    "boolean": "true or false",
+    "int-or-string": "a whole number or text",
+    "int32": "a whole number",
+    "integer": "a whole number",
+    "list": "a list",
+    "map": "a mapping",
+    "number": "a number",
+    "object": "a mapping",
+    "quantity": "a whole number or text such as 500m or 4Gi",
+    "string": "text",
+}
+
+
+def dotted(path: Sequence[object]) -> str:
+    """A path as Kubernetes writes it: `spec.templates[3].name`, `metadata.labels[app.kubernetes.io/name]`."""
+    text = ""
+    for step in path:
+        if isinstance(step, str) and re.fullmatch(r"[A-Za-z_$][\w-]*", step):
+            text += f".{step}" if text else step
+        else:
+            text += f"[{step}]"
+    return text
+
+
+def in_words(expression: str) -> str:
+    """A type expression in words, without what is inside."""
+    outer = expression.partition(":")[0]
+    if is_type(outer):
+        return f"a mapping with the fields of {outer}"
+    return WORDS[outer]
+
+
+def within(least: int | None, most: int | None) -> str:
+    """Bounds in words."""
+    if least is None or most is None:
+        return f"at most {most}" if least is None else f"{least} or more"
+    return f"{least} to {most}"
+
+
+def quoted(text: str) -> str:
+    """A text in quotes, cut when long."""
+    return json.dumps(text if len(text) <= 60 else text[:57] + "...", ensure_ascii=False)
+
+
+def arrived(value: object) -> str:
+    """A value in words, short."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    if isinstance(value, str):
+        return f"the text {quoted(value)}"
+    if isinstance(value, (int, float)):
+        return f"the number {value}"
+    if isinstance(value, dict):
+        return "a mapping"
+    return "a list" if isinstance(value, list) else f"a value of type {type(value).__name__}"
+
+
+def way_to(expression: str, value: object) -> str:
+    """How to turn a value into what is wanted."""
+    outer, _, inner = expression.partition(":")
+    if value is None:
+        return "write a value, or take the entry out"
+    if outer in ("string", "int-or-string", "quantity") and isinstance(value, (bool, int, float)):
+        return f'put it in quotes: "{json.dumps(value)}"'
+    if outer in ("boolean", "integer", "int32", "number") and isinstance(value, str):
+        tagged = "Argo fills tags in only where text stands: write the value itself"
+        return tagged if "{{" in value else f"write {WORDS[outer]}, without quotes"
+    if outer == "list":
+        return f"start each entry with `- `; an entry is {in_words(inner)}"
+    if is_type(expression):
+        known = fields(expression)
+        return f"write its fields as `key: value` lines; {suggest('', known)}" if known else "write {}"
+    if outer == "map":
+        return f"write `key: value` lines; a value is {in_words(inner)}"
+    return "write `key: value` lines" if outer == "object" else f"write {WORDS[outer]}"
+
+
+def home(kind: str, path: Sequence[str | int]) -> str:
+    """Where near a path its last field would be right, further out or one level further in; or nothing."""
+    parent, field = path[:-1], path[-1]
+    for depth in range(len(parent) - 1, -1, -1):
+        around = expression_at(kind, parent[:depth])
+        if around is not None and is_type(around) and field in fields(around):
+            return f"it is a field of {around}: move it to `{dotted((*parent[:depth], field))}`"
+    owner = expression_at(kind, parent)
+    for child, inner in fields(owner).items() if owner is not None else ():
+        if is_type(inner) and field in fields(inner):
+            return f"it is a field of {inner}: move it to `{dotted((*parent, child, field))}`"
+    return ""
+
+
+class UnknownKind(Finding):
+    """A document of a kind that is none of the four."""
+
+    code = "FD401"
+    title = "`{found}` is not a kind of workflow"
+    label = "{hint}"
+    help = "write one of {known}"
+    found: str
+
+    def words(self) -> dict[str, str]:
+        """The kind found, the nearest, and those there are."""
+        close = near(self.found, kinds())
+        hint = f"did you mean `{close}`?" if close else "not a kind of workflow"
+        return {"found": self.found, "hint": hint, "known": ", ".join(f"`{kind}`" for kind in kinds())}
+
+
+class UnknownVersion(Finding):
+    """A document of an API version other than Argo's."""
+
+    code = "FD402"
+    title = "`apiVersion: {found}` is not what Argo Workflows serves"
+    label = "not what Argo Workflows serves"
+    help = f"write `apiVersion: {API_VERSION}`"
+    found: str
+
+
+class UnknownField(Finding):
+    """A field that the type does not have; the API server refuses it or drops it."""
+
+    code = "FD403"
+    title = "`{path}` is not a field of {owner}"
+    label = "{hint}"
+    help = "{way}"
+    owner: str
+    kind: str
+    steps: tuple[str | int, ...]
+
+    def words(self) -> dict[str, str]:
+        """Where it stands, the name it is probably meant to be, and the way out."""
+        hint, way = self.guess()
+        return {"path": dotted(self.steps), "owner": self.owner, "hint": hint, "way": way}
+
+    def guess(self) -> tuple[str, str]:
+        """What was probably meant, short and as advice."""
+        field, known = str(self.steps[-1]), fields(self.owner)
+        if way := gone(self.owner).get(field):
+            return "removed in Argo Workflows 4.0", way
+        if elsewhere := home(self.kind, self.steps):
+            return "stands in the wrong place", elsewhere
+        if close := near(field, known):
+            return f"did you mean `{close}`?", f"write `{close}`, or take the field out"
+        return "unknown field", suggest("", known) if known else f"{self.owner} has no fields: write {{}}"
+
+
+class MissingField(Finding):
+    """An object without a field that its type must have."""
+
+    code = "FD404"
+    title = "`{path}` is missing"
+    label = "needs `{field}`"
+    help = "add `{field}` ({what})"
+    path: str
+    field: str
+    what: str
+
+
+class WrongType(Finding):
+    """A value of another type than the field's."""
+
+    code = "FD405"
+    title = "`{path}` is {found}, not {wanted}"
+    label = "not {wanted}"
+    help = "{way}"
+    path: str
+    expression: str
+    value: Any
+
+    def words(self) -> dict[str, str]:
+        """Both types in words, and how to get from one to the other."""
+        return {
+            "path": self.path,
+            "found": arrived(self.value),
+            "wanted": in_words(self.expression),
+            "way": way_to(self.expression, self.value),
+        }
+
+
+class NotOneOf(Finding):
+    """A text that is none of the few that the field takes."""
+
+    code = "FD406"
+    title = "`{path}` cannot be {found}"
+    label = "{hint}"
+    help = "write one of {known}{note}"
+    path: str
+    value: str
+    choices: Sequence[str]
+
+    def words(self) -> dict[str, str]:
+        """The choices, and the nearest."""
+        choices = [choice for choice in self.choices if choice]
+        close = near(self.value, choices)
+        return {
+            "path": self.path,
+            "found": quoted(self.value),
+            "known": ", ".join(f"`{choice}`" for choice in choices),
+            "hint": f"did you mean `{close}`?" if close else "",
+            "note": f"; {TAGS}" if "{{" in self.value else "",
+        }
+
+
+class PatternMismatch(Finding):
+    """A text of another form than the field's."""
+
+    code = "FD407"
+    title = "`{path}` is {found}, which is not a valid {pattern}"
+    label = "not a valid {pattern}"
+    help = "{way}"
+    path: str
+    value: str
+    pattern: str
+
+    def words(self) -> dict[str, str]:
+        """The text, and the form in words."""
+        way = TAGS if "{{" in self.value else table()["patterns"][self.pattern][1]
+        return {"path": self.path, "found": quoted(self.value), "pattern": self.pattern, "way": way}
+
+
+class TooManyEntries(Finding):
+    """A list longer than the API server takes."""
+
+    code = "FD408"
+    title = "`{path}` has {count} entries; the API server takes at most {most}"
+    label = "{count} entries, at most {most} are taken"
+    help = "{way}"
+    path: str
+    count: int
+    most: int
+    way: str
+
+
+class TooFewEntries(Finding):
+    """A list shorter than the API server takes."""
+
+    code = "FD409"
+    title = "`{path}` has {count} entries; the API server takes no less than {least}"
+    label = "{count} entries"
+    help = "add an entry, or take the whole field out where it is optional"
+    path: str
+    count: int
+    least: int
+
+
+class OutOfRange(Finding):
+    """A number below or above what the field takes."""
+
+    code = "FD410"
+    title = "`{path}` is {value}; the API server takes {bounds}"
+    label = "out of range"
+    help = "{way}"
+    path: str
+    value: float
+    bounds: str
+    way: str
+
+
+class TextLength(Finding):
+    """A text that is too short or too long for the field."""
+
+    code = "FD411"
+    title = "`{path}` has {length} characters; the API server takes {bounds}"
+    label = "{length} characters"
+    help = "write {bounds} characters"
+    path: str
+    length: int
+    bounds: str
+
+
+class RepeatedEntry(Finding):
+    """An entry of a list with the same key as an earlier one; the API server tells entries apart by it."""
+
+    code = "FD412"
+    title = "`{path}` repeats {same} of entry {earlier}"
+    label = "{same} once more"
+    help = "take one of the two out, or give it another {names}"
+    path: str
+    key: Mapping[str, object]
+    earlier: int
+
+    def words(self) -> dict[str, str]:
+        """What the two have in common."""
+        return {
+            "path": self.path,
+            "same": ", ".join(f"{name} {json.dumps(value)}" for name, value in self.key.items()),
+            "earlier": f"[{self.earlier}]",
+            "names": " or ".join(self.key),
+        }

@@ -1,0 +1,185 @@
+"""Write compiler/schema/argo.json: every field that a workflow of Argo 4.1 can have, as one small table.
+
+`python -m tools.schema.generate` writes the file, `--check` says whether it is up to date (exit 1 if not).
+The Kubernetes part is read from the package `kubernetes-validate`, the Argo part from the field tables of
+`argo-workflows`, and `tools/schema/delta.py` brings both to 4.1. Same packages, same bytes.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.resources
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from tools.schema import delta
+
+TARGET = Path(__file__).resolve().parents[2] / "compiler" / "schema" / "argo.json"
+KUBERNETES = "v1.35.0"  # the API that the definitions of Argo 4.1 are built with
+SDK = "argo_workflows.model."
+ARGO = "IoArgoprojWorkflowV1alpha1"
+GROUPS = ("io.k8s.api.core.v1.", "io.k8s.apimachinery.pkg.apis.meta.v1.", "io.k8s.api.policy.v1.")
+PLAIN = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": "object",
+    "io.k8s.apimachinery.pkg.apis.meta.v1.Time": "string",
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "int-or-string",
+}
+SCALARS: dict[Any, str] = {str: "string", int: "integer", bool: "boolean", float: "number", dict: "object"}
+
+Type = dict[str, Any]
+
+
+class Kubernetes:
+    """The types of the Kubernetes API, by their short names."""
+
+    def __init__(self) -> None:
+        package = importlib.resources.files("kubernetes_validate")
+        folder = package / "kubernetes-json-schema" / f"{KUBERNETES}-local"
+        loaded = json.loads((folder / "_definitions.json").read_text("utf-8"))
+        self.definitions: dict[str, Any] = loaded["$defs"]
+        self.long_names = {
+            delta.RENAMED.get(name, name.rpartition(".")[2]): name
+            for group in reversed(GROUPS)
+            for name in self.definitions
+            if name.startswith(group)
+        }
+
+    def type(self, name: str) -> Type:
+        """The fields, the required ones, and which fields tell the entries of a list apart."""
+        long_name = self.long_names[name]
+        definition = self.definitions[long_name]
+        fields: dict[str, str] = {}
+        rules: dict[str, Any] = {}
+        for field, schema in definition.get("properties", {}).items():
+            fields[field] = self.expression(schema)
+            if not long_name.startswith("io.k8s.api."):
+                continue  # metadata: the API server lets repeated entries pass there
+            if "x-kubernetes-list-map-keys" in schema:
+                keys = {key: delta.DEFAULTS.get(key) for key in schema["x-kubernetes-list-map-keys"]}
+                rules[field] = {"keys": keys}
+            elif schema.get("x-kubernetes-list-type") == "set":
+                rules[field] = {"set": True}
+        return {"fields": fields, "required": definition.get("required", []), "rules": rules}
+
+    def expression(self, schema: dict[str, Any]) -> str:
+        """The type expression of one field's JSON schema."""
+        if "$ref" in schema:
+            long_name = schema["$ref"].rpartition("/")[2]
+            return PLAIN.get(long_name) or delta.RENAMED.get(long_name) or long_name.rpartition(".")[2]
+        kinds: list[str] = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+        kind = next(each for each in kinds if each != "null")
+        if kind == "array":
+            return "list:" + self.expression(schema["items"])
+        if kind == "object":
+            return "map:" + self.expression(schema["additionalProperties"])
+        return "int32" if schema.get("format") == "int32" else kind
+
+
+def model(name: str) -> Any:
+    """The SDK's model of an Argo type, or None when it has no model."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+    module = f"{SDK}io_argoproj_workflow_v1alpha1_{words}".replace("oauth2", "o_auth2")
+    try:
+        return getattr(importlib.import_module(module), ARGO + name)
+    except ModuleNotFoundError:
+        return None
+
+
+def argo_type(found: Any) -> Type:
+    """The fields and the required ones (the positional arguments) of a model."""
+    names: dict[str, str] = found.attribute_map
+    fields = {names[field]: argo_expression(kind) for field, kind in found.openapi_types.items()}
+    arguments = inspect.signature(found.__init__).parameters
+    return {"fields": fields, "required": [names[name] for name in arguments if name in names], "rules": {}}
+
+
+def argo_expression(kind: Any) -> str:
+    """The type expression of one entry of a model's `openapi_types`: a tuple holds the accepted types."""
+    if isinstance(kind, tuple):
+        kinds: list[Any] = [*kind]
+        return argo_expression(kinds[0]) if len(kinds) == 1 else "any"
+    if isinstance(kind, list):
+        return "list:" + argo_expression(kind[0])
+    if isinstance(kind, dict):
+        return "map:" + argo_expression(kind[str])
+    if kind in SCALARS:
+        return SCALARS[kind]
+    if "value" in kind.openapi_types and "value" not in kind.attribute_map:  # a list with a name
+        return argo_expression(kind.openapi_types["value"])
+    name: str = kind.__name__
+    return re.sub(r"^(IoArgoprojWorkflowV1alpha1|IoK8sApi[A-Z][a-z]+V1)", "", name)
+
+
+def type_of(name: str, kubernetes: Kubernetes) -> Type:
+    """One type as the packages have it, brought to 4.1."""
+    source = delta.ALIKE.get(name, name)
+    found = model(source)
+    if name in delta.TYPES:
+        made: Type = {"fields": dict(delta.TYPES[name]), "required": [], "rules": {}}
+    elif found is not None:
+        made = argo_type(found)
+        if name in delta.CONTAINERS:
+            container = kubernetes.type("Container")
+            made["fields"].update(container["fields"])
+            made["rules"].update(container["rules"])
+    else:
+        made = kubernetes.type(source)
+    made["fields"].update(delta.FIELDS.get(name, {}))
+    made["gone"] = delta.GONE.get(name, {})
+    made["fields"] = {field: kind for field, kind in made["fields"].items() if field not in made["gone"]}
+    made["required"] = sorted(delta.REQUIRED[name] if name in delta.REQUIRED else made["required"])
+    made["rules"].update(delta.RULES.get(name, {}))
+    if unknown := (made["rules"].keys() | set(made["required"])) - made["fields"].keys():
+        raise KeyError(f"{name} has no field {sorted(unknown)}")
+    return {part: value for part, value in made.items() if value or part == "fields"}
+
+
+def schema() -> dict[str, Any]:
+    """The whole table: every type that the four kinds reach."""
+    kubernetes = Kubernetes()
+    types: dict[str, Type] = {}
+    waiting = list(delta.KINDS)
+    while waiting:
+        name = waiting.pop()
+        if name not in types:
+            types[name] = type_of(name, kubernetes)
+            targets = (kind.rpartition(":")[2] for kind in types[name]["fields"].values())
+            waiting.extend(target for target in targets if target[0].isupper())
+    for table in (delta.TYPES, delta.ALIKE, delta.FIELDS, delta.GONE, delta.REQUIRED, delta.RULES):
+        if idle := table.keys() - types.keys():
+            raise KeyError(f"delta.py speaks of types that nothing reaches: {sorted(idle)}")
+    return {"kinds": delta.KINDS, "patterns": delta.PATTERNS, "types": types}
+
+
+def text() -> str:
+    """The file: one line for each type, so that a change of one shows as a change of one."""
+
+    def compact(value: object) -> str:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+    made = schema()
+    types = ",\n".join(f"{compact(name)}:{compact(made['types'][name])}" for name in sorted(made["types"]))
+    kinds, patterns = compact(made["kinds"]), compact(made["patterns"])
+    return f'{{"kinds":{kinds},\n"patterns":{patterns},\n"types":{{\n{types}\n}}}}\n'
+
+
+def main() -> int:
+    """Write or compare, as the arguments say."""
+    new = text()
+    if sys.argv[1:] == ["--check"]:
+        current = TARGET.read_text("utf-8") if TARGET.exists() else ""
+        if current != new:
+            print(f"{TARGET.name} is out of date: run python -m tools.schema.generate", file=sys.stderr)
+            return 1
+        return 0
+    TARGET.write_text(new, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
