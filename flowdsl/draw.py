@@ -97,12 +97,16 @@ def _random(spaces: Mapping[str, _Drawn], trials: int, seed: int) -> list[dict[s
 
     source = random.Random(seed).random  # noqa: S311 -- a repeatable search, not a secret
     rows: list[dict[str, Expr]] = []
-    seen: set[str] = set()
+    seen: set[tuple[object, ...]] = set()
     for _ in range(100 * trials):
         if len(rows) == trials:
             break
         row = {name: _pick(space, source) for name, space in spaces.items()}
-        key = repr(row)
+        # A listed value is the same object each time, a drawn one is a number.
+        key = tuple(
+            id(one) if isinstance(spaces[name], list) else getattr(one, "value", one)
+            for name, one in row.items()
+        )
         if key not in seen:
             seen.add(key)
             rows.append(row)

@@ -19,10 +19,11 @@ Complain = "Callable[..., None]"
 _CONTROL = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\x7f"}
 
 
-def lift(value: Any, want: t.Type, complain: Callable[..., None]) -> Expr:
+def lift(value: Any, want: t.Type, complain: Callable[..., None], *, nested: bool = False) -> Expr:
     """The expression for a value that should be of the type.
 
-    `complain(kind, **data)` is told of each mistake; the answer is then poison.
+    `complain(kind, **data)` is told of each mistake; the answer is then poison. `nested`: inside a JSON
+    value, whose texts are encoded so that they may hold anything.
     """
     from flowdsl.value import expr_of, is_value
 
@@ -39,9 +40,9 @@ def lift(value: Any, want: t.Type, complain: Callable[..., None]) -> Expr:
         return Poison()
     match want:
         case t.Text() if isinstance(value, str):
-            return _literal_text(value, complain)
+            return _literal_text(value, complain, nested)
         case t.Maybe(item):
-            return Const(None, want) if value is None else lift(value, item, complain)
+            return Const(None, want) if value is None else lift(value, item, complain, nested=True)
         case t.Sequence(item) if isinstance(value, (list, tuple)):
             return _many(value, (), [item] * len(value), want, complain)
         case t.Mapping(item) if isinstance(value, dict) and all(isinstance(key, str) for key in value):
@@ -98,7 +99,9 @@ def _scalar(value: Any, want: t.Type) -> Expr | None:
 def _many(
     values: Any, names: tuple[str, ...], kinds: Any, want: t.Type, complain: Callable[..., None]
 ) -> Expr:
-    items = tuple(lift(value, kind, complain) for value, kind in zip(values, kinds, strict=True))
+    items = tuple(
+        lift(value, kind, complain, nested=True) for value, kind in zip(values, kinds, strict=True)
+    )
     if any(isinstance(item, Poison) for item in items):
         return Poison()
     if all(isinstance(item, Const) for item in items):
@@ -122,8 +125,10 @@ def text(value: str) -> Expr:
     return Join(tuple(flat))
 
 
-def _literal_text(value: str, complain: Callable[..., None]) -> Expr:
+def _literal_text(value: str, complain: Callable[..., None], nested: bool) -> Expr:
     made = text(value)
+    if nested and isinstance(made, Const) and not DAMAGED.search(value):
+        return made
     literal = [made.value] if isinstance(made, Const) else []
     if isinstance(made, Join):
         literal = [part for part in made.parts if isinstance(part, str)]

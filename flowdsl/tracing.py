@@ -68,19 +68,19 @@ def _run(trace: Trace, graph: Graph) -> None:
     inputs = {p.name: value(_parameter(p.name, p.type)) for p in signature.parameters}
     positional = [inputs.pop(p.name) for p in signature.parameters if not p.keyword]
     code = definition.function.__code__
-    hook = _asks_for_none(code)
+    watched = _asks_for_none(code)
     before = sys.getprofile()
-    if hook:
+    if watched:
         sys.setprofile(_remember_locals(code, graph))
     try:
         returned = definition.function(*positional, **inputs)
     except Exception as error:
-        sys.setprofile(before)
         if not _about_a_stand_in(trace, error):
             raise BodyError(error) from error
         return
     finally:
-        sys.setprofile(before)
+        if watched:
+            sys.setprofile(before)
     graph.returned = returned
     graph.result = _result(trace, definition, returned)
 

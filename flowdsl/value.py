@@ -22,6 +22,7 @@ from flowdsl.expr import (
     Many,
     Op,
     Poison,
+    Rows,
 )
 from flowdsl.place import here
 from flowdsl.trace import complain, current, token
@@ -241,6 +242,13 @@ def item(expr: Expr, key: object) -> Expr:
             return _fields(expr)[key]
         case t.Record(_, fields) if isinstance(key, int) and -len(fields) <= key < len(fields):
             return _fields(expr)[key]
+        case t.Sequence(inner) if isinstance(key, int) and isinstance(expr, Rows):
+            row = Get(expr, key, inner)
+            if not isinstance(inner, (t.Record, t.Fixed)):
+                return row
+            outs = t.outputs(inner)
+            cells = tuple(Get(row, out.name, out.type) for out in outs)
+            return Many(cells, tuple(str(out.attribute) for out in outs), inner)
         case t.Sequence(inner) if isinstance(key, int) and not t.holds_file(inner):
             return expr.items[key] if isinstance(expr, Many) else Get(expr, key, inner)
         case t.Mapping(inner) if isinstance(key, str) and not t.holds_file(inner):

@@ -1,0 +1,282 @@
+"""A Python step as a script: its function and what it uses of its module, as they are written there.
+
+What is used is found by Python's own scoping (`carry_scan`), statement by statement (`carry_piece`), in
+the order of the file. What cannot be carried along is an error at its line.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler.carry_module import ModuleSource, Trouble
+from flowdsl.compiler.carry_piece import Piece, finding, imported, inner_function, piece
+from flowdsl.compiler.carry_text import OLDEST
+from flowdsl.compiler.carry_tree import Function, Import
+from flowdsl.diagnostic import Related
+from flowdsl.place import Definition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import CodeType
+
+    from flowdsl.diagnostic import Diagnostic
+    from flowdsl.place import Place
+
+__all__ = ["Carried", "ModuleSource", "carry"]
+
+_NESTED_GENERATOR = {0x20: "GeneratorStep", 0x80: "AsyncStep", 0x200: "AsyncStep"}  # the CO_ flags of inspect
+
+
+class Carried(NamedTuple):
+    """The source of a step's script, without what the script begins and ends with.
+
+    `text` has, in file order, the imports, constants, classes, helpers and the function itself; it
+    belongs after `from __future__ import annotations`, and ends with a line break. `function` is the
+    name of the function in it; `needs` the lowest Python by its syntax, as far as `ast.parse` can tell.
+    """
+
+    text: str
+    function: str
+    needs: tuple[int, int]
+    classes: tuple[tuple[type[Any], str], ...] = ()  # each class that was asked for, and its name in the text
+    names: frozenset[str] = frozenset()  # what the text defines
+    positional: tuple[str, ...] = ()  # parameters that the function takes by position only
+
+
+def carry(
+    function: FunctionType, module: ModuleSource, classes: Iterable[type[Any]] = ()
+) -> tuple[Carried | None, list[Diagnostic]]:
+    """The source of a step's function and of all that it uses of its module, or why there is none.
+
+    `classes` (Enum, NamedTuple, dataclass) are those that the readers of the script rebuild inputs as; they
+    are carried too. The answer has no source if one of the findings is an error.
+    """
+    own = unwrapped(function)
+    code = own.__code__ if isinstance(own, FunctionType) else None
+    if code is None:
+        name = getattr(function, "__name__", "function")
+        return None, [finding("FunctionElsewhere", None, name=name)]
+    node, found = _definition(own, code, module)
+    if node is not None and not found:
+        found = list(_unfit(function, node, module))
+    if node is None or found:
+        return None, found
+    work = _Carrying(module, node, code)
+    work.add(list(classes))
+    if any(one.finding.severity == "error" for one in work.found):
+        return None, work.found
+    return work.carried(), work.found
+
+
+def unwrapped(function: Any) -> Any:
+    """The function inside decorators that use `functools.wraps`."""
+    seen: set[int] = set()
+    while hasattr(function, "__wrapped__") and id(function) not in seen:
+        seen.add(id(function))
+        function = function.__wrapped__
+    return function
+
+
+def _definition(
+    function: FunctionType, code: CodeType, module: ModuleSource
+) -> tuple[Function | None, list[Diagnostic]]:
+    """The `def` of a step's function in its module."""
+    place = Definition(code)
+    if code.co_filename == module.file.filename:
+        index = module.index_of(code)
+        if index is not None:
+            node = module.body[index]
+            return (node, []) if isinstance(node, Function) else (None, [])
+        if code.co_name == "<lambda>":
+            return None, [finding("LambdaStep", _lambda(code, module) or place)]
+    hiding = _hiding(code, module)
+    if hiding is not None:
+        return None, [finding("HiddenFunction", module.span(hiding), decorator=ast.unparse(_called(hiding)))]
+    inner = module.functions.get((code.co_firstlineno, code.co_name))
+    if inner is None or code.co_filename != module.file.filename:
+        return None, [finding("FunctionElsewhere", place, name=function.__name__)]
+    outer, _, name = function.__qualname__.rpartition("<locals>.")
+    if "." in name:
+        return None, [finding("MethodStep", module.name_span(inner), name=name)]
+    if code.co_freevars:
+        if not any(map(module.makes_step, inner.decorator_list)) and _wraps(function):
+            decorator = outer.rstrip(".").rpartition(".")[2]
+            return None, [finding("HiddenFunction", module.name_span(inner), decorator=decorator)]
+        maker = outer.rstrip(".").rpartition(".")[2] or "a function"
+        free = code.co_freevars
+        data = {"step": inner.name, "outer": maker}
+        return None, [finding("Closure", module.use(inner, one), name=one, **data) for one in free]
+    return inner, []
+
+
+def _wraps(function: FunctionType) -> bool:
+    """Whether a function keeps another one: the inner function of a decorator does."""
+    for cell in function.__closure__ or ():
+        try:
+            if isinstance(cell.cell_contents, FunctionType):
+                return True
+        except ValueError:  # an empty cell
+            continue
+    return False
+
+
+def _unfit(function: FunctionType, node: Function, module: ModuleSource) -> Iterator[Diagnostic]:
+    """Functions that no script can call, and decorators whose effect it would not have."""
+    flags = unwrapped(function).__code__.co_flags
+    for flag, kind in _NESTED_GENERATOR.items():
+        if flags & flag:
+            yield finding(kind, module.name_span(node), step=node.name)
+            break
+    ours = [module.makes_step(decorator) for decorator in node.decorator_list]
+    if True in ours:
+        for decorator in node.decorator_list[: ours.index(True)]:
+            shown = ast.unparse(_called(decorator))
+            yield finding("DecoratorAbove", module.span(decorator), decorator=shown, step=node.name)
+    if all(ours) and hasattr(function, "__wrapped__"):
+        place = module.span(node.decorator_list[-1]) if ours else module.name_span(node)
+        yield finding("LostWrapper", place, step=node.name)
+
+
+def _called(decorator: ast.expr) -> ast.expr:
+    return decorator.func if isinstance(decorator, ast.Call) else decorator
+
+
+def _lambda(code: CodeType, module: ModuleSource) -> Place | None:
+    for node in module.nodes:
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+            return module.span(node)
+    return None
+
+
+def _hiding(code: CodeType, module: ModuleSource) -> ast.expr | None:
+    """The decorator of a step that returns a function of its own: the one that has this code."""
+    for node in module.nodes:
+        if isinstance(node, Function) and any(map(module.makes_step, node.decorator_list)):
+            for decorator in node.decorator_list:
+                called = _called(decorator)
+                value: Any = module.namespace.get(called.id) if isinstance(called, ast.Name) else None
+                if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
+                    value = getattr(module.namespace.get(called.value.id), called.attr, None)
+                if not module.makes_step(decorator) and _has(getattr(value, "__code__", None), code):
+                    return decorator
+    return None
+
+
+def _has(outer: CodeType | None, code: CodeType) -> bool:
+    if outer is None:
+        return False
+    return any(one is code or (type(one) is type(code) and _has(one, code)) for one in outer.co_consts)
+
+
+class _Carrying:
+    """The statements that one step needs, followed from name to name."""
+
+    def __init__(self, module: ModuleSource, node: Function, code: CodeType) -> None:
+        self.module = module
+        self.node = node
+        self.code = code
+        self.index = module.index_of(code)
+        self.found: list[Diagnostic] = []
+        self.whole: dict[int, Piece] = {}
+        self.imports: dict[int, set[str]] = {}
+        self.classes: list[tuple[type[Any], str]] = []
+        self.inner = None if self.index is not None else inner_function(module, node)
+
+    def add(self, classes: list[type[Any]]) -> None:
+        """Follow the names of the function and of the classes until nothing is missing."""
+        module, seen = self.module, set[str]()
+        todo: deque[tuple[ast.stmt, Piece]] = deque()
+        wanted: list[tuple[str, ast.stmt | None]] = []
+        for cls in classes:
+            name = module.class_name(cls)
+            if name is None:
+                self.found.append(finding("UnknownClass", Definition(self.code), name=cls.__qualname__))
+            else:
+                self.classes.append((cls, name))
+                wanted.append((name.partition(".")[0], None))
+        own = self.inner or piece(module, self.index or 0)
+        if self.index is not None:
+            self.whole[self.index] = own
+        todo.append((self.node, own))
+        while todo or wanted:
+            if todo:
+                node, one = todo.popleft()
+                self.found += [self._used(each, node) for each in one.found]
+                wanted += [(name, node) for name in one.reads if name not in seen]
+                wanted += [(name, None) for name in one.hints if name not in seen]
+            for name, user in wanted:
+                if name in seen:
+                    continue
+                resolved = module.resolve(name)
+                if isinstance(resolved, Trouble):
+                    if user is not None:
+                        seen.add(name)
+                        place = module.use(user, name)
+                        each = finding(resolved.kind, place, name=name, **resolved.data)
+                        self.found.append(self._used(each, user))
+                    continue
+                seen.add(name)
+                for index in resolved or ():
+                    if isinstance(module.body[index], Import):
+                        self.imports.setdefault(index, set()).add(name)
+                    elif index not in self.whole:
+                        self.whole[index] = piece(module, index)
+                        todo.append((module.body[index], self.whole[index]))
+            wanted.clear()
+        for index, names in self.imports.items():
+            found = imported(module, index, frozenset(names)).found
+            self.found += [self._used(each, module.body[index]) for each in found]
+        if self.index is not None:
+            self._check_name(self.index)
+
+    def _check_name(self, own: int) -> None:
+        name = self.node.name
+        for index in sorted({*self.whole, *self.imports}):
+            if index > own and name in self.module.binds[index]:
+                place = self.module.name_span(self.module.body[index])
+                self.found.append(finding("NameTaken", place, name=name))
+
+    def _used(self, found: Diagnostic, user: ast.stmt) -> Diagnostic:
+        """A finding outside the function also says which step needs the code."""
+        if user is self.node:
+            return found
+        return found._replace(
+            related=(Related(Definition(self.code), f"needed by the step `{self.node.name}`"),)
+        )
+
+    def carried(self) -> Carried:
+        """The pieces in file order."""
+        order = [
+            self.whole[index]
+            if index in self.whole
+            else imported(self.module, index, frozenset(self.imports[index]))
+            for index in sorted({*self.whole, *self.imports})
+        ]
+        if self.inner is not None:
+            # What is in a function is defined after the module is complete.
+            order.append(self.inner)
+        given = self.code.co_varnames[: self.code.co_posonlyargcount]
+        return Carried(
+            _join(order),
+            self.node.name,
+            (3, max((one.python for one in order), default=OLDEST)),
+            tuple(self.classes),
+            frozenset(name for one in order for name in one.binds),
+            given,
+        )
+
+
+def _join(pieces: list[Piece]) -> str:
+    """The texts with the blank lines that PEP 8 asks for, whatever stood between them in the file."""
+    parts: list[str] = []
+    before = ""
+    for one in pieces:
+        if before:
+            wide = "definition" in (before, one.kind)
+            parts.append("\n\n\n" if wide else "\n" if one.kind == before != "block" else "\n\n")
+        parts.append(one.text)
+        before = one.kind
+    return "".join(parts) + "\n"

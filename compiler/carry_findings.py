@@ -1,0 +1,237 @@
+"""What keeps a step's function from becoming a script of its own: FD301 to FD321.
+
+Imported when the first one is reported.
+"""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, Severity
+
+
+class Closure(Finding):
+    """The step reads a variable of the function that it was defined in."""
+
+    code = "FD301"
+    title = "`{step}` reads `{name}`, a local variable of `{outer}`"
+    label = "this exists only while `{outer}` runs here"
+    help = "make `{name}` a parameter of the step, or a constant at the top of the file"
+    step: str
+    name: str
+    outer: str
+
+
+class LambdaStep(Finding):
+    """The step is a lambda."""
+
+    code = "FD302"
+    title = "a lambda cannot be a step"
+    label = "it has no name and no types"
+    help = "write a function with `def` and annotations"
+
+
+class MethodStep(Finding):
+    """The step is a method."""
+
+    code = "FD303"
+    title = "`{name}` is a method, and a method cannot be a step"
+    label = "its object exists only here"
+    help = "write a function at the top of the file, and pass what it needs as arguments"
+    name: str
+
+
+class AsyncStep(Finding):
+    """The step is a coroutine function."""
+
+    code = "FD304"
+    title = "`{step}` is async, and an async function cannot be a step"
+    label = "calling it does not run it"
+    help = "write `def {step}`, and in its body `asyncio.run(...)` of an async helper"
+    step: str
+
+
+class GeneratorStep(Finding):
+    """The step is a generator function."""
+
+    code = "FD305"
+    title = "`{step}` yields, and a generator cannot be a step"
+    label = "calling it does not run it"
+    help = "return a list"
+    step: str
+
+
+class UndefinedName(Finding):
+    """A name that is defined nowhere."""
+
+    code = "FD306"
+    title = "`{name}` is not defined"
+    label = "there is no `{name}` in the file"
+    help = "{hint}"
+    name: str
+    hint: str
+
+
+class NoStatement(Finding):
+    """A name that the module has, but that no statement of the file gives it."""
+
+    code = "FD307"
+    title = "no statement of the file defines `{name}`"
+    label = "nothing to copy into the script of the step"
+    help = "write `{name} = ...` or `def {name}` at the top of the file"
+    name: str
+
+
+class GlobalStatement(Finding):
+    """Code of a step assigns a global variable."""
+
+    code = "FD308"
+    title = "`{function}` changes the global variable `{name}`"
+    label = "every step has a process of its own: no other step sees the change"
+    help = "return the value, or keep it in a local variable; to compute it once use `functools.cache`"
+    function: str
+    name: str
+
+
+class LanguageWord(Finding):
+    """Code of a step uses something of flowdsl, which is not there when the step runs."""
+
+    code = "FD309"
+    title = "`{name}` is {what}: a step cannot use it"
+    label = "this means something only in a pipeline"
+    help = "{hint}"
+    name: str
+    what: str
+    hint: str
+
+
+class OwnModule(Finding):
+    """Code of a step needs a module of the user's project."""
+
+    code = "FD310"
+    title = "`{module}` is a module of this project: the image of the step does not have it"
+    label = "found at {path}"
+    help = "put what the step needs of it into this file, or install the module in the image and import it from there"
+    module: str
+    path: str
+
+
+class DecoratorAbove(Finding):
+    """A decorator above ours."""
+
+    code = "FD311"
+    title = "`@{decorator}` stands above the decorator that makes `{step}` a step"
+    label = "it gets the step, not the function, and would have no effect in the run"
+    help = "put it below"
+    decorator: str
+    step: str
+
+
+class HiddenFunction(Finding):
+    """A decorator without `functools.wraps` below ours."""
+
+    code = "FD312"
+    title = "`@{decorator}` hides the function that it decorates"
+    label = "it returns a function of its own without `functools.wraps`"
+    help = "write `@functools.wraps(function)` above the inner function of `{decorator}`"
+    decorator: str
+
+
+class LostWrapper(Finding):
+    """A wrapper around the function that the script would not have."""
+
+    code = "FD313"
+    title = "the function around `{step}` would be lost in the run"
+    label = "this wraps `{step}` and makes it a step in one go"
+    help = "decorate `{step}` with the wrapper alone, and put `@step(...)` above it"
+    step: str
+
+
+class ChangedConstant(Finding):
+    """A constant whose value is not the one that is written."""
+
+    code = "FD314"
+    title = "`{name}` is changed after its definition in line {line}"
+    label = "it is {value} now, and the step would get what is written"
+    help = "write the final value where `{name}` is defined, or pass it to the step as an argument"
+    name: str
+    line: int
+    value: str
+
+
+class FunctionElsewhere(Finding):
+    """The function of the step is not in the file."""
+
+    code = "FD315"
+    title = "the function `{name}` is not defined in this file"
+    label = "only its own file knows what it needs"
+    help = "define the step in the file of its function, or write a function here that calls `{name}`"
+    name: str
+
+
+class UnknownClass(Finding):
+    """A class of an input that has no name in the file."""
+
+    code = "FD316"
+    title = "the class `{name}` has no name at the top of this file"
+    label = "an input of the step is rebuilt as `{name}`"
+    help = "define `{name}` at the top of the file, or import it there from an installed package"
+    name: str
+
+
+class ArgoTag(Finding):
+    """Text in the source that Argo would evaluate."""
+
+    code = "FD317"
+    title = "Argo would evaluate `{tag}` in the source of the step"
+    label = "this must not reach Argo as it is"
+    help = 'take the braces apart: in a string write `"{{" "{{..."`, in a comment leave one out'
+    tag: str
+
+
+class DollarText(Finding):
+    """A `$$` or `$(NAME)` that the kubelet would replace and that cannot be spelled otherwise."""
+
+    code = "FD318"
+    title = "Kubernetes would replace `$$` or `$(NAME)` in this string"
+    label = "in this place it cannot be spelled in another way"
+    help = "give the part with `$` a variable of its own, before this string"
+
+
+class ControlCharacter(Finding):
+    """A character that is neither text, tab nor line break."""
+
+    code = "FD319"
+    title = "the source of the step has the control character {character}"
+    label = "here"
+    help = "write it as an escape in a string (`\\x1b`), or delete it"
+    character: str
+
+
+class FileRead(Finding):
+    """A file is read when the module is loaded: in the run, when the script of the step starts."""
+
+    code = "FD320"
+    severity: Severity = "warning"
+    title = "`{call}` at the top of the file will run in the pod of the step, too"
+    label = "the pod has no such file, unless the image has it"
+    help = "read the file in a step that gets it as a `Path`"
+    call: str
+
+
+class OwnFile(Finding):
+    """`__file__` in code of a step."""
+
+    code = "FD321"
+    severity: Severity = "warning"
+    title = "`__file__` in a step is a script that Argo wrote, not this file"
+    label = "nothing lies beside it"
+    help = "give the step the files that it needs as `Path` parameters"
+
+
+class NameTaken(Finding):
+    """The name of the step's function means something else at the end of the script."""
+
+    code = "FD322"
+    title = "`{name}` is defined again after the step"
+    label = "the script of the step would call this one"
+    help = "give one of the two another name"
+    name: str

@@ -1,0 +1,299 @@
+"""One statement as it is carried: its text without our decorators, what it needs, what is wrong with it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler import carry_text
+from flowdsl.compiler.carry_module import IN_THE_PIPELINE, is_ours
+from flowdsl.compiler.carry_scan import Reads, annotated_names, is_exact, scan, scan_statement
+from flowdsl.compiler.carry_tree import (
+    Assignment,
+    Definition,
+    Function,
+    Import,
+    bound_name,
+    calls,
+    defaults,
+    first_line,
+    functions,
+    names_in,
+    root,
+    without,
+)
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.place import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.carry_module import ModuleSource
+    from flowdsl.diagnostic import Finding
+    from flowdsl.place import Place
+
+_READS_FILES = re.compile(r"\b(?:open|read_\w+)\s*\(")
+_HEADER = re.compile(r"#!|#.*coding[:=]")
+_AFTER_DECORATOR = re.compile(r"\s*(?:@|def\b|async\b|class\b|#)")
+
+
+class Piece(NamedTuple):
+    """One statement as it is carried."""
+
+    kind: str  # "import", "line", "block" or "definition"
+    text: str
+    reads: tuple[str, ...]  # names of the module without which it fails
+    hints: tuple[str, ...] = ()  # names in annotations, carried where the module has them
+    binds: tuple[str, ...] = ()
+    python: int = carry_text.OLDEST
+    found: tuple[Diagnostic, ...] = ()
+
+
+def finding(kind: str, place: Place | None, **data: Any) -> Diagnostic:
+    """A finding of `carry_findings`, by the name of its class."""
+    from flowdsl.compiler import carry_findings
+
+    made: Finding = getattr(carry_findings, kind)(**data)
+    return Diagnostic(made, place)
+
+
+def piece(module: ModuleSource, index: int) -> Piece:
+    """A top-level statement, carried whole."""
+    known = module.pieces.get(index)
+    if known is None:
+        known = module.pieces[index] = _make(module, module.body[index], index)
+    return known
+
+
+def inner_function(module: ModuleSource, node: Function) -> Piece:
+    """A function that is not at the top level, at its own indentation under `if True:`.
+
+    To take the indentation away would change the strings that go over several lines.
+    """
+    known = module.pieces.get(node)
+    if known is None:
+        known = module.pieces[node] = _make(module, node, None)
+    return known
+
+
+def imported(module: ModuleSource, index: int, names: frozenset[str]) -> Piece:
+    """An import statement, cut down to some of its names."""
+    known = module.pieces.get((index, names))
+    if known is None:
+        known = module.pieces[index, names] = _import(module, index, names)
+    return known
+
+
+def _import(module: ModuleSource, index: int, names: frozenset[str]) -> Piece:
+    node = module.body[index]
+    assert isinstance(node, Import)
+    star = node.names[0].name == "*"
+    wanted = [ast.alias(name) for name in sorted(names)] if star else []
+    wanted += [alias for alias in node.names if bound_name(alias, node) in names]
+    found, binds = tuple(_foreign(module, node, wanted)), tuple(sorted(names))
+    if len(wanted) == len(node.names) and not star:
+        return Piece("import", "\n".join(_lines(module, node, index).values()), (), binds=binds, found=found)
+    shown = ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in wanted)
+    origin = f"from {'.' * node.level}{node.module or ''} " if isinstance(node, ast.ImportFrom) else ""
+    return Piece("import", f"{origin}import {shown}", (), binds=binds, found=found)
+
+
+def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
+    inner = list(functions(node))
+    decorators = [one for function in inner for one in function.decorator_list if module.makes_step(one)]
+    # An input is always passed, so a default that is a word of flowdsl is never used in the pod.
+    values = [one for function in inner for one in defaults(function) if _is_word(module, one)]
+    bare = without(node, decorators, values)
+    lines = _lines(module, node, index, decorators, values)
+    if index is None:
+        lines = {0: "if True:", **lines}
+    text = "\n".join(lines.values())
+    reads = _reads(module, node, bare)
+    decorated = isinstance(bare, ast.ClassDef) or (isinstance(bare, Function) and bare.decorator_list)
+    hints = tuple(dict.fromkeys(annotated_names(bare))) if decorated else ()
+    kind = "definition" if isinstance(node, Definition) else "block" if hasattr(node, "body") else "line"
+    found = list(_judge(module, node, text, reads))
+    unsafe = list(_unsafe(module, text, list(lines)))
+    if "$" in text and not unsafe:
+        text, offset = carry_text.keep_dollars(text)
+        if offset is not None:
+            unsafe.append(finding("DollarText", _at(module, text, list(lines), offset)))
+    binds = module.binds[index] if index is not None else (inner[0].name,)
+    python = carry_text.lowest_python(text)
+    return Piece(kind, text, reads.names, hints, binds, python, (*found, *unsafe))
+
+
+def _is_word(module: ModuleSource, value: ast.expr) -> bool:
+    if isinstance(value, ast.Constant):
+        return False
+    return any(is_ours(module.namespace.get(name)) for name in names_in(value))
+
+
+def _reads(module: ModuleSource, node: ast.stmt, bare: ast.stmt) -> Reads:
+    """What a statement needs; byte code that Python has made already is used where it says the same."""
+    if isinstance(node, Assignment) and isinstance(node.value, ast.Constant):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if all(isinstance(target, ast.Name) for target in targets):
+            return Reads(())
+    if isinstance(node, ast.FunctionDef) and isinstance(bare, ast.FunctionDef) and not bare.decorator_list:
+        code = module.code_of(node)
+        if code and is_exact(code) and all(isinstance(one, ast.Constant) for one in defaults(bare)):
+            return scan(code)
+    return scan_statement(bare, module.file.filename)
+
+
+def _lines(
+    module: ModuleSource,
+    node: ast.stmt,
+    index: int | None,
+    decorators: list[ast.expr] | None = None,
+    values: list[ast.expr] | None = None,
+) -> dict[int, str]:
+    """The lines of a statement by number, without some decorators and with `...` for some default values."""
+    first, last = first_line(node), node.end_lineno or node.lineno
+    source, body = module.file.lines, module.body
+    before = (body[index - 1].end_lineno or 0) if index else 0
+    after = first_line(body[index + 1]) if index is not None and index + 1 < len(body) else last + 1
+    if before == first or after == last:
+        shared = source[first - 1 : last]
+        shared[-1] = _part(shared[-1], 0, node.end_col_offset)
+        shared[0] = _part(shared[0], node.col_offset)
+        return dict(enumerate(shared, first))
+    if not isinstance(node, Import):
+        while first - 1 > before and source[first - 2].lstrip().startswith("#"):
+            if first <= 3 and _HEADER.match(source[first - 2]):
+                break
+            first -= 1
+    lines = {number: source[number - 1] for number in range(first, last + 1)}
+    for value in sorted(values or (), key=lambda value: (value.lineno, value.col_offset), reverse=True):
+        end = value.end_lineno or value.lineno
+        rest = _part(lines[end], value.end_col_offset or 0)
+        lines[value.lineno] = _part(lines[value.lineno], 0, value.col_offset) + "..." + rest
+        for number in range(value.lineno + 1, end + 1):
+            del lines[number]
+    for decorator in decorators or ():
+        start, end = decorator.lineno, decorator.end_lineno or decorator.lineno
+        while not source[start - 1].lstrip().startswith("@"):
+            start -= 1
+        while not _AFTER_DECORATOR.match(source[end]):
+            end += 1
+        for number in range(start, end + 1):
+            del lines[number]
+    return lines
+
+
+def _part(line: str, start: int, end: int | None = None) -> str:
+    """A part of a line by offsets in UTF-8, as syntax trees have them."""
+    return line[start:end] if line.isascii() else line.encode()[start:end].decode()
+
+
+def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> Iterator[Diagnostic]:
+    """Imports of flowdsl and of the user's own modules."""
+    for alias in aliases:
+        names = [alias.name]
+        if isinstance(node, ast.ImportFrom):
+            origin = "." * node.level + (node.module or "")
+            names = [origin, f"{origin}.{alias.name}"]
+        place = module.span(alias if len(node.names) > 1 and hasattr(alias, "lineno") else node)
+        if names[0].partition(".")[0] == "flowdsl":
+            name = alias.asname or alias.name
+            yield finding("LanguageWord", place, name=name, what="a word of flowdsl", hint=IN_THE_PIPELINE)
+            continue
+        for name in names:
+            if (path := module.own_module(name)) is not None:
+                yield finding("OwnModule", place, module=name, path=path)
+                break
+
+
+def _judge(module: ModuleSource, node: ast.stmt, text: str, reads: Reads) -> Iterator[Diagnostic]:
+    """What is wrong with a statement by what it does."""
+    for name in reads.written:
+        yield from _global_statement(module, node, name)
+    own = [
+        name for name in reads.imports if name.startswith("flowdsl") or module.own_module(name) is not None
+    ]
+    if own or (reads.imports and re.search(r"^\s*from\s+\.", text, re.MULTILINE)):
+        for inner in ast.walk(node):
+            if isinstance(inner, Import):
+                yield from _foreign(module, inner, inner.names)
+    if not isinstance(node, Function) and _READS_FILES.search(text):
+        for call in calls(node):
+            name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+            if name == "open" or name.startswith("read_"):
+                yield finding("FileRead", module.span(call), call=f"{name}(...)")
+    if "__file__" in reads.names:
+        yield finding("OwnFile", module.use(node, "__file__"))
+    if isinstance(node, Assignment):
+        yield from _changed(module, node)
+
+
+def _global_statement(module: ModuleSource, node: ast.stmt, name: str) -> Iterator[Diagnostic]:
+    inner = [one for one in ast.walk(node) if isinstance(one, Function)]
+    for function in reversed(inner):
+        for statement in ast.walk(function):
+            if isinstance(statement, ast.Global) and name in statement.names:
+                yield finding("GlobalStatement", module.span(statement), function=function.name, name=name)
+                return
+
+
+def _changed(module: ModuleSource, node: ast.Assign | ast.AnnAssign) -> Iterator[Diagnostic]:
+    """A constant that is written as a literal and has another value now."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    if node.value is None or any(len(module.binders.get(name, ())) != 1 for name in names):
+        return
+    try:
+        written = ast.literal_eval(node.value)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return
+    for name in names:
+        now = module.namespace.get(name)
+        if type(now) is not type(written) or not _equal(now, written):
+            import reprlib
+
+            place = next(_changes(module, name), None) or module.span(node)
+            yield finding("ChangedConstant", place, name=name, line=node.lineno, value=reprlib.repr(now))
+
+
+def _equal(one: object, other: object) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:
+        return False
+
+
+def _changes(module: ModuleSource, name: str) -> Iterator[Span]:
+    """Where a variable is probably changed: in a function, or by a function that is given it."""
+    for node in module.nodes:
+        match node:
+            case ast.Global(names=names) if name in names:
+                yield module.span(node)
+            case ast.Call(args=[*given]) if any(
+                isinstance(one, ast.Name) and one.id == name for one in given
+            ):
+                yield module.span(node)
+            case ast.Call(func=ast.Attribute() as called) if root(called) == name:
+                yield module.span(node)
+            case ast.Assign(targets=targets) | ast.Delete(targets=targets):
+                if any(isinstance(one, ast.Subscript) and root(one) == name for one in targets):
+                    yield module.span(node)
+            case ast.AugAssign(target=ast.Subscript() as target) if root(target) == name:
+                yield module.span(node)
+            case _:
+                pass
+
+
+def _unsafe(module: ModuleSource, text: str, numbers: list[int]) -> Iterator[Diagnostic]:
+    """What would not arrive in the pod as it is written."""
+    for offset, character in carry_text.control_characters(text):
+        yield finding("ControlCharacter", _at(module, text, numbers, offset), character=character)
+    if "{{" in text:
+        for tag in carry_text.argo_tags(text):
+            yield finding("ArgoTag", _at(module, text, numbers, tag.offset, 2), tag=tag.text)
+
+
+def _at(module: ModuleSource, text: str, numbers: list[int], offset: int, length: int = 1) -> Span:
+    before = text[:offset].split("\n")
+    line, column = numbers[len(before) - 1], len(before[-1]) + 1
+    return Span(module.file.filename, line, column, line, column + length)

@@ -1,0 +1,62 @@
+"""Which modules are the user's own: the image of a step has those that were installed, not these."""
+
+from __future__ import annotations
+
+import os.path
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+def path_in_project(module: str, filename: str) -> str | None:
+    """Where a module of the project lies, relative to the folder of a file; None for any other module.
+
+    A module is of the project if its file is below the folder of the file, below the folder of the
+    project around it (the nearest with a pyproject.toml, setup.py, setup.cfg or .git), or below the
+    current folder if the file is too; and neither in the standard library nor in a site-packages.
+    A relative import is always one of the project.
+    """
+    if module.startswith("."):
+        return module
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names:
+        return None
+    path = _path(module, top, os.path.dirname(filename))  # noqa: PTH120 -- text, as code objects have it
+    if path is None or _INSTALLED & {*path.parts}:
+        return None
+    if not any(path.is_relative_to(folder) for folder in _project(filename)):
+        return None
+    return os.path.relpath(path, os.path.dirname(os.path.realpath(filename)))  # noqa: PTH120
+
+
+def _path(module: str, top: str, folder: str) -> Path | None:
+    """The file of a module, or its folder; of one that is not loaded, where it would be found."""
+    for name in (module, top):
+        loaded = sys.modules.get(name)
+        if loaded is not None:
+            places = [getattr(loaded, "__file__", None), *getattr(loaded, "__path__", ())]
+            return next((Path(place).resolve() for place in places if isinstance(place, str)), None)
+    try:
+        found = PathFinder.find_spec(top, [folder, *sys.path])
+    except (ImportError, OSError, ValueError):
+        return None
+    if found is None:
+        return None
+    places = [found.origin, *(found.submodule_search_locations or ())]
+    return next((Path(place).resolve() for place in places if place is not None), None)
+
+
+def _project(filename: str) -> tuple[Path, ...]:
+    file = Path(filename).resolve()
+    found = [file.parent]
+    for folder in file.parents:
+        if any((folder / mark).exists() for mark in _MARKS):
+            found.append(folder)
+            break
+    current = Path.cwd()
+    if current in file.parents and current not in (Path(current.anchor), Path.home()):
+        found.append(current)
+    return tuple(found)

@@ -1,0 +1,166 @@
+"""Which names a piece of code reads from its module, as Python itself resolved them.
+
+The instructions of a code object say it exactly: locals, comprehension variables, class bodies and
+nested functions come out right, which no reading of the syntax tree does as simply.
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import warnings
+from opcode import opmap
+from types import CodeType
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LOAD_GLOBAL = opmap["LOAD_GLOBAL"]
+_STORE_GLOBAL = opmap["STORE_GLOBAL"]
+_DELETE_GLOBAL = opmap["DELETE_GLOBAL"]
+_IMPORT_NAME = opmap["IMPORT_NAME"]
+_LOAD_NAME = opmap["LOAD_NAME"]
+_STORE_NAME = opmap["STORE_NAME"]
+_LOAD_IN_CLASS = opmap.get("LOAD_FROM_DICT_OR_GLOBALS", -1)  # Python 3.12
+_EXTENDED_ARG = opmap["EXTENDED_ARG"]
+
+_OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the code of a function, whose locals are no names
+_COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"}
+
+
+class Reads(NamedTuple):
+    """What code takes from its module: names it reads, names it assigns by `global`, modules it imports."""
+
+    names: tuple[str, ...]
+    written: tuple[str, ...] = ()
+    imports: tuple[str, ...] = ()
+
+
+def scan(code: CodeType) -> Reads:
+    """What a code object and all code inside it takes from the module, each name once."""
+    names: dict[str, None] = {}
+    written: dict[str, None] = {}
+    imports: dict[str, None] = {}
+    todo = [code]
+    while todo:
+        code = todo.pop()
+        if code.co_names:
+            raw = code.co_code
+            ops, args = raw[::2], raw[1::2]
+            if code.co_flags & _OPTIMIZED:
+                _find(ops, args, _LOAD_GLOBAL, 1, code.co_names, names)
+            else:
+                _in_order(ops, args, code.co_names, names)
+            if _LOAD_IN_CLASS >= 0:
+                _find(ops, args, _LOAD_IN_CLASS, 0, code.co_names, names)
+            _find(ops, args, _STORE_GLOBAL, 0, code.co_names, written)
+            _find(ops, args, _DELETE_GLOBAL, 0, code.co_names, written)
+            _find(ops, args, _IMPORT_NAME, 0, code.co_names, imports)
+        todo += [constant for constant in code.co_consts if type(constant) is CodeType]
+    return Reads(tuple(names), tuple(written), tuple(imports))
+
+
+def _find(
+    ops: bytes, args: bytes, wanted: int, shift: int, names: tuple[str, ...], found: dict[str, None]
+) -> None:
+    at = ops.find(wanted)
+    while at >= 0:
+        found[names[_argument(ops, args, at) >> shift]] = None
+        at = ops.find(wanted, at + 1)
+
+
+def _in_order(ops: bytes, args: bytes, names: tuple[str, ...], found: dict[str, None]) -> None:
+    """The body of a class or module: a name that it assigned before is its own."""
+    own: set[str] = set()
+    for at, op in enumerate(ops):
+        if op == _STORE_NAME:
+            own.add(names[_argument(ops, args, at)])
+        elif op == _LOAD_NAME and (name := names[_argument(ops, args, at)]) not in own:
+            found[name] = None
+        elif op == _LOAD_GLOBAL:
+            found[names[_argument(ops, args, at) >> 1]] = None
+
+
+def _argument(ops: bytes, args: bytes, at: int) -> int:
+    value, shift = args[at], 8
+    while at and ops[at - 1] == _EXTENDED_ARG:
+        at -= 1
+        value |= args[at] << shift
+        shift += 8
+    return value
+
+
+def is_exact(code: CodeType) -> bool:
+    """Whether a function's code reads the names that it reads when annotations are not evaluated.
+
+    Annotations of a function inside it are evaluated by its own code, unless the module has the
+    `__future__` import that every script of a step has.
+    """
+    if code.co_flags & __future__.annotations.compiler_flag:
+        return True
+    todo = [code]
+    while todo:
+        for constant in todo.pop().co_consts:
+            if type(constant) is CodeType:
+                if constant.co_name not in _COMPREHENSIONS:
+                    return False
+                todo.append(constant)
+    return True
+
+
+def scan_statement(node: ast.stmt, filename: str) -> Reads:
+    """What a statement takes from its module when it is executed alone, annotations not evaluated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = compile(
+            ast.Module([node], []),
+            filename,
+            "exec",
+            flags=__future__.annotations.compiler_flag,
+            dont_inherit=True,
+            optimize=0,
+        )
+    return scan(code)
+
+
+def annotated_names(node: ast.stmt) -> Iterator[str]:
+    """Names in annotations that something may read when the statement is executed.
+
+    Those of a class (pydantic reads them) and of a decorated function (so may the decorator).
+    """
+    match node:
+        case ast.ClassDef(body=body):
+            for inner in body:
+                yield from annotated_names(inner)
+        case ast.AnnAssign(annotation=annotation):
+            yield from _in_annotation(annotation)
+        case ast.FunctionDef(decorator_list=[_, *_]) | ast.AsyncFunctionDef(decorator_list=[_, *_]):
+            given = node.args
+            stars = [star for star in (given.vararg, given.kwarg) if star is not None]
+            for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs, *stars):
+                if argument.annotation is not None:
+                    yield from _in_annotation(argument.annotation)
+            if node.returns is not None:
+                yield from _in_annotation(node.returns)
+        case _:
+            return
+
+
+def _in_annotation(node: ast.expr) -> Iterator[str]:
+    """The names of an annotation, those in strings too; the strings of a `Literal` are no names."""
+    match node:
+        case ast.Name(id=name):
+            yield name
+        case ast.Constant(value=str(text)):
+            try:
+                yield from _in_annotation(ast.parse(text, mode="eval").body)
+            except SyntaxError:
+                return
+        case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal")):
+            yield from _in_annotation(node.value)
+        case _:
+            for inner in ast.iter_child_nodes(node):
+                if isinstance(inner, ast.expr):
+                    yield from _in_annotation(inner)

@@ -1,0 +1,161 @@
+"""What Argo, Kubernetes and YAML do to the text of a script on its way to Python, and what is done about it.
+
+Measured on Argo 4.1.2: a tag in the source is replaced or refused; the template travels in an
+environment variable, in which the kubelet turns `$$` into `$` and replaces `$(NAME)`, unless it is
+larger than 128 KiB.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OLDEST = 7  # `from __future__ import annotations` begins with Python 3.7
+
+# Syntax that the oldest Python does not have: a piece of text that must occur, and how it looks like.
+# Where one is found, the parser says which Python it needs.
+_NEWER = (
+    (":=", re.compile(":=")),
+    ("/", re.compile(r"/\s*[,)]")),
+    ("match", re.compile(r"(?m)^[ \t]*match\s")),
+    ("type", re.compile(r"(?m)^[ \t]*type\s")),
+    ("except", re.compile(r"except\s*\*|except\b[^:(\n]*,")),
+    ("with", re.compile(r"with\s*\(")),
+    ("[", re.compile(r"(?:def|class)\s+\w+\s*\[")),
+    ('t"', re.compile(r'\b[tT][rR]?"')),
+    ("t'", re.compile(r"\b[tT][rR]?'")),
+)
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# Blanks as Go trims them; a tab or line break is two characters there, because the template is JSON.
+_BLANK = r"[^\S\t\n\r\f\v]*"
+# Roots: common.GlobalVarValidWorkflowVariablePrefix, and what is replaced in templates with retries.
+_NAME = rf"(?:(?:inputs|outputs|workflow|tasks|steps|item|pod|lastRetry|cronworkflow)\.|(?:retries|node\.name){_BLANK}\Z)"
+_TAG = re.compile(rf"=|{_BLANK}{_NAME}")
+_NESTED = re.compile(_NAME)
+# Variables that containers have before ARGO_TEMPLATE: Argo's, tracing, and those of the services of the namespace.
+_VARIABLE = r"\((?:ARGO_\w+|GODEBUG|TRACEPARENT|TRACESTATE|KUBERNETES_\w+|[A-Z]\w*_(?:SERVICE_HOST|SERVICE_PORT|PORT)\w*)\)"
+_DOUBLED = re.compile(r"(?<=\$)\$")
+_NAMED = re.compile(rf"\$(?={_VARIABLE})", re.ASCII)
+_DOLLAR = re.compile(rf"{_DOUBLED.pattern}|{_NAMED.pattern}", re.ASCII)
+_PREFIX = re.compile(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
+_FSTRING_START = getattr(tokenize, "FSTRING_START", -1)
+_FSTRING_END = getattr(tokenize, "FSTRING_END", -1)
+
+
+class Tag(NamedTuple):
+    """Text in braces that Argo would evaluate: where it begins, and what it says."""
+
+    offset: int
+    text: str
+
+
+def lowest_python(text: str) -> int:
+    """The lowest 3.x whose grammar has all the syntax of a text, as `ast.parse` can tell."""
+    if not any(part in text and pattern.search(text) for part, pattern in _NEWER):
+        return OLDEST
+    for minor in range(OLDEST, sys.version_info.minor):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(text, feature_version=(3, minor))
+        except SyntaxError:
+            continue
+        return minor
+    return sys.version_info.minor
+
+
+def control_characters(text: str) -> Iterator[tuple[int, str]]:
+    """Each character that is neither text, tab nor line break: its offset and its name."""
+    for found in _CONTROL.finditer(text):
+        yield found.start(), f"U+{ord(found[0]):04X}"
+
+
+def argo_tags(text: str) -> Iterator[Tag]:
+    """The tags that Argo sees in a text.
+
+    A tag goes from the first two braces to the next two closing ones (valyala/fasttemplate); where that
+    is no name Argo knows, the last two opening ones inside it are tried (util/template/simple_template.go).
+    """
+    at = text.find("{{")
+    while at >= 0:
+        end = text.find("}}", at + 2)
+        inside = text[at + 2 : end if end >= 0 else None]
+        nested = inside.rfind("{{")
+        if _TAG.match(inside):
+            yield Tag(at, _shown(inside))
+        elif nested > 0 and _NESTED.match(inside, nested + 2):
+            yield Tag(at + 2 + nested, _shown(inside[nested + 2 :]))
+        at = text.find("{{", end + 2) if end >= 0 else -1
+
+
+def _shown(inside: str) -> str:
+    line, more, _ = inside.partition("\n")
+    return "{{" + line[:40] + (" ..." if more or len(line) > 40 else "}}")
+
+
+def keep_dollars(text: str) -> tuple[str, int | None]:
+    r"""A statement that means the same, in which the kubelet finds no `$$` and no `$(NAME)` to replace.
+
+    `"$$"` becomes `"$\x24"`, and `r"$$"` becomes `r"$" r"$"`. Comments stay: what becomes of them changes
+    nothing. The offset is that of a place where neither works (a string inside a hole of an f-string).
+    """
+    if not _DOLLAR.search(text):
+        return text, None
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    parts: list[str] = []
+    done = 0
+    for start, end, nested in _strings(text, starts):
+        literal = text[start:end]
+        if _DOLLAR.search(literal):
+            parts += text[done:start], _rewritten(literal)
+            done = end
+            if nested or not _same(text, text[:start] + parts[-1] + text[end:]):
+                return text, start
+    return "".join(parts) + text[done:], None
+
+
+def _strings(text: str, starts: list[int]) -> Iterator[tuple[int, int, bool]]:
+    """The string literals of a text, and whether each is inside an f-string, which itself comes after it.
+
+    Before Python 3.12 an f-string is one token, and what is inside it is not seen.
+    """
+    opened: list[int] = []
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        start = starts[token.start[0] - 1] + token.start[1]
+        end = starts[token.end[0] - 1] + token.end[1]
+        if token.type == _FSTRING_START:
+            opened.append(start)
+        elif token.type == _FSTRING_END:
+            begun = opened.pop()
+            yield begun, end, bool(opened)
+        elif token.type == tokenize.STRING:
+            yield start, end, bool(opened)
+
+
+def _rewritten(literal: str) -> str:
+    found = _PREFIX.match(literal)
+    assert found is not None, "a string literal begins with its quotes"
+    prefix, quotes = found.groups()
+    if "r" not in prefix.lower():
+        return _DOLLAR.sub(r"\\x24", literal)
+    again = f"{quotes} {prefix}{quotes}"
+    return _NAMED.sub("$" + again, _DOUBLED.sub(again + "$", literal))
+
+
+def _same(text: str, other: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.dump(ast.parse(text)) == ast.dump(ast.parse(other))
+    except SyntaxError:
+        return False

@@ -1,0 +1,193 @@
+"""What the statements of a module define and change, read off its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Import = ast.Import | ast.ImportFrom
+Assignment = ast.Assign | ast.AnnAssign
+
+
+def first_line(node: ast.stmt) -> int:
+    """The line that a statement begins in, and that its code has: that of the first decorator."""
+    if isinstance(node, Definition) and node.decorator_list:
+        return node.decorator_list[0].lineno
+    return node.lineno
+
+
+def bound_name(alias: ast.alias, node: Import) -> str:
+    """The name that an import gives to what it imports."""
+    if alias.asname:
+        return alias.asname
+    return alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0]
+
+
+def touched(node: ast.stmt) -> Iterator[str]:
+    """The names of the module that a statement defines or changes.
+
+    `X = ..`, `X += ..`, `X["k"] = ..`, `X.k = ..` and `X.append(..)`, in compound statements too. Not what
+    only a script does (`if __name__ == "__main__"`) and only a type checker sees (`if TYPE_CHECKING`).
+    """
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.ImportFrom(module="__future__"):
+            return
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            yield from (bound_name(alias, node) for alias in aliases if alias.name != "*")
+        case ast.Assign(targets=targets) | ast.Delete(targets=targets):
+            for target in targets:
+                yield from _targets(target)
+        case ast.AugAssign(target=target) | ast.AnnAssign(target=target, value=ast.expr()):
+            yield from _targets(target)
+        case ast.Expr(value=ast.Call(func=ast.Attribute() as called)):
+            yield from _targets(called)
+        case ast.If(test=test) if _is_script_only(test):
+            return
+        case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
+            for inner in node.orelse:
+                yield from touched(inner)
+        case _ if type(node).__name__ == "TypeAlias":  # Python 3.12
+            yield from _targets(getattr(node, "name"))  # noqa: B009 -- older Pythons have no such class
+        case _:
+            yield from _compound(node)
+
+
+def _compound(node: ast.stmt) -> Iterator[str]:
+    match node:
+        case ast.For(target=target) | ast.AsyncFor(target=target):
+            yield from _targets(target)
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            for item in items:
+                if item.optional_vars is not None:
+                    yield from _targets(item.optional_vars)
+        case ast.Match(cases=cases):
+            for part in (part for one in cases for part in ast.walk(one.pattern)):
+                name = getattr(part, "rest" if isinstance(part, ast.MatchMapping) else "name", None)
+                if isinstance(name, str):
+                    yield name
+        case _:
+            pass
+    for inner in inside(node):
+        yield from touched(inner)
+
+
+def _targets(node: ast.expr) -> Iterator[str]:
+    match node:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            for part in parts:
+                yield from _targets(part)
+        case ast.Starred(value=part):
+            yield from _targets(part)
+        case _:
+            if (name := root(node)) is not None:
+                yield name
+
+
+def _is_script_only(test: ast.expr) -> bool:
+    match test:
+        case ast.Compare(left=ast.Name(id="__name__")) | ast.Compare(comparators=[ast.Name(id="__name__")]):
+            return True
+        case _:
+            return False
+
+
+def root(node: ast.expr) -> str | None:
+    """The name that a chain of attributes, calls and indices begins with."""
+    while True:
+        match node:
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner) | ast.Call(func=inner):
+                node = inner
+            case ast.Name(id=name):
+                return name
+            case _:
+                return None
+
+
+def registry(decorator: ast.expr) -> str | None:
+    """The name that a decorator is a method of: `@models.register("small")`."""
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return root(called) if isinstance(called, ast.Attribute) else None
+
+
+def walrus(node: ast.stmt) -> Iterator[str]:
+    """The names that a statement defines by `:=`."""
+    return (inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))
+
+
+def names_in(node: ast.expr) -> Iterator[str]:
+    """The names in an expression."""
+    return (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+
+
+def inside(node: ast.AST) -> Iterator[ast.stmt]:
+    """The statements directly inside a compound statement."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for inner in getattr(node, field, ()):
+            if isinstance(inner, ast.stmt):
+                yield inner
+            else:
+                yield from inside(inner)
+
+
+def functions(node: ast.stmt) -> Iterator[Function]:
+    """The functions that a statement defines in the module: not those in a class or function."""
+    if isinstance(node, Function):
+        yield node
+    elif not isinstance(node, ast.ClassDef):
+        for inner in inside(node):
+            yield from functions(inner)
+
+
+def calls(node: ast.AST) -> Iterator[ast.Call]:
+    """The calls that a statement makes when it is executed: none in the functions that it defines."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.Call):
+            yield inner
+        if not isinstance(inner, Function | ast.Lambda):
+            yield from calls(inner)
+
+
+def defaults(function: Function) -> list[ast.expr]:
+    """The default values of a function's parameters."""
+    given = function.args
+    return [one for one in (*given.defaults, *given.kw_defaults) if one is not None]
+
+
+def without(node: ast.stmt, decorators: list[ast.expr], values: list[ast.expr]) -> ast.stmt:
+    """A statement without some decorators, and with `...` for some default values; the original stays."""
+    if not decorators and not values:
+        return node
+    new = copy.copy(node)
+    if isinstance(new, Function):
+        new.decorator_list = [one for one in new.decorator_list if one not in decorators]
+        new.args = copy.copy(new.args)
+        new.args.defaults = [_or_dots(one, values) for one in new.args.defaults]
+        new.args.kw_defaults = [one and _or_dots(one, values) for one in new.args.kw_defaults]
+    elif not isinstance(new, ast.ClassDef):
+        _without_inside(new, decorators, values)
+    return new
+
+
+def _without_inside(node: ast.AST, decorators: list[ast.expr], values: list[ast.expr]) -> None:
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        parts = []
+        for inner in getattr(node, field, ()):
+            if isinstance(inner, ast.stmt):
+                parts.append(without(inner, decorators, values))
+            else:
+                parts.append(copy.copy(inner))
+                _without_inside(parts[-1], decorators, values)
+        if parts:
+            setattr(node, field, parts)
+
+
+def _or_dots(node: ast.expr, values: list[ast.expr]) -> ast.expr:
+    return ast.copy_location(ast.Constant(...), node) if node in values else node

@@ -1,0 +1,116 @@
+"""Values used where they may not exist: outside their branch, in another pipeline, inside other values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl import types as t
+from flowdsl.compiler import mistakes
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.expr import Best, Const, Either, Expr, Get, Out, Param, Rows, children, leaves
+from flowdsl.place import Argument, Definition, Place
+from flowdsl.trace import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.source import Sources
+    from flowdsl.trace import Graph, Region
+
+Use = tuple[Expr, "Region | None", Place]
+
+
+def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
+    """Every expression of a graph, judged at the place where it is used."""
+    names = {parameter.name for parameter in graph.owner.signature.parameters}
+    for expr, region, place in _uses(graph):
+        yield from _escapes(expr, region, place)
+        if any(_foreign(leaf, graph, names) for leaf in leaves(expr)):
+            yield Diagnostic(mistakes.ForeignValue(), place)
+        if not isinstance(expr, Rows) and _holds_rows(expr):
+            yield Diagnostic(mistakes.RowsInside(), place)
+
+
+def _uses(graph: Graph) -> Iterator[Use]:
+    """Every expression that could be wrong, the region it is used in, and where."""
+    regions: dict[int, Region] = {}
+    for call in graph.calls:
+        for name, expr in call.arguments.items():
+            if not _harmless(expr, graph):
+                yield expr, call.region, call.argument(name)
+        if call.loop is not None:
+            columns = [call.loop.lists, *(call.loop.rows or ())]
+            for name, expr in (cell for column in columns for cell in column.items()):
+                if not _harmless(expr, graph):
+                    yield expr, call.region, Argument(call.site, "over", part=f"item:{name}")
+        region = call.region
+        while region is not None and id(region) not in regions:
+            regions[id(region)] = region
+            region = region.parent
+    for region in regions.values():
+        yield region.condition, region.parent, Argument(region.site, position=0)
+    if graph.result is not None:
+        yield graph.result, None, Definition(graph.owner.function.__code__, "return")
+
+
+def _harmless(expr: Expr, graph: Graph) -> bool:
+    """Whether nothing can be wrong: a constant, or the output of a task of this graph that always runs."""
+    if type(expr) is Out and isinstance(expr.task, Call):
+        return expr.task.region is None and expr.task.graph is graph
+    return type(expr) is Const
+
+
+def _escapes(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnostic]:
+    """Values made in a branch and used outside of it without `either`."""
+    for maker in _certain(expr):
+        if maker.region is not None and not _within(region, maker.region):
+            related = (Related(maker.region.site, "made under this condition"),)
+            yield Diagnostic(mistakes.BranchEscape(maker.target.name), place, related)
+
+
+def _foreign(leaf: Expr, graph: Graph, names: set[str]) -> bool:
+    """Whether a value belongs to the body of another pipeline."""
+    if isinstance(leaf, (Out, Rows, Best)) and isinstance(leaf.task, Call):
+        return leaf.task.graph is not graph
+    return isinstance(leaf, Param) and leaf.name not in names
+
+
+def _certain(expr: Expr) -> Iterator[Call]:
+    """The calls an expression cannot do without: not the first of two choices."""
+    if isinstance(expr, Either):
+        last = expr.choices[-1]
+        # The last choice may come from the branch that ran instead.
+        if not isinstance(last, (Out, Best, Rows)):
+            yield from _certain(last)
+        return
+    if isinstance(expr, (Out, Rows, Best)):
+        if isinstance(expr.task, Call):
+            yield expr.task
+        return
+    for child in children(expr):
+        yield from _certain(child)
+
+
+def _within(region: Region | None, outer: Region) -> bool:
+    while region is not None:
+        if region is outer:
+            return True
+        region = region.parent
+    return False
+
+
+def _holds_rows(expr: Expr) -> bool:
+    if isinstance(expr, Get) and _indexed(expr):
+        return False
+    return isinstance(expr, Rows) or any(_holds_rows(child) for child in children(expr))
+
+
+def _indexed(expr: Get) -> bool:
+    """Whether an expression takes one output of one row."""
+    of = expr.of
+    if isinstance(of, Get):
+        return isinstance(of.of, Rows) and isinstance(of.key, int) and isinstance(expr.key, str)
+    whole = isinstance(expr.type, (t.Record, t.Fixed))
+    return isinstance(of, Rows) and isinstance(expr.key, int) and not whole
+
+

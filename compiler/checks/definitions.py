@@ -1,0 +1,103 @@
+"""Steps and pipelines as they were declared: annotations, options, names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.names import is_parameter_name
+from flowdsl.pipeline import PipelineDef
+from flowdsl.place import Definition, Place
+from flowdsl.signature import MISSING
+from flowdsl.volume import VolumePath
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.signature import Parameter, Signature
+    from flowdsl.step import StepDef
+
+
+def definition(found: StepDef | PipelineDef, root: bool) -> Iterator[Diagnostic]:
+    """Everything that is wrong with one definition."""
+    code = found.function.__code__
+
+    def option(name: str) -> Place:
+        return Definition(code, name, "option")
+
+    if isinstance(found, PipelineDef):
+        _, problems = pipeline_options(found.options, option)
+    else:
+        _, problems = settings(found.options, option, STEP_OPTIONS)
+    yield from problems
+    signature = found.signature
+    if signature.unreadable is not None:
+        yield Diagnostic(mistakes.UnreadableAnnotations(found.name, signature.unreadable), Definition(code))
+        return
+    for name in signature.variadic:
+        yield Diagnostic(mistakes.Variadic(found.name, f"*{name}"), Definition(code))
+    for parameter in signature.parameters:
+        yield from _parameter(found, parameter, root)
+    if isinstance(signature.returns, t.Unsupported):
+        kind = signature.returns
+        yield Diagnostic(
+            mistakes.BadAnnotation("the result", found.name, kind.annotation, kind.reason),
+            Definition(code, "return"),
+        )
+    for out in t.outputs(signature.returns):
+        if not is_parameter_name(out.name):
+            yield Diagnostic(mistakes.BadName(out.name), Definition(code, "return"))
+
+
+def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -> Iterator[Diagnostic]:
+    code = found.function.__code__
+    if not parameter.annotated:
+        yield Diagnostic(
+            mistakes.NoAnnotation(parameter.name, found.name), Definition(code, parameter.name)
+        )
+        return
+    if isinstance(parameter.type, t.Unsupported):
+        kind = parameter.type
+        yield Diagnostic(
+            mistakes.BadAnnotation(f"`{parameter.name}`", found.name, kind.annotation, kind.reason),
+            Definition(code, parameter.name, "annotation"),
+        )
+        return
+    if not is_parameter_name(parameter.name):
+        yield Diagnostic(mistakes.BadName(parameter.name), Definition(code, parameter.name))
+    if isinstance(found, PipelineDef) and root and t.holds_file(parameter.type):
+        given = type(parameter.default) is VolumePath or (
+            isinstance(parameter.type, t.Maybe) and parameter.default is None
+        )
+        if not given or parameter.default is MISSING:
+            yield Diagnostic(
+                mistakes.FileDefault(parameter.name, found.name), Definition(code, parameter.name)
+            )
+
+
+def classes(signature: Signature) -> list[type[Any]]:
+    """The classes that the readers of a step's inputs refer to."""
+    found: dict[type[Any], None] = {}
+
+    def walk(kind: t.Type) -> None:
+        match kind:
+            case t.Enumeration(cls):
+                found[cls] = None
+            case t.Record(cls, fields):
+                found[cls] = None
+                for field in fields:
+                    walk(field.type)
+            case t.Sequence(item) | t.Mapping(item) | t.Maybe(item):
+                walk(item)
+            case t.Fixed(items):
+                for item in items:
+                    walk(item)
+            case _:
+                pass
+
+    for parameter in signature.parameters:
+        walk(parameter.type)
+    return list(found)

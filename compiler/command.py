@@ -1,0 +1,137 @@
+"""The command line of a container step, learned once and bound to each call's forms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl import types as t
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.forms import PLAIN, File, Form
+from flowdsl.compiler.ports import IN, OUT
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import Const, Expr, InPod, Join, Param, leaves
+from flowdsl.grammar.names import is_env_name
+from flowdsl.lift import text
+from flowdsl.place import Argument, Definition, Place
+from flowdsl.step import Commanded, describe
+from flowdsl.trace import DAMAGED, Trace, start, stop
+from flowdsl.value import expr_of, is_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.step import StepDef
+
+_SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "busybox")
+
+
+class CommandLine(NamedTuple):
+    """The words of a command, and the variables it is given, over the inputs of the step."""
+
+    words: tuple[Expr, ...]
+    env: tuple[tuple[str, Expr], ...]
+
+    def bound(self, forms: Mapping[str, Form]) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
+        """The same with each input as the parameter or path that its form makes of it."""
+        words = tuple(_bind(word, forms) for word in self.words)
+        return words, tuple((name, _bind(value, forms)) for name, value in self.env)
+
+
+def command_line(definition: StepDef) -> tuple[CommandLine | None, list[Diagnostic]]:
+    """What a container step runs, and what is wrong with it."""
+    trace = Trace()
+    mark = start(trace)
+    try:
+        answer = describe(definition)
+        place = Definition(definition.function.__code__)
+        if answer is None:
+            return None, [Diagnostic(mistakes.NoCommand(definition.name), place), *trace.problems]
+        if not isinstance(answer, Commanded):
+            # What the trace found explains the exception better than the exception does.
+            error = f"{type(answer).__name__}: {answer}"
+            said = trace.problems or [
+                Diagnostic(mistakes.CommandFailed(definition.name, error), place)
+            ]
+            return None, said
+        found: list[Diagnostic] = []
+        line = _read(definition, answer, found)
+        return line, [*trace.problems, *found]
+    finally:
+        stop(trace, mark)
+
+
+def _read(definition: StepDef, said: Commanded, found: list[Diagnostic]) -> CommandLine:
+    words = []
+    shell = False
+    for position, argument in enumerate(said.arguments):
+        place: Place = Argument(said.site, position=position)
+        word = _word(definition, argument, place, found)
+        if shell and any(isinstance(leaf, InPod) for leaf in leaves(word)):
+            found.append(Diagnostic(mistakes.ShellText(), place))
+        first = words[0] if words else None
+        shell = (
+            isinstance(first, Const)
+            and first.value.rpartition("/")[2] in _SHELLS
+            and isinstance(word, Const)
+            and word.value.startswith("-")
+            and word.value.endswith("c")
+        )
+        words.append(word)
+    env = []
+    for name, value in said.env.items():
+        place = Argument(said.site, "env", part=f"item:{name}")
+        if not is_env_name(name):
+            found.append(Diagnostic(mistakes.BadEnvName(name), place))
+        env.append((name, _word(definition, value, place, found)))
+    if not words:
+        found.append(Diagnostic(mistakes.NoCommand(definition.name), said.site))
+    _outputs(definition, (*words, *(value for _, value in env)), said, found)
+    return CommandLine(tuple(words), tuple(env))
+
+
+def _word(definition: StepDef, argument: object, place: Place, found: list[Diagnostic]) -> Expr:
+    if is_value(argument):
+        return expr_of(argument)  # type: ignore[arg-type]
+    if isinstance(argument, (int, float)) and not isinstance(argument, bool):
+        return Const(str(argument), t.TEXT)
+    if not isinstance(argument, (str, t.pathlib.PurePath)):
+        have = type(argument).__name__
+        found.append(Diagnostic(mistakes.CommandPart(definition.name, have), place))
+        return Const("", t.TEXT)
+    word = text(str(argument))
+    literals = [word.value] if isinstance(word, Const) else []
+    if isinstance(word, Join):
+        literals = [part for part in word.parts if isinstance(part, str)]
+    for literal in literals:
+        if "{{" in literal:
+            from flowdsl import mistakes as language
+
+            kind = language.DamagedText if DAMAGED.search(literal) else language.LiteralBraces
+            found.append(Diagnostic(kind(), place))
+    return word
+
+
+def _outputs(
+    definition: StepDef, words: tuple[Expr, ...], said: Commanded, found: list[Diagnostic]
+) -> None:
+    """Every output has a path in the command line, and every path is that of an output."""
+    known = tuple(out.name for out in t.outputs(definition.signature.returns))
+    named = {leaf.name for word in words for leaf in leaves(word) if isinstance(leaf, InPod) and leaf.output}
+    for name in sorted(named - set(known)):
+        found.append(Diagnostic(mistakes.UnknownOutputPath(definition.name, name, known), said.site))
+    for name in known:
+        if name not in named:
+            found.append(Diagnostic(mistakes.NotWritten(definition.name, name), said.site))
+
+
+def _bind(expr: Expr, forms: Mapping[str, Form]) -> Expr:
+    match expr:
+        case InPod(name, _, True):
+            return Const(f"{OUT}/{name}", t.TEXT)
+        case InPod(name, kind):
+            form = forms.get(name, PLAIN)
+            return Const(f"{IN}/{name}", t.TEXT) if isinstance(form, File) else Param(name, kind)
+        case Join(parts):
+            return Join(tuple(part if isinstance(part, str) else _bind(part, forms) for part in parts))
+        case _:
+            return expr

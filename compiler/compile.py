@@ -1,0 +1,231 @@
+"""The whole way from a loaded file to YAML, each stage a function of the one before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from flowdsl.compiler.checks import check_definitions, check_trace
+from flowdsl.compiler.load import LoadError, importing, user_traceback
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.pipeline import Pipeline, PipelineDef
+from flowdsl.step import Step, StepDef
+from flowdsl.tracing import BodyError, trace_pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.compiler.argo import Manifest
+    from flowdsl.compiler.carry import Carried, ModuleSource
+    from flowdsl.compiler.ir import Program
+    from flowdsl.compiler.load import Loaded
+    from flowdsl.place import Place
+    from flowdsl.trace import Trace
+
+Kind = Literal["workflow", "template"]
+KINDS: Mapping[Kind, str] = {"workflow": "Workflow", "template": "WorkflowTemplate"}
+
+
+class Compiled(NamedTuple):
+    """What a file came to; `text` is empty when there are errors."""
+
+    text: str
+    documents: list[dict[str, Any]]
+    diagnostics: list[Diagnostic]
+    programs: list[Program]
+
+    @property
+    def failed(self) -> bool:
+        """Whether an error was found, so that nothing may be written."""
+        return any(one.finding.severity == "error" for one in self.diagnostics)
+
+
+class InternalError(Exception):
+    """The compiler wrote something wrong by itself: a bug of flowdsl, not a mistake of the user."""
+
+
+def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind = "workflow") -> Compiled:
+    """Compile the root pipelines of a loaded file, or the one called `name`.
+
+    Raises `LoadError` when the body of a pipeline raises an exception of its own, and `InternalError`
+    when the manifest is wrong at a place that no text of the user decides.
+    """
+    from flowdsl.compiler.argo import to_argo
+    from flowdsl.compiler.emit import emit
+
+    unit = _Unit(loaded)
+    programs = unit.programs(name)
+    if unit.failed:
+        return Compiled("", [], unit.diagnostics, [])
+    manifests = [to_argo(program, KINDS[kind]) for program in programs]
+    for manifest in manifests:
+        unit.diagnostics.extend(judge(manifest))
+    if unit.failed:
+        return Compiled("", [], unit.diagnostics, programs)
+    documents = [manifest.body for manifest in manifests]
+    return Compiled(emit(documents), documents, unit.diagnostics, programs)
+
+
+def judge(manifest: Manifest) -> list[Diagnostic]:
+    """The findings of lint about a manifest, each at the place in the user's file that caused it."""
+    from flowdsl.compiler.lint import lint
+
+    found = []
+    for problem in lint(manifest.body):
+        place = origin(manifest, problem.path)
+        if place is None:
+            where = ".".join(map(str, problem.path))
+            raise InternalError(f"{where}: {problem.finding.message} [{problem.finding.code}]")
+        found.append(Diagnostic(problem.finding, place))
+    return found
+
+
+def origin(manifest: Manifest, path: tuple[str | int, ...]) -> Place | None:
+    """The place of the innermost part of a path that a text of the user decides."""
+    # What is wrong with an object as a whole is said at its pipeline.
+    found = None if path else manifest.origins.get((id(manifest.body), "spec"))
+    node: Any = manifest.body
+    for key in path:
+        found = manifest.origins.get((id(node), key), found)
+        try:
+            node = node[key]
+        except (KeyError, IndexError, TypeError):
+            break
+    return found
+
+
+class _Unit:
+    """One file on its way through the compiler."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.loaded = loaded
+        self.diagnostics: list[Diagnostic] = []
+        self.traces: dict[int, Trace] = {}
+        self._modules: dict[str, ModuleSource] = {}
+        self._carried: dict[int, Carried | None] = {}
+        namespace = vars(loaded.module)
+        here = loaded.source.filename
+        self.pipelines: dict[str, PipelineDef] = {}
+        self.steps: list[StepDef] = []
+        seen: set[int] = set()
+        for key, value in namespace.items():
+            if type(value) not in (Step, Pipeline) or id(value._definition) in seen:
+                continue
+            definition = value._definition
+            if definition.function.__code__.co_filename != here:
+                continue
+            seen.add(id(definition))
+            if isinstance(definition, PipelineDef):
+                self.pipelines[key] = definition
+            else:
+                self.steps.append(definition)
+
+    @property
+    def failed(self) -> bool:
+        return any(one.finding.severity == "error" for one in self.diagnostics)
+
+    def programs(self, name: str | None) -> list[Program]:
+        """The programs of the wanted pipelines; none when there are errors."""
+        roots = self._roots(name)
+        for trace in self.traces.values():
+            self._steps_of(trace)
+        self.diagnostics.extend(
+            check_definitions([*self.steps, *self.pipelines.values()], [id(root) for root in roots])
+        )
+        for trace in self.traces.values():
+            self.diagnostics.extend(trace.problems)
+            self.diagnostics.extend(check_trace(trace, self.loaded.sources))
+        if self.failed:
+            for step in self.steps:
+                self.carried(step)
+            return []
+        found = [self._lower(root) for root in roots]
+        for step in self.steps:
+            self.carried(step)
+        return [] if self.failed else found
+
+    def _roots(self, name: str | None) -> list[PipelineDef]:
+        from flowdsl.compiler import load_findings as findings
+
+        wanted = dict(self.pipelines)
+        if name is not None:
+            named = {key: one for key, one in wanted.items() if name in (key, one.options.get("name"))}
+            if not named:
+                finding = findings.UnknownPipeline(name, tuple(wanted))
+                self.diagnostics.append(Diagnostic(finding, None))
+            wanted = named
+        elif not wanted:
+            self.diagnostics.append(Diagnostic(findings.NoPipeline(self.loaded.source.shown), None))
+        called: set[int] = set()
+        # A pipeline is mostly called by one below it, which is traced first and traces it too.
+        for definition in reversed(wanted.values()):
+            if id(definition) not in called or name is not None:
+                trace = self._trace(definition)
+                inner = set(trace.graphs) - {id(definition)}
+                for one in inner:
+                    self.traces.pop(one, None)
+                called |= inner
+        roots = [one for one in wanted.values() if id(one) not in called or name is not None]
+        self.traces = {id(one): self.traces[id(one)] for one in roots}
+        return roots
+
+    def _trace(self, definition: PipelineDef) -> Trace:
+        try:
+            with importing(self.loaded.path):
+                trace = trace_pipeline(definition)
+        except BodyError as error:
+            raise LoadError(self.loaded.sources, traceback=user_traceback(error.original)) from error
+        self.traces[id(definition)] = trace
+        return trace
+
+    def _steps_of(self, trace: Trace) -> None:
+        """Steps that the pipelines call and the file does not define."""
+        known = {id(step) for step in self.steps}
+        for graph in trace.graphs.values():
+            for call in graph.calls:
+                target = call.target
+                if isinstance(target, StepDef) and id(target) not in known:
+                    known.add(id(target))
+                    self.steps.append(target)
+
+    def carried(self, definition: StepDef) -> Carried | None:
+        """The source of a Python step with what it uses, made once."""
+        if definition.kind != "python":
+            return None
+        if id(definition) not in self._carried:
+            from flowdsl.compiler.carry import ModuleSource, carry
+            from flowdsl.compiler.checks.definitions import classes
+
+            function = definition.function
+            filename = function.__code__.co_filename
+            module = self._modules.get(filename)
+            if module is None:
+                file = self.loaded.sources.file(filename)
+                if file is None or file.tree is None:
+                    return None
+                module = self._modules[filename] = ModuleSource(file, function.__globals__)
+            made, found = carry(function, module, classes(definition.signature))
+            self._carried[id(definition)] = made
+            self.diagnostics.extend(found)
+        return self._carried[id(definition)]
+
+    def _lower(self, definition: PipelineDef) -> Program:
+        from flowdsl.compiler import mistakes
+        from flowdsl.compiler.lower import Lowering
+        from flowdsl.compiler.naming import task_names
+        from flowdsl.compiler.plan import Planner
+        from flowdsl.compiler.split import split
+
+        def names(graph: Any) -> dict[int, str]:
+            found, problems = task_names(graph.calls, self.loaded.sources.assigned)
+            self.diagnostics.extend(problems)
+            return found
+
+        planner = Planner(self.traces[id(definition)], names)
+        root = planner.root(definition)
+        lowering = Lowering(planner, self.carried)
+        program = lowering.program(root)
+        self.diagnostics.extend(planner.diagnostics)
+        self.diagnostics.extend(lowering.diagnostics)
+        parted, waiting = split(program)
+        self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)
+        return parted

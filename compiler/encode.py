@@ -1,0 +1,66 @@
+"""Values known now as the text that travels: bare for texts, JSON for everything else."""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from math import isfinite
+from typing import Any
+
+from flowdsl import types as t
+
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def encode(value: Any, kind: t.Type) -> str:
+    """The text of a value of the type, as the step that takes it will read it.
+
+    JSON is written so that no `{`, `$` or control character of a string can be seen by Argo or the
+    kubelet: both would replace what follows.
+    """
+    if t.is_text(kind):
+        return value.name if isinstance(value, enum.Enum) else str(value)
+    if type(value) is int or (type(value) is float and isfinite(value)):
+        return repr(value)
+    text = json.dumps(plain(value, kind), ensure_ascii=False)
+    if "{" in text or "$" in text or "\x7f" in text:
+        text = _STRING.sub(lambda found: found[0].replace("{", "\\u007b").replace("$", "\\u0024"), text)
+    return text.replace("\x7f", "\\u007f")
+
+
+def plain(value: Any, kind: t.Type) -> Any:
+    """A value as JSON sees it: members of an Enum by name, records as objects, tuples as lists."""
+    if isinstance(value, enum.Enum):
+        return value.name
+    match kind:
+        case t.Maybe(item):
+            return None if value is None else plain(value, item)
+        case t.Sequence(item):
+            return [plain(one, item) for one in value]
+        case t.Mapping(item):
+            return {key: plain(one, item) for key, one in value.items()}
+        case t.Fixed(items):
+            ordered = list(value.values()) if isinstance(value, dict) else value
+            return [plain(one, item) for one, item in zip(ordered, items, strict=True)]
+        case t.Record(_, fields):
+            return {field.name: plain(_field(value, field.name), field.type) for field in fields}
+        case _:
+            return value
+
+
+def _field(value: Any, name: str) -> Any:
+    return value[name] if isinstance(value, dict) else getattr(value, name)
+
+
+def placeholder(kind: t.Type) -> str:
+    """A text of the type that does no harm, for an output of a task that did not run."""
+    match kind:
+        case t.Number("int"):
+            return "0"
+        case t.Number():
+            return "NaN"
+        case t.Flag():
+            return "false"
+        case _:
+            return "" if t.is_text(kind) or t.holds_file(kind) else "null"

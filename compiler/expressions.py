@@ -1,0 +1,289 @@
+"""Expressions as Argo reads them: tags in text, and formulas of expr-lang inside `{{=...}}`.
+
+Rules that hold for everything written here (each proven on a real controller): no `let`, no name that
+Argo does not know, because either turns a failing expression into literal text; names of tasks and
+parameters in index form, which is valid for every name; every value is text until it is converted,
+whole numbers by `asInt` and floats by `asFloat`, which are exact; `}}` never occurs inside a tag.
+"""
+
+from __future__ import annotations
+
+from flowdsl import types as t
+from flowdsl.compiler.encode import encode
+from flowdsl.expr import (
+    Best,
+    Cell,
+    Const,
+    Either,
+    Expr,
+    Get,
+    Item,
+    Join,
+    Many,
+    OnVolume,
+    Op,
+    Out,
+    Param,
+    Ran,
+    RunField,
+)
+
+VOLUMES = "/flowdsl/volumes"
+
+_OPERATORS = {"&": "&&", "|": "||"}
+_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+
+
+def literal(text: str) -> str:
+    """A text as a literal of expr-lang that holds no braces Argo could take for the end of the tag."""
+    quoted = "'" + text.translate(_ESCAPES) + "'"
+    return quoted.replace("{{", "{' + '{").replace("}}", "}' + '}")
+
+
+def text_of(expr: Expr, want: t.Type) -> str:
+    """The value of a parameter of the type: text with tags in it."""
+    match expr:
+        case Const(value):
+            return encode(value, want)
+        case OnVolume(volume, path):
+            return f"{VOLUMES}/{volume.name}/{text_of(path, t.TEXT).lstrip('/')}"
+        case Many():
+            return _composed(expr, want)
+        case Join(parts) if t.is_text(want):
+            return "".join(part if isinstance(part, str) else text_of(part, part.type) for part in parts)
+    quote = _needs_quotes(expr.type, want)
+    if not quote and (tag := simple(expr)) is not None:
+        return tag
+    return "{{=" + (f"toJSON({raw(expr)})" if quote else shown(expr)) + "}}"
+
+
+def simple(expr: Expr) -> str | None:
+    """The plain tag of a reference, or None where it takes an expression."""
+    match expr:
+        case Out(task, name):
+            return f"{{{{tasks.{task}.outputs.parameters.{name}}}}}"
+        case Param(name):
+            return f"{{{{inputs.parameters.{name}}}}}"
+        case Item(name):
+            return f"{{{{item.{name}}}}}" if name else "{{item}}"
+        case RunField(name):
+            return f"{{{{workflow.{name}}}}}"
+        case _:
+            return None
+
+
+def condition(expr: Expr) -> str:
+    """A condition as the text of `when`: one expression that becomes `true` or `false`."""
+    return "{{=" + formula(expr) + "}}"
+
+
+def _needs_quotes(have: t.Type, want: t.Type) -> bool:
+    return t.is_text(have) and not t.is_text(want) and not isinstance(want, t.File)
+
+
+def _composed(many: Many, want: t.Type) -> str:
+    kinds = _kinds(many, want)
+    items = [text_of(item, _json(kind)) for item, kind in zip(many.items, kinds, strict=True)]
+    if not isinstance(want, (t.Record, t.Mapping, t.Json)) or not many.names:
+        return f"[{', '.join(items)}]"
+    keys = [encode(name, t.JSON) for name in many.names]
+    return "{" + ", ".join(f"{key}: {item}" for key, item in zip(keys, items, strict=True)) + "}"
+
+
+def _kinds(many: Many, want: t.Type) -> list[t.Type]:
+    match want:
+        case t.Record(_, fields):
+            return [field.type for field in fields]
+        case t.Fixed(items):
+            return list(items)
+        case t.Sequence(item) | t.Mapping(item):
+            return [item] * len(many.items)
+        case t.Maybe(item):
+            return _kinds(many, item)
+        case _:
+            return [item.type for item in many.items]
+
+
+def _json(kind: t.Type) -> t.Type:
+    """The kind inside a JSON value, where texts are quoted."""
+    return t.JSON if t.is_text(kind) or isinstance(kind, t.File) else kind
+
+
+def ref(expr: Out | Param | Item | RunField | Cell | Best) -> str:
+    """The formula for the text behind a reference."""
+    match expr:
+        case Out(task, name):
+            return f"tasks['{task}'].outputs.parameters['{name}']"
+        case Param(name):
+            return f"inputs.parameters['{name}']"
+        case Item(name):
+            return f"item['{name}']" if name else "item"
+        case RunField(name):
+            return f"workflow.{name}"
+        case Cell(rows, index, name):
+            if rows == index:  # the item is one JSON text
+                return f"fromJSON({raw(rows)})['{name}']"
+            at = index if isinstance(index, int) else f"asInt({ref(index)})"
+            return f"fromJSON({raw(rows)})[{at}]['{name}']"
+        case Best():
+            return _best(expr)
+
+
+def _best(best: Best) -> str:
+    """The field of the first row whose metric is the best; NaN, infinities and missing rows do not count.
+
+    Fewer usable rows than asked for is an error whose text says so: Argo shows the source of the
+    expression that failed.
+    """
+    assert best.rows is not None
+    rows = f"fromJSON({raw(best.rows)})"
+    metric = f"asFloat(#{member(best.metric)})"
+    usable = f"filter({rows}, abs({metric}) < asFloat('Inf'))"
+    found = f"filter({rows}, {metric} == {best.goal}(map({usable}, {metric})))[0]{member(best.name)}"
+    short = literal(f"fewer than {best.minimum} trials of {best.task} returned a usable {best.metric}")
+    if best.minimum == 1:
+        short = literal(f"no trial of {best.task} returned a usable {best.metric}")
+    return f"(len({usable}) < {best.minimum} ? fromJSON({short}) : {found})"
+
+
+def member(name: str) -> str:
+    """Access to a field by name: `.name`, or the index form where that is not an identifier."""
+    return f".{name}" if name.isidentifier() else f"['{name}']"
+
+
+def raw(expr: Expr) -> str:
+    """The formula for the text of a value: bare for texts, JSON for everything else."""
+    match expr:
+        case Const(value, kind):
+            return literal(encode(value, kind))
+        case Out() | Param() | Item() | RunField() | Cell() | Best():
+            return ref(expr)
+        case Either(choices, kind):
+            return _either(choices, kind)
+        case Join(parts):
+            pieces = [literal(part) if isinstance(part, str) else raw(part) for part in parts]
+            return pieces[0] if len(pieces) == 1 else f"({' + '.join(pieces)})"
+        case OnVolume() | Many():
+            return literal_with_tags(text_of(expr, expr.type))
+        case Op("?:", (asked, one, two)):
+            return f"({formula(asked)} ? {raw(one)} : {raw(two)})"
+        case Get() if not t.is_text(expr.type):
+            return f"toJSON({formula(expr)})"
+        case Get():
+            return formula(expr)
+        case _:
+            return f"string({formula(expr)})"
+
+
+def literal_with_tags(text: str) -> str:
+    """Text with simple tags as a formula; the tags become references."""
+    from flowdsl.grammar.template import tags
+
+    pieces: list[str] = []
+    end = 0
+    for tag in tags(text):
+        if tag.start > end:
+            pieces.append(literal(text[end : tag.start]))
+        body = tag.body.strip()
+        pieces.append(f"({body.removeprefix('=')})" if tag.kind == "expression" else _path(body))
+        end = tag.end
+    if end < len(text) or not pieces:
+        pieces.append(literal(text[end:]))
+    return " + ".join(pieces)
+
+
+def _path(tag: str) -> str:
+    root, _, rest = tag.partition(".")
+    if root in ("workflow", "item"):
+        return tag
+    if root == "inputs":
+        return f"inputs.parameters['{rest.removeprefix('parameters.')}']"
+    task, _, name = rest.partition(".outputs.parameters.")
+    return f"tasks['{task}'].outputs.parameters['{name}']"
+
+
+def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
+    """The first choice that exists; where the result is not optional, `null` does not count as existing."""
+    first, *rest = choices
+    if not rest:
+        return raw(first)
+    other = _either(tuple(rest), kind)
+    if isinstance(first.type, t.Maybe) and not isinstance(kind, t.Maybe):
+        text = raw(first)
+        inner = f"fromJSON({text})" if t.is_text(first.type.item) else text
+        return f"({text} == 'null' ? {other} : {inner})"
+    return f"({raw(first)} ?? {other})"
+
+
+def shown(expr: Expr) -> str:
+    """The formula whose result, written into text by Argo, is the text of the value."""
+    match expr:
+        case Op("?:"):
+            return raw(expr)
+        case Op() | Ran():
+            return formula(expr)
+        case Get(_, _, t.Number() | t.Flag()):
+            return formula(expr)
+        case _:
+            return raw(expr)
+
+
+def formula(expr: Expr) -> str:
+    """The formula for a value as a number, a flag, a text, or what JSON holds."""
+    match expr:
+        case Const(value, t.Flag()):
+            return "true" if value else "false"
+        case Const(value, t.Number()):
+            return repr(value) if value >= 0 else f"({value!r})"
+        case Op("not", (arg,)):
+            return f"not({formula(arg)})"
+        case Op("==" | "!=" as operator, (left, right)) if not _numeric(left, right):
+            return f"{_compared(left, right)} {operator} {_compared(right, left)}"
+        case Op("&" | "|" as operator, args):
+            return f" {_OPERATORS[operator]} ".join(f"({formula(arg)})" for arg in args)
+        case Op("?:", (asked, one, two)):
+            return f"({formula(asked)} ? {formula(one)} : {formula(two)})"
+        case Op(operator, (left, right)):
+            return f"{_operand(left)} {operator} {_operand(right)}"
+        case Ran(task):
+            return f"tasks['{task}'].status == 'Succeeded'"
+        case Get(of, key, kind):
+            index = f"asInt({ref(key)})" if isinstance(key, Item) else literal(key) if isinstance(key, str) else key
+            found = f"{_json_of(of)}[{index}]"
+            return f"int({found})" if kind == t.INT else found
+        case _:
+            return _converted(raw(expr), expr.type)
+
+
+def _operand(expr: Expr) -> str:
+    text = formula(expr)
+    return f"({text})" if isinstance(expr, Op) and expr.op != "?:" else text
+
+
+def _numeric(left: Expr, right: Expr) -> bool:
+    return isinstance(left.type, t.Number) and isinstance(right.type, t.Number)
+
+
+def _compared(side: Expr, other: Expr) -> str:
+    """One side of an equality of texts, flags or optional values."""
+    if isinstance(side.type, t.Flag) and isinstance(other.type, t.Flag):
+        return f"({formula(side)})"
+    if isinstance(side, Const):
+        return literal(encode(side.value, t.JSON if isinstance(other.type, t.Maybe) else other.type))
+    return raw(side)
+
+
+def _json_of(expr: Expr) -> str:
+    return formula(expr) if isinstance(expr, Get) else f"fromJSON({raw(expr)})"
+
+
+def _converted(text: str, kind: t.Type) -> str:
+    match kind:
+        case t.Number("int"):
+            return f"asInt({text})"
+        case t.Number():
+            return f"asFloat({text})"
+        case t.Flag():
+            return f"{text} == 'true'"
+        case _:
+            return text if t.is_text(kind) or isinstance(kind, t.File) else f"fromJSON({text})"

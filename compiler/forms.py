@@ -1,0 +1,225 @@
+"""How a value travels: a property of the call, not of its type.
+
+One parameter may be a file that Argo hands on in one call, an object's key in the next, and a path on
+a volume in a third. A form says which; two calls with different forms need two templates of one step.
+A value becomes *ports*: one text or file each, named after the parameter.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flowdsl import types as t
+from flowdsl.compiler.ir import Argument, Input, Kind
+from flowdsl.compiler.ports import (
+    IN,
+    FromEnv,
+    FromEnvPath,
+    FromFile,
+    FromFolder,
+    FromParts,
+    FromRows,
+    Reader,
+)
+from flowdsl.expr import Expr, Get, Param
+
+
+class Plain(NamedTuple):
+    """One parameter that holds the value as text."""
+
+
+class File(NamedTuple):
+    """A file that Argo hands on (an artifact), or that lies under a key of the artifact repository."""
+
+    keyed: bool
+
+
+class Mounted(NamedTuple):
+    """A parameter that holds a path on one of these volumes."""
+
+    volumes: tuple[str, ...]
+
+
+class Gathered(NamedTuple):
+    """What a loop hands on: rows in one parameter, and for each file among the outputs the key of a folder.
+
+    `large`: too many rows for an environment variable, which holds 128 KiB.
+    """
+
+    item: t.Type
+    folders: tuple[str, ...]
+    volumes: tuple[str, ...]
+    large: bool = False
+
+
+class Absent(NamedTuple):
+    """None where a file is optional."""
+
+
+class Parts(NamedTuple):
+    """A record (with names) or a list, each part with a form of its own."""
+
+    names: tuple[str, ...]
+    forms: tuple[Form, ...]
+
+
+Form = Plain | File | Mounted | Gathered | Absent | Parts
+
+PLAIN = Plain()
+
+
+def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
+    """The ports of a parameter in a form: their names and kinds."""
+    match form:
+        case File(keyed):
+            return [(name, "key" if keyed else "artifact")]
+        case Gathered(_, folders, _, large):
+            rows: Kind = "text" if large else "parameter"
+            return [(name, rows), *((f"{name}-{folder}", "key") for folder in folders)]
+        case Absent():
+            return []
+        case Parts():
+            return [
+                port
+                for part, inner in zip(part_names(form), form.forms, strict=True)
+                for port in ports(f"{name}-{part}", inner)
+            ]
+        case _:
+            return [(name, "parameter")]
+
+
+def part_names(form: Parts) -> tuple[str, ...]:
+    """The names of the parts of a record, or the numbers of those of a list."""
+    return form.names or tuple(map(str, range(len(form.forms))))
+
+
+def inputs(name: str, form: Form, *, in_pod: bool) -> list[Input]:
+    """The inputs of a template for a parameter; in a graph a key is a parameter like any other."""
+    found = []
+    for port, kind in ports(name, form):
+        if in_pod:
+            found.append(Input(port, kind, None if kind == "parameter" else f"{IN}/{port}"))
+        else:
+            found.append(Input(port, "artifact" if kind == "artifact" else "parameter"))
+    return found
+
+
+class Carried(NamedTuple):
+    """A value on its way: its form, what each port is given, and the type of the parameter it is for."""
+
+    form: Form
+    values: list[Expr]
+    type: t.Type
+
+
+def handed(name: str, carried: Carried) -> list[Argument]:
+    """The arguments for the ports of a parameter."""
+    form, values, kind = carried
+    return [
+        Argument(port, how, value, typed)
+        for (port, how), value, typed in zip(ports(name, form), values, port_types(form, kind), strict=True)
+    ]
+
+
+def port_types(form: Form, kind: t.Type) -> list[t.Type]:
+    """The types of the texts in the ports of a parameter."""
+    match form:
+        case Plain():
+            return [kind]
+        case Gathered(_, folders):
+            return [t.JSON, *(t.TEXT for _ in folders)]
+        case Absent():
+            return []
+        case Parts(_, forms):
+            kinds = part_types(kind, form)
+            return [one for inner, part in zip(forms, kinds, strict=True) for one in port_types(inner, part)]
+        case _:
+            return [t.TEXT]
+
+
+def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
+    """The values of a graph's parameter as seen inside the graph: references to its ports."""
+    match form:
+        case Gathered(item, folders):
+            rows = Param(name, t.Sequence(item))
+            return [rows, *(Param(f"{name}-{folder}", t.TEXT) for folder in folders)]
+        case Parts():
+            kinds = part_types(kind, form)
+            return [
+                value
+                for part, inner, one in zip(part_names(form), form.forms, kinds, strict=True)
+                for value in inside(f"{name}-{part}", inner, one)
+            ]
+        case Absent():
+            return []
+        case Plain():
+            return [Param(name, kind)]
+        case _:
+            return [Param(name, t.TEXT)]
+
+
+def part_types(kind: t.Type, form: Parts) -> list[t.Type]:
+    """The types of the parts of a value."""
+    match kind:
+        case t.Record(_, fields):
+            return [field.type for field in fields]
+        case t.Fixed(items):
+            return list(items)
+        case t.Sequence(item) | t.Mapping(item):
+            return [item] * len(form.forms)
+        case t.Maybe(item):
+            return part_types(item, form)
+        case _:
+            return [t.JSON] * len(form.forms)
+
+
+def volumes(form: Form) -> tuple[str, ...]:
+    """The volumes that must be mounted where the value is read."""
+    match form:
+        case Mounted(names) | Gathered(_, _, names, _):
+            return names
+        case Parts(_, forms):
+            return tuple(name for inner in forms for name in volumes(inner))
+        case _:
+            return ()
+
+
+def reader(name: str, form: Form, kind: t.Type) -> Reader:
+    """How the script of a Python step rebuilds a parameter in a form."""
+    plain = kind.item if isinstance(kind, t.Maybe) else kind
+    optional = isinstance(kind, t.Maybe)
+    match form:
+        case File():
+            if isinstance(plain, (t.Sequence, t.Mapping)):
+                return FromFolder(f"{IN}/{name}", isinstance(plain, t.Mapping))
+            return FromFile(f"{IN}/{name}", optional)
+        case Absent():
+            return FromFile(f"{IN}/{name}", True)
+        case Mounted():
+            return FromEnvPath(variable(name), optional)
+        case Gathered(item, folders, _, large):
+            found = tuple((folder, f"{IN}/{name}-{folder}") for folder in folders)
+            return FromRows(FromFile(f"{IN}/{name}") if large else variable(name), item, found)
+        case Parts(names, forms):
+            kinds = part_types(kind, form)
+            parts = tuple(
+                reader(f"{name}-{part}", inner, one)
+                for part, inner, one in zip(part_names(form), forms, kinds, strict=True)
+            )
+            return FromParts(parts, names, plain)
+        case _:
+            return FromEnv(variable(name), kind)
+
+
+def variable(port: str) -> str:
+    """The environment variable that carries a parameter into a Python step."""
+    return "FLOWDSL_" + port.replace("-", "__")
+
+
+def field_of(expr: Expr) -> tuple[Param, tuple[str, ...]] | None:
+    """The parameter and the path of fields behind `param.field.field`, or None."""
+    path: list[str] = []
+    while isinstance(expr, Get) and not isinstance(expr.key, tuple):
+        path.append(str(expr.key))
+        expr = expr.of
+    return (expr, tuple(reversed(path))) if isinstance(expr, Param) else None

@@ -1,0 +1,136 @@
+"""The program as it will run: templates, tasks, and what flows between them.
+
+Everything here is frozen and named as Argo will see it. Expressions are those of `flowdsl.expr`,
+with tasks by name. `compiler/argo.py` is the only reader that knows Argo's field names.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.expr import Expr
+    from flowdsl.place import Place
+    from flowdsl.types import Type
+    from flowdsl.volume import Secret
+
+#: parameter: a text. artifact: a file that Argo hands on. key: a text that names an object of the
+#: artifact repository, and the file under that key. text: a text that is too long for a variable, as a file.
+Kind = Literal["parameter", "artifact", "key", "text"]
+
+
+class Input(NamedTuple):
+    """One input of a template; `path` is where a file appears in the pod."""
+
+    name: str
+    kind: Kind
+    path: str | None = None
+    optional: bool = False
+
+
+class Output(NamedTuple):
+    """One output of a template: read from `path` in a pod, or handed on from `value`.
+
+    For a key, `value` is the key. `default` stands in where the task it comes from did not run.
+    """
+
+    name: str
+    kind: Kind
+    path: str | None = None
+    value: Expr | None = None
+    default: str | None = None
+
+
+class Mount(NamedTuple):
+    """A volume, or a folder of it, at a path of the pod."""
+
+    volume: str
+    path: str
+    sub_path: str | None = None
+    read_only: bool = False
+
+
+class Placement(NamedTuple):
+    """Which nodes may run a pod, and how urgent it is."""
+
+    node: Mapping[str, str]
+    affinity: tuple[tuple[tuple[str, str, tuple[str, ...]], ...], ...]  # any of: all of (key, operator, values)
+    tolerations: tuple[Mapping[str, str], ...]
+    priority: str | None
+
+
+class Pod(NamedTuple):
+    """A container: a script in Python, or a command line."""
+
+    image: str
+    command: tuple[Expr, ...]
+    source: str | None
+    env: tuple[tuple[str, Expr | Secret], ...]
+    mounts: tuple[Mount, ...]
+    requests: Mapping[str, str]
+    limits: Mapping[str, str]
+    placement: Placement
+    retries: int | None
+    timeout: str | None
+
+
+class Argument(NamedTuple):
+    """What a task gives to one input of its template: a file, or the text of a value of the type."""
+
+    name: str
+    kind: Kind
+    value: Expr
+    type: Type
+
+
+class Loop(NamedTuple):
+    """How a task is repeated: for items written out, or for the numbers of a list's elements."""
+
+    items: tuple[object, ...] | None
+    over: Expr | None
+    keep_going: bool
+
+
+class Task(NamedTuple):
+    """One node of a graph."""
+
+    name: str
+    template: str
+    arguments: tuple[Argument, ...]
+    after: tuple[str, ...]
+    when: Expr | None
+    loop: Loop | None
+    place: Place
+
+
+class Graph(NamedTuple):
+    """Tasks, each of which runs when those it waits for have ended."""
+
+    tasks: tuple[Task, ...]
+    parallelism: int | None = None
+
+
+class Template(NamedTuple):
+    """What a task runs: a pod, or a graph."""
+
+    name: str
+    inputs: tuple[Input, ...]
+    outputs: tuple[Output, ...]
+    body: Pod | Graph
+    place: Place
+    places: Mapping[str, Place]  # by option
+
+
+class Program(NamedTuple):
+    """One pipeline, ready to be written."""
+
+    name: str
+    entrypoint: str
+    parameters: tuple[tuple[str, str | None], ...]
+    templates: tuple[Template, ...]
+    volumes: tuple[tuple[str, str], ...]  # name, claim
+    options: Mapping[str, object]
+    place: Place
+    places: Mapping[str, Place]

@@ -1,0 +1,439 @@
+"""Lowering: from the plans of a pipeline's graphs to the templates of a program.
+
+The second pass. Each call finds its template by what makes templates differ (options, the forms of its
+arguments, which files need a key); templates are written in the order in which the pipeline meets them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl import types as t
+from flowdsl.compiler import ir, mistakes
+from flowdsl.compiler.command import command_line
+from flowdsl.compiler.expressions import VOLUMES, text_of
+from flowdsl.compiler.forms import PLAIN, Carried, Form, Gathered, handed, inputs, port_types, ports, reader, variable, volumes
+from flowdsl.compiler.naming import Templates, slug
+from flowdsl.compiler.options import STEP_OPTIONS, Settings, pipeline_options, settings
+from flowdsl.compiler.pick import PYTHON, pick
+from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
+from flowdsl.compiler.ports import IN, OUT, Writer
+from flowdsl.compiler.script import script
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, RunField, children
+from flowdsl.lift import lift
+from flowdsl.pipeline import PipelineDef
+from flowdsl.place import Argument, Definition, Place
+from flowdsl.signature import MISSING, Parameter
+from flowdsl.step import StepDef
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.compiler.carry import Carried as Source
+    from flowdsl.trace import Call
+
+class _Leaf(NamedTuple):
+    """What sets the templates of one step apart."""
+
+    step: int
+    options: str
+    forms: tuple[tuple[str, Form], ...]
+    keyed: tuple[str, ...]
+    counted: bool  # has the number of the item as an input
+    looped: bool  # and hands it on
+
+
+class Lowering:
+    """Writes the templates of one program."""
+
+    def __init__(self, planner: Planner, carried: Callable[[StepDef], Source | None]) -> None:
+        self.planner = planner
+        self.carried = carried
+        self.diagnostics: list[Diagnostic] = []
+        self.templates: list[ir.Template] = []
+        self.names = Templates()
+        self._leaves: dict[_Leaf, str] = {}
+        self._of_call: dict[int, _Leaf] = {}
+        self._written: set[str] = set()
+        self._graphs: dict[int, str] = {}
+        self._settings: dict[Any, Settings] = {}
+        self._commands: dict[int, Any] = {}
+
+    def program(self, root: GraphPlan) -> ir.Program:
+        """The program of a root pipeline."""
+        owner = root.owner
+        options, found = pipeline_options(owner.options, lambda name: _option(owner, name))
+        self.diagnostics.extend(found)
+        name = slug(str(options.get("name", owner.name)))
+        entry = self.names.name(owner.name, f"pipeline {owner.name}")
+        self._graphs[id(root)] = entry
+        self._reserve(root)
+        self._graph(root, entry)
+        parameters = tuple(
+            (port, _default(p))
+            for p in owner.signature.parameters
+            for port, _ in ports(p.name, root.forms.get(p.name, PLAIN))
+        )
+        claims = tuple((volume.name, volume.name) for volume in self.planner.volumes.values())
+        places = {option: _option(owner, option) for option in owner.options}
+        return ir.Program(
+            name, entry, parameters, tuple(self.templates), claims, options, _definition(owner), places
+        )
+
+    # --- names -------------------------------------------------------------------------------------
+
+    def _reserve(self, root: GraphPlan) -> None:
+        """Names for the templates of steps: the declared options keep the plain name."""
+        found: dict[_Leaf, StepDef] = {}
+        seen: set[int] = set()
+
+        def walk(plan: GraphPlan) -> None:
+            for call in plan.calls:
+                target = call.call.target
+                if isinstance(target, StepDef):
+                    found.setdefault(self._leaf(plan, call), target)
+                elif call.sub is not None and id(call.sub) not in seen:
+                    seen.add(id(call.sub))
+                    self._graphs[id(call.sub)] = self.names.name(
+                        target.name, f"pipeline {target.name} {call.sub.forms} {call.sub.looped}"
+                    )
+                    walk(call.sub)
+
+        walk(root)
+        for leaf in sorted(found, key=lambda leaf: leaf.options != ""):
+            difference = f"step {found[leaf].function.__qualname__} {leaf[1:]}"
+            self._leaves[leaf] = self.names.name(found[leaf].name, difference)
+
+    def _leaf(self, graph: GraphPlan, plan: CallPlan) -> _Leaf:
+        known = self._of_call.get(id(plan))
+        if known is None:
+            known = self._of_call[id(plan)] = self._make_leaf(graph, plan)
+        return known
+
+    def _make_leaf(self, graph: GraphPlan, plan: CallPlan) -> _Leaf:
+        call = plan.call
+        given = plan.arguments if call.loop is None else plan.inner
+        forms = tuple((p.name, given[p.name].form) for p in call.target.signature.parameters)
+        options = repr(self._setting(call)) if call.options else ""
+        looped = call.loop is not None
+        keyed = tuple(sorted(plan.keyed))
+        return _Leaf(id(call.target), options, forms, keyed, looped or (graph.looped and bool(keyed)), looped)
+
+    def _setting(self, call: Call) -> Settings:
+        definition = call.target
+        assert isinstance(definition, StepDef)
+        key = (id(definition), id(call.options) if call.options else 0)
+        known = self._settings.get(key)
+        if known is None:
+            merged = {**definition.options, **call.options}
+
+            def place(name: str) -> Place:
+                if name in call.options and call.override is not None:
+                    return Argument(call.override, name)
+                return _option(definition, name)
+
+            known, found = settings(merged, place, STEP_OPTIONS)
+            self._settings[key] = known
+            # Those of the decorator are reported once, with the definition.
+            self.diagnostics.extend(
+                one for one in found if isinstance(one.place, Argument) and one.place.name in call.options
+            )
+            for volume in known.volumes:
+                self.planner.volume(volume)
+        return known
+
+    # --- graphs ------------------------------------------------------------------------------------
+
+    def _graph(self, plan: GraphPlan, name: str) -> None:
+        place = _definition(plan.owner)
+        position = len(self.templates)
+        tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
+        signature = plan.owner.signature
+        ins = [
+            one
+            for p in signature.parameters
+            for one in inputs(p.name, plan.forms.get(p.name, PLAIN), in_pod=False)
+        ]
+        ins.extend(_hidden(plan.needs_at and not plan.root, plan.needs_index))
+        outs = [
+            output
+            for out, carried in plan.results.items()
+            for output in self._handed_on(plan, out, carried)
+        ]
+        if plan.body:
+            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+        graph = ir.Graph(tasks)
+        self.templates.insert(position, ir.Template(name, tuple(ins), tuple(outs), graph, place, {}))
+
+    def _handed_on(self, plan: GraphPlan, name: str, carried: Carried) -> list[ir.Output]:
+        form, values, kind = carried
+        found: list[ir.Output] = []
+        for (port, how), value in zip(ports(name, form), values, strict=True):
+            if how == "artifact":
+                found.append(ir.Output(port, "artifact", None, value))
+            else:
+                if not plan.root and _may_fail(value):
+                    finding = mistakes.ReturnsComputed(plan.owner.name)
+                    place = Definition(plan.owner.function.__code__, "return")
+                    self.diagnostics.append(Diagnostic(finding, place))
+                typed = value if not isinstance(value, Const) else Const(value.value, kind)
+                found.append(ir.Output(port, "parameter", None, typed))
+        return found
+
+    def _tasks(self, graph: GraphPlan, plan: CallPlan) -> list[ir.Task]:
+        tasks = [self._task(graph, plan)]
+        if plan.picked:
+            rows = ir.Argument("rows", "parameter", Out(plan.name, "results", t.JSON), t.JSON)
+            when = plan.condition
+            template = self._picker(plan)
+            tasks.append(ir.Task(plan.best, template, (rows,), (plan.name,), when, None, plan.call.site))
+        return tasks
+
+    def _picker(self, plan: CallPlan) -> str:
+        """The template that picks the best of very many rows."""
+        call = plan.call
+        assert call.loop is not None and call.loop.objective is not None
+        name = self.names.name(plan.best, f"pick {plan.name}")
+        image = PYTHON
+        if isinstance(call.target, StepDef) and call.target.kind == "python":
+            image = self._setting(call).image or PYTHON
+        outs = t.outputs(call.target.signature.returns)
+        objective = call.loop.objective
+        source = pick(
+            plan.name, objective.metric, objective.goal, call.loop.minimum, [out.name for out in outs]
+        )
+        empty = settings({}, lambda name: call.site, STEP_OPTIONS)[0]
+        pod = ir.Pod(
+            image, (Const("python3", t.TEXT),), source, (), (), {}, {}, empty.placement, None, None
+        )
+        outputs = tuple(ir.Output(out.name, "parameter", f"{OUT}/{out.name}") for out in outs)
+        rows = ir.Input("rows", "text", f"{IN}/rows")
+        self.templates.append(ir.Template(name, (rows,), outputs, pod, call.site, {}))
+        return name
+
+    def _task(self, graph: GraphPlan, plan: CallPlan) -> ir.Task:
+        call = plan.call
+        template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
+        arguments = self._arguments(plan.arguments)
+        if call.loop is None:
+            arguments += self._places(graph, plan, None)
+        else:
+            at, index = self._wants(graph, plan)
+            if at and not graph.root:
+                arguments += (ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT),)
+            if index and graph.looped:
+                arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
+        return ir.Task(plan.name, template, arguments, tuple(plan.after), plan.condition, None, call.site)
+
+    def _wants(self, graph: GraphPlan, plan: CallPlan) -> tuple[bool, bool]:
+        """Whether the template of a call takes the place and the number of the item."""
+        looped = plan.call.loop is not None
+        if plan.sub is not None:
+            return plan.sub.needs_at, looped or plan.sub.needs_index
+        keyed = bool(plan.keyed)
+        return keyed, looped or (graph.looped and keyed)
+
+    def _places(self, graph: GraphPlan, plan: CallPlan, index: Expr | None) -> tuple[ir.Argument, ...]:
+        at, counted = self._wants(graph, plan)
+        found: list[ir.Argument] = []
+        if at:
+            found.append(ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT))
+        if counted:
+            found.append(ir.Argument(INDEX, "parameter", index or Param(INDEX, t.TEXT), t.TEXT))
+        return tuple(found)
+
+    @staticmethod
+    def _arguments(given: dict[str, Carried]) -> tuple[ir.Argument, ...]:
+        return tuple(argument for name, carried in given.items() for argument in handed(name, carried))
+
+    def _body(self, graph: GraphPlan, plan: CallPlan) -> str:
+        if plan.sub is None:
+            return self._pod(graph, plan)
+        name = self._graphs[id(plan.sub)]
+        if name not in self._written:
+            self._written.add(name)
+            self._graph(plan.sub, name)
+        return name
+
+    def _loop(self, graph: GraphPlan, plan: CallPlan) -> str:
+        """The template of a loop: a graph of its own with one looped task that hands on all rows."""
+        call = plan.call
+        loop = call.loop
+        assert loop is not None
+        name = self.names.name(plan.name, f"loop {graph.owner.name} {plan.name}")
+        position = len(self.templates)
+        body = self._body(graph, plan)
+        given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
+        number = plan.inner[INDEX].values[0]
+        index = Join((Param(INDEX, t.TEXT), number)) if graph.looped else number
+        arguments = self._arguments(given)
+        at, _ = self._wants(graph, plan)
+        if at:
+            here: Expr = Const(plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+            arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
+        arguments += (ir.Argument(INDEX, "parameter", index, t.TEXT),)
+        keep_going = loop.kind == "sweep"
+        task = ir.Task(
+            slug(call.target.name),
+            body,
+            arguments,
+            (),
+            None,
+            ir.Loop(plan.items, plan.over, keep_going),
+            call.site,
+        )
+        ins = [
+            one
+            for parameter, (form, *_) in plan.arguments.items()
+            for one in inputs(parameter, form, in_pod=False)
+        ]
+        ins.extend(_hidden(at and not graph.root, graph.looped))
+        outs: tuple[ir.Output, ...] = ()
+        if t.outputs(call.target.signature.returns):
+            rows = Out(task.name, "", t.JSON)
+            outs = (ir.Output("results", "parameter", None, rows, "[]" if plan.items is None else None),)
+        self.templates.insert(
+            position,
+            ir.Template(name, tuple(ins), outs, ir.Graph((task,), loop.parallel), call.site, {}),
+        )
+        return name
+
+    # --- pods --------------------------------------------------------------------------------------
+
+    def _pod(self, graph: GraphPlan, plan: CallPlan) -> str:
+        leaf = self._leaf(graph, plan)
+        name = self._leaves[leaf]
+        if name in self._written:
+            return name
+        self._written.add(name)
+        definition = plan.call.target
+        assert isinstance(definition, StepDef)
+        setting = self._setting(plan.call)
+        signature = definition.signature
+        ins = [one for name_, form in leaf.forms for one in inputs(name_, form, in_pod=True)]
+        kinds = {p.name: p.type for p in signature.parameters}
+        optional = {p.name for p in signature.parameters if isinstance(p.type, t.Maybe)}
+        ins = [one._replace(optional=one.name in optional and one.kind != "parameter") for one in ins]
+        at = bool(leaf.keyed)
+        ins.extend(_hidden(at, leaf.counted))
+        outs = [self._output(out, leaf) for out in t.outputs(signature.returns)]
+        if leaf.looped:
+            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+        mounts = list(setting.mounts)
+        for _, form in leaf.forms:
+            for volume in volumes(form):
+                mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
+                if mount not in mounts:
+                    mounts.append(mount)
+        if definition.kind == "container":
+            command, env = self._command(definition, dict(leaf.forms))
+            source = None
+        else:
+            command = (Const("python3", t.TEXT),)
+            env = _variables(leaf.forms, kinds)
+            source = self._source(definition, leaf.forms, kinds)
+        if setting.image is None and "image" not in {**definition.options, **plan.call.options}:
+            self.diagnostics.append(
+                Diagnostic(mistakes.NoImage(definition.name), Definition(definition.function.__code__))
+            )
+        settled: tuple[tuple[str, Any], ...] = tuple(
+            (key, Const(value, t.TEXT) if isinstance(value, str) else value) for key, value in setting.env
+        )
+        pod = ir.Pod(
+            setting.image or "",
+            command,
+            source,
+            (*env, *settled),
+            tuple(mounts),
+            setting.requests,
+            setting.limits,
+            setting.placement,
+            setting.retries,
+            setting.timeout,
+        )
+        places = {
+            option: Argument(plan.call.override, option)
+            if option in plan.call.options and plan.call.override is not None
+            else _option(definition, option)
+            for option in (*definition.options, *plan.call.options)
+        }
+        place = Definition(definition.function.__code__)
+        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places))
+        return name
+
+    @staticmethod
+    def _output(out: t.Output, leaf: _Leaf) -> ir.Output:
+        path = f"{OUT}/{out.name}"
+        if not t.holds_file(out.type):
+            return ir.Output(out.name, "parameter", path)
+        if out.name not in leaf.keyed:
+            return ir.Output(out.name, "artifact", path)
+        tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
+        key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
+        return ir.Output(out.name, "key", path, key)
+
+    def _source(
+        self, definition: StepDef, forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
+    ) -> str:
+        carried = self.carried(definition)
+        if carried is None:
+            return ""
+        readers = [(name, reader(name, form, kinds[name])) for name, form in forms]
+        writers = [
+            Writer(out.name, out.attribute, out.type, f"{OUT}/{out.name}")
+            for out in t.outputs(definition.signature.returns)
+        ]
+        return script(carried, readers, writers)
+
+    def _command(
+        self, definition: StepDef, forms: dict[str, Form]
+    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
+        known = self._commands.get(id(definition))
+        if known is None:
+            known, found = command_line(definition)
+            self._commands[id(definition)] = known
+            self.diagnostics.extend(found)
+        return known.bound(forms) if known is not None else ((), ())
+
+
+def _variables(
+    forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
+) -> tuple[tuple[str, Expr], ...]:
+    """The environment variables that carry parameters into a Python step."""
+    found: list[tuple[str, Expr]] = []
+    for name, form in forms:
+        types = dict(zip((port for port, _ in ports(name, form)), port_types(form, kinds[name]), strict=True))
+        for port, kind in ports(name, form):
+            if kind == "parameter":
+                found.append((variable(port), Param(port, types[port])))
+    return tuple(found)
+
+
+def _hidden(at: bool, index: bool) -> list[ir.Input]:
+    names = [name for name, wanted in ((AT, at), (INDEX, index)) if wanted]
+    return [ir.Input(name, "parameter") for name in names]
+
+
+def _may_fail(value: Expr) -> bool:
+    if isinstance(value, (Best, Cell, Get)):
+        return True
+    if isinstance(value, Op) and value.op == "/":
+        return True
+    return any(_may_fail(child) for child in children(value))
+
+
+def _default(parameter: Parameter) -> str | None:
+    if parameter.default is MISSING:
+        return None
+    expr = lift(parameter.default, parameter.type, lambda *args, **data: None)
+    return text_of(expr, parameter.type)
+
+
+def _definition(owner: PipelineDef) -> Place:
+    return Definition(owner.function.__code__)
+
+
+def _option(definition: StepDef | PipelineDef, name: str) -> Place:
+    return Definition(definition.function.__code__, name, "option")
+

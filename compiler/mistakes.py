@@ -1,0 +1,436 @@
+"""The mistakes that the compiler finds in definitions, options and graphs (FD270 to FD299, FD330 on)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity, suggest
+
+
+class UnknownOption(Finding):
+    """An option that a step or pipeline does not have."""
+
+    code = "FD270"
+    title = "there is no option `{name}`"
+    label = "{meant}"
+    help = "use one of the options, or leave it out"
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the option that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known)}
+
+
+class RunTimeOption(Finding):
+    """An option that is known only at run time."""
+
+    code = "FD271"
+    title = "`{name}` is known only when the pipeline runs"
+    label = "options are fixed while compiling"
+    help = "pass the value to the step as an argument, or write it here as a constant"
+    name: str
+
+
+class OptionType(Finding):
+    """An option of the wrong type."""
+
+    code = "FD272"
+    title = "`{name}` is {have}, not {want}"
+    label = "not {want}"
+    help = "write {want}"
+    name: str
+    want: str
+    have: str
+
+
+class BadQuantity(Finding):
+    """An amount that Kubernetes does not read."""
+
+    code = "FD273"
+    title = "`{name}` is `{have}`, which is no quantity of Kubernetes"
+    label = "expected {expected}"
+    help = "write {expected}"
+    name: str
+    have: str
+    expected: str
+
+
+class BadDuration(Finding):
+    """A time that Argo does not read."""
+
+    code = "FD274"
+    title = "`{name}` is `{have}`, which is no duration"
+    label = "expected {expected}"
+    help = "write {expected}"
+    name: str
+    have: str
+    expected: str
+
+
+class BadGpuCount(Finding):
+    """A number of GPUs that no node can give."""
+
+    code = "FD275"
+    title = "a step cannot ask for {have} GPUs"
+    label = "GPUs come in whole numbers"
+    help = "write 0, 1, 2 ...; a part of a card is `GPU(1, mig=\"1g.5gb\")`"
+    have: str
+
+
+class UnknownVendor(Finding):
+    """A vendor of GPUs that is not known."""
+
+    code = "FD276"
+    title = "the vendor `{have}` is not known"
+    label = "{meant}"
+    help = 'use a known vendor, or name the resource: GPU(1, resource="example.com/gpu")'
+    have: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the vendor that was probably meant."""
+        return {**super().words(), "meant": suggest(self.have, self.known)}
+
+
+class BadGpuResource(Finding):
+    """The name of an extended resource without its domain."""
+
+    code = "FD277"
+    title = "`{have}` is no extended resource: it has no domain"
+    label = "Kubernetes refuses the name"
+    help = 'write it in full, as in "nvidia.com/gpu"'
+    have: str
+
+
+class MigVendor(Finding):
+    """A MIG profile of something that has none."""
+
+    code = "FD278"
+    title = "`mig` is a partition of an NVIDIA GPU"
+    label = "cannot be combined with `resource` or another vendor"
+    help = "leave the other out"
+
+
+class ProductPattern(Finding):
+    """A product with a pattern."""
+
+    code = "FD279"
+    title = "`{have}` is a pattern, and node labels can only be compared as a whole"
+    label = "no node has this label"
+    help = "list the products: product=[\"A100-SXM4-40GB\", \"A100-SXM4-80GB\"]"
+    have: str
+
+
+class BadNode(Finding):
+    """A node selector that Kubernetes refuses."""
+
+    code = "FD280"
+    title = "`{have}` is not a label of a node"
+    label = "expected {expected}"
+    help = 'write labels as they stand on the nodes: node={{"disk": "ssd"}}'
+    have: str
+    expected: str
+
+
+class BadWhere(Finding):
+    """A `where` text that does not parse."""
+
+    code = "FD281"
+    title = "`where` cannot be read: {problem}"
+    label = "{problem}"
+    help = 'for example: where="gpu.memory >= 40Gi and zone in (eu-1, eu-2) and not spot"'
+    text: str
+    pointer: str
+    problem: str
+
+
+class BadToleration(Finding):
+    """A toleration that does not parse."""
+
+    code = "FD282"
+    title = "`{have}` is no toleration"
+    label = "expected {expected}"
+    help = 'write it as kubectl writes taints: tolerations=["spot=true:NoSchedule"]'
+    have: str
+    expected: str
+
+
+class BadEnvName(Finding):
+    """A name that no environment variable can have."""
+
+    code = "FD283"
+    title = "`{have}` is no name for an environment variable"
+    label = "Kubernetes refuses the name"
+    help = "use letters, digits and `_`, not beginning with a digit"
+    have: str
+
+
+class BadMountPath(Finding):
+    """A mount path that Kubernetes refuses."""
+
+    code = "FD284"
+    title = "`{have}` is no path to mount at"
+    label = "must begin with `/` and hold neither `:` nor `..`"
+    help = 'write the whole path: mounts={{"/data": volume}}'
+    have: str
+
+
+class NoImage(Finding):
+    """A step without an image."""
+
+    code = "FD285"
+    title = "`{step}` has no image"
+    label = "nothing to run it in"
+    help = 'say which: image="python:3.12-slim"'
+    step: str
+
+
+class BadAnnotation(Finding):
+    """A parameter or result of a type that does not travel."""
+
+    code = "FD286"
+    title = "{what} of `{step}` is {annotation}, which does not travel between steps"
+    label = "{reason}"
+    help = "use str, int, float, bool, Path, Enum, Literal, list, dict[str, ...], a NamedTuple or a dataclass"
+    what: str
+    step: str
+    annotation: str
+    reason: str
+
+
+class NoAnnotation(Finding):
+    """A parameter without a type."""
+
+    code = "FD287"
+    title = "`{name}` of `{step}` has no annotation"
+    label = "its type decides how it travels"
+    help = "write its type: `{name}: float`, `{name}: Path` ..."
+    name: str
+    step: str
+
+
+class UnreadableAnnotations(Finding):
+    """Annotations that cannot be evaluated."""
+
+    code = "FD288"
+    title = "the annotations of `{step}` cannot be read"
+    label = "{problem}"
+    help = "use names that exist in this module when it is loaded (not only under TYPE_CHECKING)"
+    step: str
+    problem: str
+
+
+class Variadic(Finding):
+    """*args or **kwargs."""
+
+    code = "FD289"
+    title = "`{step}` takes `{name}` without a fixed name"
+    label = "every input of a task has a name of its own"
+    help = "write one parameter for each input, or take a list or dict"
+    step: str
+    name: str
+
+
+class BadName(Finding):
+    """A name of a parameter or output that Argo refuses."""
+
+    code = "FD290"
+    title = "`{name}` cannot be the name of an input or output in Argo"
+    label = "Argo takes ASCII letters, digits, `-` and `_`"
+    help = "rename it in ASCII"
+    name: str
+
+
+class BranchEscape(Finding):
+    """A value used outside of the branch that makes it."""
+
+    code = "FD291"
+    title = "`{step}` may not have run: its value is used outside its branch"
+    label = "made only under a condition"
+    help = "use it inside the same `with` block, or choose: `either(value, other)`"
+    step: str
+
+
+class ForeignValue(Finding):
+    """A value of another pipeline's body."""
+
+    code = "FD292"
+    title = "this value belongs to the body of another pipeline"
+    label = "not an argument of this pipeline"
+    help = "give the pipeline a parameter for it, and pass it"
+
+
+class AlikeCalls(Finding):
+    """Two unassigned calls that would get one name."""
+
+    code = "FD293"
+    title = "two calls would both be named `{name}`"
+    label = "the second one needs a name of its own"
+    help = "assign its result to a variable, or write `{step}.options(name=\"...\")(...)`"
+    name: str
+    step: str
+
+
+class SameName(Finding):
+    """Two tasks that ask for one name."""
+
+    code = "FD294"
+    title = "two tasks are named `{name}`"
+    label = "the name is taken"
+    help = "give one of them another name"
+    name: str
+
+
+class BadTaskName(Finding):
+    """A name that no task can have."""
+
+    code = "FD295"
+    title = "`{name}` cannot be the name of {what}"
+    label = "no letter or digit is left, or it begins with a digit"
+    help = "use letters, digits and `-`, beginning with a letter"
+    name: str
+    what: str
+
+
+class FileDefault(Finding):
+    """A pipeline's file without a source."""
+
+    code = "FD296"
+    title = "the parameter `{name}: Path` of `{pipeline}` has no file to begin with"
+    label = "a run could not be given one"
+    help = "give it a default on a volume: `{name}: Path = Volume(\"claim\") / \"folder\"`"
+    name: str
+    pipeline: str
+
+
+class MixedFiles(Finding):
+    """A choice between a file of the repository and one on a volume."""
+
+    code = "FD297"
+    title = "the files to choose from are kept in different places"
+    label = "one is on a volume, the other in the artifact repository"
+    help = "make both of one kind"
+
+
+class IsNone(Finding):
+    """A run-time value compared with None by identity."""
+
+    code = "FD298"
+    title = "`{text}` is decided while compiling, and a run-time value is never None then"
+    label = "always the same answer"
+    help = "give the value a default with `either(value, default)`, or use `when(value != None)`"
+    text: str
+
+
+class NoCommand(Finding):
+    """A container step that does not say its command."""
+
+    code = "FD330"
+    title = "`{step}` does not say its command"
+    label = "`command(...)` is not reached"
+    help = 'end it with `return command("/bin/program", "--flag", value)`'
+    step: str
+
+
+class CommandFailed(Finding):
+    """A container step whose function raised."""
+
+    code = "FD331"
+    title = "`{step}` raised {error} while its command was made"
+    label = "{error}"
+    help = "build the command from its inputs and `output(...)` alone"
+    step: str
+    error: str
+
+
+class CommandPart(Finding):
+    """A part of a command line that is no text."""
+
+    code = "FD332"
+    title = "a part of the command of `{step}` is {have}"
+    label = "not a text, a number or an input"
+    help = "write it as text, or pass an input whole"
+    step: str
+    have: str
+
+
+class ShellText(Finding):
+    """An input inside the text of a shell command."""
+
+    code = "FD333"
+    title = "an input stands inside the text of a shell command"
+    label = "its value would be run as code"
+    help = 'pass it as a variable: command("sh", "-c", \'echo "$NAME"\', env={{"NAME": name}})'
+
+
+class UnknownOutputPath(Finding):
+    """`output(name)` for an output that the annotation does not have."""
+
+    code = "FD334"
+    title = "`{step}` has no output `{name}`"
+    label = "{meant}"
+    help = "name an output of its return annotation"
+    step: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the output that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known) or "it returns nothing"}
+
+
+class NotWritten(Finding):
+    """An output of a container step that no part of the command names."""
+
+    code = "FD335"
+    title = "the command of `{step}` does not say where to write `{name}`"
+    label = "the output `{name}` is never named"
+    help = "pass `output({argument})` to the program"
+    step: str
+    name: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the argument of `output` that is missing."""
+        return {**super().words(), "argument": "" if self.name == "return" else repr(self.name)}
+
+
+class ReturnsComputed(Finding):
+    """A sub-pipeline's result that is computed in a way that may fail."""
+
+    code = "FD299"
+    title = "`{pipeline}` returns a value that Argo would have to compute"
+    label = "a computation that fails here would leave the run waiting for ever"
+    help = "return the output of a step as it is, and compute where the result is used"
+    pipeline: str
+
+
+class ScatteredFiles(Finding):
+    """Files of a loop that are not kept in one folder."""
+
+    code = "FD336"
+    title = "the files `{name}` of `{pipeline}` are not made by one step"
+    label = "a list of them cannot be read as one folder"
+    help = "let one step at the end of `{pipeline}` return the file"
+    pipeline: str
+    name: str
+
+
+class RowsInside(Finding):
+    """The results of a loop inside another value."""
+
+    code = "FD337"
+    title = "the results of a loop stand inside another value"
+    label = "only known together, when the loop has ended"
+    help = "pass them to a step as an argument of their own: `parameter: list[...]`"
+
+
+class Waiting(Finding):
+    """A graph that can only be split by letting tasks wait for others."""
+
+    code = "FD338"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{name}` has more than 200 tasks, and no place to part them"
+    label = "some tasks will wait for others that they do not need"
+    help = "use fan_out for what is alike, or put parts of it into pipelines of their own"
+    name: str

@@ -1,0 +1,158 @@
+"""Names of tasks and templates: DNS-safe, made here, once.
+
+A task is named by the variable its result goes to, else by its step; repeats of one statement by
+their constants. The name depends on the statement alone as far as it can, so that inserting a call
+renames no other task.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler import mistakes
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.expr import Const
+from flowdsl.grammar.names import dns_name
+from flowdsl.place import Argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from flowdsl.place import Site
+    from flowdsl.trace import Call
+
+_LONGEST = 50  # leaves room in 63 for what tells repeats apart
+_PART = 20
+
+
+def hexadecimal(text: str) -> str:
+    """Four hex digits of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:4]
+
+
+def slug(text: str) -> str:
+    """A DNS label for an identifier; names that leave nothing get hex digits."""
+    name = dns_name(text, _LONGEST)
+    return name if name and name[0].isalpha() else f"x-{name or hexadecimal(text)}"
+
+
+def task_names(
+    calls: list[Call], assigned: Callable[[Site], str | None]
+) -> tuple[dict[int, str], list[Diagnostic]]:
+    """The names of the calls of one graph, by the id of the call, and what is wrong with them."""
+    diagnostics: list[Diagnostic] = []
+    names: dict[int, str] = {}
+    statements: dict[tuple[int, int], list[Call]] = defaultdict(list)
+    taken: dict[str, Call] = {}
+    for call in calls:
+        if call.name is not None:
+            _claim(call, taken, names, diagnostics)
+        else:
+            statements[id(call.site.code), call.site.lasti].append(call)
+    for repeats in statements.values():
+        first = repeats[0]
+        variable = assigned(first.site)
+        base = slug(variable or first.target.name)
+        marks = _marks(repeats)
+        if any("-".join((base, *mark)) in taken for mark in marks):
+            base = _other(base, first, variable, taken, diagnostics)
+        for call, mark in zip(repeats, marks, strict=True):
+            name = _free("-".join((base, *mark)), taken)
+            taken[name] = call
+            names[id(call)] = name
+    return names, diagnostics
+
+
+def _claim(
+    call: Call, taken: dict[str, Call], names: dict[int, str], diagnostics: list[Diagnostic]
+) -> None:
+    asked: Any = call.name
+    place = Argument(call.override, "name") if call.override is not None else call.site
+    name = dns_name(asked) if isinstance(asked, str) else ""
+    if not name or not name[0].isalpha():
+        diagnostics.append(Diagnostic(mistakes.BadTaskName(str(asked), "a task"), place))
+        name = slug(call.target.name)
+    if name in taken:
+        related = (Related(taken[name].site, "the other one"),)
+        diagnostics.append(Diagnostic(mistakes.SameName(name), place, related))
+    taken[name] = call
+    names[id(call)] = name
+
+
+def _other(
+    base: str, call: Call, variable: str | None, taken: dict[str, Call], diagnostics: list[Diagnostic]
+) -> str:
+    """Another name for a statement whose name is taken: by its step, or by its constants."""
+    step = slug(call.target.name)
+    if variable is not None and f"{base}-{step}" not in taken:
+        return f"{base}-{step}"
+    constants = "-".join(filter(None, (_shown(value) for value in _constants(call).values())))
+    if constants and (name := dns_name(f"{base}-{constants}", _LONGEST)) not in taken:
+        return name
+    if variable is None and base in taken:
+        diagnostics.append(
+            Diagnostic(
+                mistakes.AlikeCalls(base, call.target.name),
+                call.site,
+                (Related(taken[base].site, "the other one"),),
+            )
+        )
+    return _free(base, taken)
+
+
+def _marks(repeats: list[Call]) -> list[tuple[str, ...]]:
+    """What tells the runs of one statement apart: the constants in which they differ, else their number."""
+    if len(repeats) == 1:
+        return [()]
+    everything = [{name: _shown(value) for name, value in _constants(one).items()} for one in repeats]
+    differing = [name for name in everything[0] if len({one.get(name) for one in everything}) > 1]
+    marks = [tuple(filter(None, (one.get(name) for name in differing))) for one in everything]
+    if len(set(marks)) == len(marks):
+        return marks
+    return [(*mark, str(number)) for number, mark in enumerate(marks, 1)]
+
+
+def _free(wish: str, taken: dict[str, Call]) -> str:
+    name = dns_name(wish)
+    number = 2
+    while name in taken:
+        name = dns_name(f"{wish}-{number}")
+        number += 1
+    return name
+
+
+def _constants(call: Call) -> dict[str, Any]:
+    return {name: expr.value for name, expr in call.arguments.items() if isinstance(expr, Const)}
+
+
+def _shown(value: Any) -> str:
+    text = value.name if isinstance(value, enum.Enum) else str(value)
+    if isinstance(value, float) and value < 0 or isinstance(value, int) and value < 0:
+        text = f"minus {abs(value)}"
+    name = dns_name(text)
+    return name if 0 < len(name) <= _PART else hexadecimal(text)
+
+
+class Templates:
+    """Names for templates: the first of a name keeps it, others get hex digits of what sets them apart."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, str] = {}
+
+    def name(self, wish: str, difference: str) -> str:
+        """A free name for a template."""
+        name = slug(wish)
+        if self._taken.setdefault(name, difference) == difference:
+            return name
+        name = f"{name}-{hexadecimal(difference)}"
+        while self._taken.setdefault(name, difference) != difference:
+            name = f"{name}-{hexadecimal(name + difference)}"
+        return name
+
+    def reserve(self, wishes: Iterable[tuple[str, str]]) -> None:
+        """Give names to their owners before anybody else asks."""
+        for wish, difference in wishes:
+            self.name(wish, difference)

@@ -1,0 +1,57 @@
+"""The script that picks the best of very many trials."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.ports import IN, OUT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PYTHON = "python:3.12-slim"
+"""The image of the script where the trials themselves are not Python steps."""
+
+_SOURCE = '''\
+import json, math, os, sys
+
+METRIC, BEST, MINIMUM = {metric!r}, {goal}, {minimum}
+OUTPUTS = {outputs!r}
+
+
+def metric(row):
+    """The metric of a trial; NaN where there is none."""
+    try:
+        return float(row.get(METRIC, "nan"))
+    except ValueError:
+        return math.nan
+
+
+def number(row):
+    return [int(part) for part in row["flowdsl-index"].split("/")[1:]]
+
+
+with open("{rows}", encoding="utf-8") as file:
+    usable = [row for row in json.load(file) if math.isfinite(metric(row))]
+if len(usable) < MINIMUM:
+    sys.exit(f"{{len(usable)}} trials of {task} returned a usable {{METRIC}}, {{MINIMUM}} are needed")
+best = BEST(sorted(usable, key=number), key=metric)
+print(f"the best {{METRIC}} of {{len(usable)}} trials is {{best[METRIC]}}")
+os.makedirs("{out}", exist_ok=True)
+for name in OUTPUTS:
+    with open(os.path.join("{out}", name), "w", encoding="utf-8", newline="") as file:
+        file.write(best[name])
+'''
+
+
+def pick(task: str, metric: str, goal: str, minimum: int, outputs: Sequence[str]) -> str:
+    """The source of the script: of the usable rows the one with the best metric, of equal ones the first."""
+    return _SOURCE.format(
+        task=task,
+        metric=metric,
+        goal=goal,
+        minimum=minimum,
+        outputs=list(outputs),
+        rows=f"{IN}/rows",
+        out=OUT,
+    )

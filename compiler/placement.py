@@ -1,0 +1,132 @@
+"""Where a pod may run, in Kubernetes' own terms: label keys, operators, tolerations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import is_label_value, is_qualified_name
+from flowdsl.grammar.quantity import quantity
+
+if TYPE_CHECKING:
+    from flowdsl.gpu import GPU
+
+Term = tuple[str, str, tuple[str, ...]]
+
+#: Short names for the labels that Kubernetes and the usual discovery tools put on nodes.
+#: Sources: kubernetes.io/docs/reference/labels-annotations-taints; NVIDIA GPU feature discovery.
+LABELS = {
+    "arch": "kubernetes.io/arch",
+    "host": "kubernetes.io/hostname",
+    "os": "kubernetes.io/os",
+    "instance": "node.kubernetes.io/instance-type",
+    "zone": "topology.kubernetes.io/zone",
+    "region": "topology.kubernetes.io/region",
+    "gpu.product": "nvidia.com/gpu.product",
+    "gpu.memory": "nvidia.com/gpu.memory",
+    "gpu.count": "nvidia.com/gpu.count",
+    "gpu.family": "nvidia.com/gpu.family",
+}
+_MEBI = 1024 * 1024
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+def where_terms(text: str) -> tuple[tuple[Term, ...], ...]:
+    """A `where` text as node selector terms with the real label keys; raises `GrammarError`."""
+    from flowdsl.grammar.where import where
+
+    return tuple(
+        tuple((LABELS.get(term.key, term.key), term.operator, _values(term.key, term.operator, term.values)) for term in group)
+        for group in where(text)
+    )
+
+
+def _values(key: str, operator: str, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The values of a term; memory of a GPU is labelled in MiB."""
+    if key != "gpu.memory" or operator not in ("Gt", "Lt"):
+        return values
+    number = int(values[0])
+    if abs(number) < _MEBI:  # written without a suffix: MiB already
+        return values
+    # Gt counts whole MiB below the limit, Lt those above it.
+    return (str(number // _MEBI if operator == "Gt" else math.ceil(number / _MEBI)),)
+
+
+def gpu_terms(gpu: GPU) -> tuple[Term, ...]:
+    """The node labels that a GPU request asks for; raises `GrammarError` for a bad memory."""
+    from flowdsl.compiler.options import gpu_products
+
+    terms: list[Term] = []
+    if products := gpu_products(gpu):
+        terms.append((LABELS["gpu.product"], "In", products))
+    if gpu.memory is not None:
+        least = math.ceil(quantity(str(gpu.memory)) / _MEBI)
+        terms.append((LABELS["gpu.memory"], "Gt", (str(least - 1),)))
+    return tuple(terms)
+
+
+def gpu_toleration(gpu: GPU, resource: str) -> dict[str, str]:
+    """The toleration for the usual taint of GPU nodes, whatever its value is.
+
+    Source: the taint key is the resource's by convention, with differing values, so `Exists`.
+    """
+    key = "nvidia.com/gpu" if gpu.mig is not None else resource
+    return {"key": key, "operator": "Exists", "effect": "NoSchedule"}
+
+
+def node_selector(labels: Mapping[object, object]) -> dict[str, str]:
+    """A node selector with the real label keys; raises `GrammarError`."""
+    found = {}
+    for key, value in labels.items():
+        if not isinstance(key, str) or not is_qualified_name(LABELS.get(key, key)):
+            raise GrammarError(str(key), 0, len(str(key)), "a label name")
+        if isinstance(value, bool) or not isinstance(value, (str, int)) or not is_label_value(str(value)):
+            shown = f"{key}: {value!r}"
+            raise GrammarError(shown, 0, len(shown), "a label value in text: letters, digits, `-`, `_`, `.`")
+        if key == "nvidia.com/gpu":
+            raise GrammarError(key, 0, len(key), "a label; to ask for a GPU write gpu=1")
+        found[LABELS.get(key, key)] = str(value)
+    return found
+
+
+def toleration(written: object) -> dict[str, str]:
+    """A toleration from kubectl's notation for taints, `key[=value][:effect]`, or from Kubernetes' own fields.
+
+    Raises `GrammarError`. Source: kubectl taint; core/v1 Toleration.
+    """
+    if isinstance(written, Mapping):
+        return _toleration_fields({str(key): str(value) for key, value in written.items()})
+    if not isinstance(written, str):
+        raise GrammarError(repr(written), 0, len(repr(written)), "a text such as 'spot=true:NoSchedule'")
+    body, colon, effect = written.partition(":")
+    key, equals, value = body.partition("=")
+    if not is_qualified_name(key):
+        raise GrammarError(written, 0, len(key), "the key of a taint, as in 'spot=true:NoSchedule'")
+    if colon and effect not in _EFFECTS:
+        raise GrammarError(written, len(body) + 1, len(written), f"one of {', '.join(_EFFECTS)}")
+    if not is_label_value(value):
+        raise GrammarError(written, len(key) + 1, len(body), "a label value")
+    found = {"key": key, "operator": "Equal" if equals else "Exists"}
+    if equals:
+        found["value"] = value
+    if effect:
+        found["effect"] = effect
+    return found
+
+
+def _toleration_fields(fields: dict[str, str]) -> dict[str, str]:
+    known = ("key", "operator", "value", "effect")
+    for field in fields:
+        if field not in known:
+            raise GrammarError(field, 0, len(field), f"one of {', '.join(known)}")
+    operator = fields.get("operator", "Equal")
+    if operator not in ("Equal", "Exists"):
+        raise GrammarError(operator, 0, len(operator), "Equal or Exists")
+    if operator == "Exists" and fields.get("value"):
+        raise GrammarError(fields["value"], 0, len(fields["value"]), "no value beside Exists")
+    effect = fields.get("effect", "")
+    if effect and effect not in _EFFECTS:
+        raise GrammarError(effect, 0, len(effect), f"one of {', '.join(_EFFECTS)}")
+    return {field: fields[field] for field in known if field in fields}

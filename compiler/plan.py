@@ -1,0 +1,586 @@
+"""Planning a graph: how each value travels, and which files need a key.
+
+The first of the two passes of lowering. It walks the trace in order and decides the form of every
+argument; a file that crosses a loop, a branch or a sub-pipeline travels by its key, and that decides
+how the step that makes it is written. `flowdsl.compiler.lower` then writes the templates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.encode import encode, placeholder
+from flowdsl.compiler.expressions import text_of
+from flowdsl.compiler.forms import (
+    PLAIN,
+    Absent,
+    Carried,
+    File,
+    Form,
+    Gathered,
+    Mounted,
+    Parts,
+    field_of,
+    inside,
+    part_types,
+    ports,
+)
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import (
+    Best,
+    Cell,
+    Const,
+    Either,
+    Expr,
+    Get,
+    Item,
+    Join,
+    Many,
+    OnVolume,
+    Op,
+    Out,
+    Param,
+    Ran,
+    Rows,
+    RunField,
+    leaves,
+)
+from flowdsl.pipeline import PipelineDef
+from flowdsl.trace import Call
+from flowdsl.volume import VolumePath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.trace import Graph, Region, Trace
+    from flowdsl.volume import Volume
+
+AT, INDEX = "flowdsl-at", "flowdsl-index"
+
+LARGE = 500
+"""Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
+
+The expression that finds the best looks at every row for every row; it was proved with 500.
+"""
+
+
+class CallPlan:
+    """One call, with the forms and values of its arguments."""
+
+    __slots__ = (
+        "after",
+        "arguments",
+        "call",
+        "condition",
+        "inner",
+        "items",
+        "keyed",
+        "name",
+        "over",
+        "picked",
+        "sub",
+    )
+
+    def __init__(self, call: Call, name: str) -> None:
+        self.call = call
+        self.name = name
+        self.arguments: dict[str, Carried] = {}  # what the task is given
+        self.inner: dict[str, Carried] = {}  # of a loop: what each item is given, seen inside the loop
+        self.items: tuple[object, ...] | None = None
+        self.over: Expr | None = None
+        self.keyed: set[str] = set()  # outputs whose files are stored under a key
+        self.picked = False  # a task of its own finds the best of its rows
+        self.sub: GraphPlan | None = None
+        self.condition: Expr | None = None
+        self.after: dict[str, None] = {}
+
+
+    @property
+    def large(self) -> bool:
+        """Whether the call is a loop with very many rows."""
+        return self.items is not None and len(self.items) > LARGE
+
+    @property
+    def best(self) -> str:
+        """The name of the task that picks the best row."""
+        return f"{self.name}-best"
+
+
+class GraphPlan:
+    """One graph with its parameters in certain forms."""
+
+    def __init__(self, owner: PipelineDef, forms: dict[str, Form], looped: bool, body: bool) -> None:
+        self.owner = owner
+        self.forms = forms
+        self.looped = looped  # runs inside a loop, so its files need the number of the item
+        self.body = body  # is what the loop runs, so it hands on the number
+        self.root = False
+        self.calls: list[CallPlan] = []
+        self.by_call: dict[int, CallPlan] = {}
+        self.results: dict[str, Carried] = {}
+
+    @property
+    def needs_at(self) -> bool:
+        """Whether files made inside need to know where in the run the graph stands."""
+        return any(plan.keyed or (plan.sub is not None and plan.sub.needs_at) for plan in self.calls)
+
+    @property
+    def needs_index(self) -> bool:
+        """Whether the graph takes the number of the item it is run for."""
+        return self.body or (self.looped and self.needs_at)
+
+    def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
+        """Where in the run a call stands: part of the key of its files."""
+        return (plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
+
+
+class Planner:
+    """Plans a root pipeline and every graph it calls."""
+
+    def __init__(self, trace: Trace, names: Callable[[Graph], dict[int, str]]) -> None:
+        self.trace = trace
+        self.names = names
+        self.diagnostics: list[Diagnostic] = []
+        self.plans: dict[tuple[Any, ...], GraphPlan] = {}
+        self.volumes: dict[str, Volume] = {}
+
+    def graph(
+        self, owner: PipelineDef, forms: dict[str, Form], *, looped: bool = False, body: bool = False
+    ) -> GraphPlan:
+        """The plan of a pipeline whose parameters have these forms; the first one is the root."""
+        key = (id(owner), tuple(forms.items()), looped, body)
+        known = self.plans.get(key)
+        if known is not None:
+            return known
+        root = not self.plans
+        plan = self.plans[key] = GraphPlan(owner, forms, looped, body)
+        plan.root = root
+        graph = self.trace.graphs[id(owner)]
+        _Graph(self, plan, graph).run()
+        return plan
+
+    def root(self, owner: PipelineDef) -> GraphPlan:
+        """The plan of the pipeline that a run begins with."""
+        forms: dict[str, Form] = {}
+        for parameter in owner.signature.parameters:
+            if type(parameter.default) is VolumePath:
+                self.volume(parameter.default.volume)
+                forms[parameter.name] = Mounted((parameter.default.volume.name,))
+            elif t.holds_file(parameter.type):
+                forms[parameter.name] = Absent()
+        return self.graph(owner, forms)
+
+    def volume(self, volume: Volume) -> None:
+        """Note that a volume is used."""
+        self.volumes.setdefault(volume.name, volume)
+
+
+class _Graph:
+    """The planning of one graph."""
+
+    def __init__(self, planner: Planner, plan: GraphPlan, graph: Graph) -> None:
+        self.planner = planner
+        self.plan = plan
+        self.graph = graph
+        self.names = planner.names(graph)
+        self.types = {p.name: p.type for p in graph.owner.signature.parameters}
+
+    def run(self) -> None:
+        for call in self.graph.calls:
+            plan = CallPlan(call, self.names[id(call)])
+            self.plan.calls.append(plan)
+            self.plan.by_call[id(call)] = plan
+            self._call(plan)
+        self._result()
+
+    # --- calls -------------------------------------------------------------------------------------
+
+    def _call(self, plan: CallPlan) -> None:
+        call = plan.call
+        plan.condition = self._condition(call.region)
+        for one in call.after:
+            plan.after[self.names[id(one)]] = None
+        region = call.region
+        while region is not None:
+            self._wait(plan, region.condition)
+            region = region.parent
+        for expr in call.arguments.values():
+            self._wait(plan, expr)
+        is_graph = isinstance(call.target, PipelineDef)
+        kinds = {p.name: p.type for p in call.target.signature.parameters}
+        if call.loop is None:
+            for name, expr in call.arguments.items():
+                plan.arguments[name] = self.carry(expr, kinds[name], call, crossing=is_graph)
+            given = plan.arguments
+        else:
+            self._loop(plan, kinds)
+            given = plan.inner
+        if isinstance(call.target, PipelineDef):
+            forms = {name: given[name].form for name in kinds if name in given}
+            looped = self.plan.looped or call.loop is not None
+            forms.pop(INDEX, None)
+            plan.sub = self.planner.graph(
+                call.target, forms, looped=looped, body=call.loop is not None
+            )
+
+    def _wait(self, plan: CallPlan, expr: Expr) -> None:
+        for leaf in leaves(expr):
+            if isinstance(leaf, (Out, Rows, Best)) and id(leaf.task) in self.names:
+                maker = self.plan.by_call.get(id(leaf.task))
+                picked = isinstance(leaf, Best) and maker is not None and maker.large
+                plan.after[maker.best if picked and maker else self.names[id(leaf.task)]] = None
+
+    def _condition(self, region: Region | None) -> Expr | None:
+        conditions: list[Expr] = []
+        while region is not None:
+            conditions.append(self.resolve(region.condition, region.parent))
+            region = region.parent
+        if not conditions:
+            return None
+        conditions.reverse()
+        return conditions[0] if len(conditions) == 1 else Op("&", tuple(conditions), t.BOOL)
+
+    # --- loops -------------------------------------------------------------------------------------
+
+    def _loop(self, plan: CallPlan, kinds: dict[str, t.Type]) -> None:
+        call, loop = plan.call, plan.call.loop
+        assert loop is not None
+        for name, expr in call.arguments.items():
+            self._shared(plan, name, expr, kinds[name])
+        if loop.rows is not None and all(_is_static(expr) for row in loop.rows for expr in row.values()):
+            self._static(plan, loop.rows, kinds)
+            return
+        lists = loop.lists
+        if loop.rows is not None:
+            names = list(loop.rows[0])
+            lists = {
+                name: Many(tuple(row[name] for row in loop.rows), (), t.Sequence(kinds[name])) for name in names
+            }
+        for name, column in lists.items():
+            self._wait(plan, column)
+            self._column(plan, name, column, kinds[name])
+        plan.over = next(iter(inside(name, plan.arguments[name].form, t.JSON)[0] for name in lists))
+
+    def _shared(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
+        """An argument that is the same for all items: a constant is written inside, the rest comes in."""
+        if isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const)):
+            plan.inner[name] = self.carry(expr, kind, plan.call, crossing=True)
+            return
+        carried = plan.arguments[name] = self.carry(expr, kind, plan.call, crossing=True)
+        plan.inner[name] = carried._replace(values=inside(name, carried.form, kind))
+
+    def _static(self, plan: CallPlan, rows: list[dict[str, Expr]], kinds: dict[str, t.Type]) -> None:
+        names = list(rows[0])
+        forms: dict[str, Form] = {}
+        for name in names:
+            first = rows[0][name]
+            forms[name] = PLAIN
+            if isinstance(first, OnVolume):
+                found = {}
+                for row in rows:
+                    item = row[name]
+                    if isinstance(item, OnVolume):
+                        self.planner.volume(item.volume)
+                        found[item.volume.name] = None
+                forms[name] = Mounted(tuple(found))
+        texts = [{name: text_of(row[name], kinds[name]) for name in names} for row in rows]
+        number = "i" if "i" not in names else INDEX
+        if all(_plain(text) for row in texts for text in row.values()):
+            plan.items = tuple({number: f"/{index}", **row} for index, row in enumerate(texts))
+            fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}
+            fields[INDEX] = Item(number, t.TEXT)
+        else:
+            # Argo escapes what stands in a map's texts; one JSON text for each item arrives as it is.
+            whole = Item("", t.JSON)
+            plan.items = tuple(
+                encode({number: f"/{index}", **row}, t.JSON) for index, row in enumerate(texts)
+            )
+            fields = {name: Cell(whole, whole, name, kinds[name]) for name in names}
+            fields[INDEX] = Cell(whole, whole, number, t.TEXT)
+        for name in names:
+            plan.inner[name] = Carried(forms[name], [fields[name]], kinds[name])
+        plan.inner[INDEX] = Carried(PLAIN, [fields[INDEX]], t.TEXT)
+
+    def _column(self, plan: CallPlan, name: str, column: Expr, kind: t.Type) -> None:
+        """A list that is known only at run time: the loop runs over the numbers of its elements."""
+        number = Item("", t.INT)
+        plan.inner[INDEX] = Carried(PLAIN, [Join(("/", number))], t.TEXT)
+        carried = self.carry(column, t.Sequence(kind), plan.call, crossing=True)
+        form, values, _ = carried
+        texts = t.Sequence(t.TEXT)
+        if isinstance(form, Parts):
+            one = form.forms[0]
+            plan.arguments[name] = Carried(PLAIN, [Many(tuple(values), (), texts)], texts)
+            plan.inner[name] = Carried(one, [Get(Param(name, texts), number, t.TEXT)], kind)
+            return
+        if isinstance(form, Gathered):
+            # Only the rows go in: each holds the keys of its own files.
+            plan.arguments[name] = Carried(PLAIN, values[:1], t.JSON)
+            plan.inner[name] = self._row(form, Param(name, t.JSON), number, kind)
+            return
+        plan.arguments[name] = carried
+        plan.inner[name] = Carried(PLAIN, [Get(Param(name, t.Sequence(kind)), number, kind)], kind)
+
+    def _row(self, form: Gathered, rows: Expr, number: Item, kind: t.Type) -> Carried:
+        forms: list[Form] = []
+        cells: list[Expr] = []
+        outs = t.outputs(form.item)
+        for out in outs:
+            file = t.holds_file(out.type)
+            forms.append((Mounted(form.volumes) if form.volumes else File(True)) if file else PLAIN)
+            cells.append(Cell(rows, number, out.name, out.type))
+        if not isinstance(form.item, (t.Record, t.Fixed)):
+            return Carried(forms[0], cells, kind)
+        names = tuple(str(out.attribute) for out in outs)
+        if any(t.holds_file(out.type) for out in outs):
+            return Carried(Parts(names, tuple(forms)), cells, kind)
+        return Carried(PLAIN, [Many(tuple(cells), names, form.item)], kind)
+
+    # --- values ------------------------------------------------------------------------------------
+
+    def carry(self, expr: Expr, kind: t.Type, call: Call | None, *, crossing: bool) -> Carried:
+        """The form a value takes on its way, and the values of its ports."""
+        return Carried(*self._carry(expr, kind, call, crossing), kind)
+
+    def _carry(self, expr: Expr, kind: t.Type, call: Call | None, crossing: bool) -> tuple[Form, list[Expr]]:
+        region = call.region if call is not None else None
+        if isinstance(expr, Rows):
+            return self._gathered(expr, region)
+        if (found := field_of(expr)) is not None and (known := self._parameter(*found, kind)) is not None:
+            return known
+        if not t.holds_file(kind):
+            return PLAIN, [self.resolve(expr, region)]
+        plain = kind.item if isinstance(kind, t.Maybe) else kind
+        match expr:
+            case Const(None):
+                return Absent(), []
+            case OnVolume(volume):
+                self.planner.volume(volume)
+                return Mounted((volume.name,)), [self.resolve(expr, region)]
+            case Out(Call() as task, name):
+                return self._file(task, name, expr, region, crossing)
+            case Best(task, name):
+                form = self._made(self.plan.by_call[id(task)], name)
+                return form, [self.resolve(expr._replace(name=port), region) for port, _ in ports(name, form)]
+            case Either(choices):
+                return self._either(choices, kind, call)
+            case Many(items, names):
+                kinds = _part_kinds(plain, len(items))
+                parts = [
+                    self._carry(item, one, call, crossing) for item, one in zip(items, kinds, strict=True)
+                ]
+                form = Parts(names, tuple(form for form, _ in parts))
+                return form, [value for _, values in parts for value in values]
+            case Get(Rows(task), _) | Get(Get(Rows(task), _), _):
+                name = expr.key if isinstance(expr.of, Get) else "return"
+                form = self._made(self.plan.by_call[id(task)], str(name))
+                return form, [self.resolve(expr, region)]
+            case Const():  # an empty list or dict of files
+                return Parts((), ()), []
+            case _:
+                raise AssertionError(f"no form for {expr}")
+
+    def _parameter(
+        self, param: Param, path: tuple[str, ...], kind: t.Type
+    ) -> tuple[Form, list[Expr]] | None:
+        """A parameter of this graph, or a field of one that came in parts."""
+        form = self.plan.forms.get(param.name, PLAIN)
+        name, at = param.name, form
+        whole = self.types.get(param.name, kind)
+        for step in path:
+            if not isinstance(at, Parts):
+                return None
+            names = at.names or tuple(map(str, range(len(at.forms))))
+            whole = part_types(whole, at)[names.index(step)]
+            at = at.forms[names.index(step)]
+            name = f"{name}-{step}"
+        if isinstance(at, type(PLAIN)) and not path:
+            return None
+        return at, inside(name, at, whole)
+
+    def _made(self, maker: CallPlan, name: str) -> Form:
+        """The form of a file that a call hands on to where it was not made."""
+        if maker.sub is not None:
+            return maker.sub.results[name].form
+        maker.keyed.add(name)
+        return File(True)
+
+    def _file(self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool) -> tuple[Form, list[Expr]]:
+        maker = self.plan.by_call[id(task)]
+        if maker.sub is None and not crossing and task.region is None:
+            return File(False), [Out(maker.name, name, expr.type)]
+        form = self._made(maker, name)
+        return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]
+
+    def _gathered(self, rows: Rows, region: Region | None) -> tuple[Form, list[Expr]]:
+        maker = self.plan.by_call[id(rows.task)]
+        folders: list[str] = []
+        mounted: list[str] = []
+        for out in t.outputs(rows.item):
+            if not t.holds_file(out.type):
+                continue
+            form = self._made(maker, out.name)
+            if isinstance(form, Mounted):
+                mounted.extend(form.volumes)
+            else:
+                folders.append(out.name)
+        values: list[Expr] = [self.resolve(rows, region)]
+        for folder in folders:
+            at, name = self._folder(maker, folder)
+            tail: tuple[str | Expr, ...] = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
+            values.append(Join((RunField("name"), "/", *self.plan.place(maker), f"{at}/{name}", *tail)))
+        return Gathered(rows.item, tuple(folders), tuple(dict.fromkeys(mounted)), maker.large), values
+
+    def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
+        """Where below its place a call keeps the files of an output: the tasks inside, and their output."""
+        at = ""
+        while maker.sub is not None:
+            value = maker.sub.results[name].values[0]
+            inner = [plan for plan in maker.sub.calls if isinstance(value, Out) and plan.name == value.task]
+            if not inner:
+                finding = mistakes.ScatteredFiles(maker.call.target.name, name)
+                self.planner.diagnostics.append(Diagnostic(finding, maker.call.site))
+                break
+            assert isinstance(value, Out)
+            maker, name = inner[0], value.name
+            at += f".{maker.name}"
+        return at, name
+
+    def _either(
+        self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None
+    ) -> tuple[Form, list[Expr]]:
+        carried = [self._carry(choice, kind, call, True) for choice in choices]
+        forms = {type(form) for form, _ in carried}
+        if len(forms) > 1 or any(len(values) != 1 for _, values in carried):
+            place = call.site if call is not None else self.graph.owner.site
+            self.planner.diagnostics.append(Diagnostic(mistakes.MixedFiles(), place))
+            return PLAIN, [Const("", t.TEXT)]
+        form = carried[0][0]
+        if isinstance(form, Mounted):
+            names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
+            form = Mounted(tuple(dict.fromkeys(names)))
+        region = call.region if call is not None else None
+        return form, [self.resolve(Either(choices, kind), region)]
+
+    def resolve(self, expr: Expr, region: Region | None) -> Expr:
+        """An expression with tasks by name, and with a harmless text for tasks that may not have run."""
+        match expr:
+            case Out(task, name, kind):
+                made = Out(self.names[id(task)], name, kind)
+                if isinstance(task, Call) and task.region is not None:
+                    return Either((made, _stand_in(kind)), kind)
+                return made
+            case Rows(task):
+                made = Out(self.names[id(task)], "results", t.JSON)
+                if isinstance(task, Call) and task.region is not None:
+                    return Either((made, Const([], t.JSON)), t.JSON)
+                return made
+            case Best(task, name, kind):
+                assert isinstance(task, Call) and task.loop is not None
+                objective = task.loop.objective
+                assert objective is not None
+                maker = self.plan.by_call[id(task)]
+                if maker.large:
+                    maker.picked = True
+                    return Out(maker.best, name, kind)
+                made = maker.name
+                rows = Out(made, "results", t.JSON)
+                return Best(made, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
+            case Either(choices, kind):
+                return self._choices(choices, kind, region)
+            case Op(op, args, kind):
+                return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
+            case Join(parts):
+                return Join(tuple(p if isinstance(p, str) else self.resolve(p, region) for p in parts))
+            case Get(Rows() as rows, int() as key, kind):
+                return Cell(self.resolve(rows, region), key, "return", kind)
+            case Get(Get(Rows() as rows, int() as key), str() as name, kind):
+                return Cell(self.resolve(rows, region), key, name, kind)
+            case Get(of, key, kind):
+                if (found := field_of(expr)) is not None:
+                    carried = self._parameter(*found, kind)
+                    if carried is not None and len(carried[1]) == 1:
+                        return carried[1][0]
+                return Get(self.resolve(of, region), key, kind)
+            case Many(items, names, kind):
+                return Many(tuple(self.resolve(item, region) for item in items), names, kind)
+            case OnVolume(volume, path):
+                return OnVolume(volume, self.resolve(path, region))
+            case _:
+                return expr
+
+    def _choices(self, choices: tuple[Expr, ...], kind: t.Type, region: Region | None) -> Expr:
+        """A choice: `??` where the first is an output, else by whether its tasks ran."""
+        first, *rest = choices
+        last = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind), region)
+        if isinstance(last, Either) and region is None:
+            last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
+        if isinstance(first, Out) and isinstance(first.task, Call):
+            made = Out(self.names[id(first.task)], first.name, first.type)
+            if isinstance(first.type, t.Maybe):  # `null` and not having run are the same
+                return Either((self.resolve(first, region), last), kind)
+            return Either((made, last), kind)
+        makers = [leaf.task for leaf in leaves(first) if isinstance(leaf, (Out, Rows, Best))]
+        asked = [Ran(self.names[id(task)]) for task in makers if isinstance(task, Call) and task.region]
+        resolved = self.resolve(first, region)
+        if not asked:
+            return Either((resolved, last), kind)
+        condition: Expr = asked[0] if len(asked) == 1 else Op("&", tuple(asked), t.BOOL)
+        return Op("?:", (condition, resolved, last), kind)
+
+    # --- results -----------------------------------------------------------------------------------
+
+    def _result(self) -> None:
+        result = self.graph.result
+        returns = self.graph.owner.signature.returns
+        if result is None:
+            return
+        outs = t.outputs(returns)
+        whole = isinstance(returns, (t.Record, t.Fixed))
+        for position, out in enumerate(outs):
+            expr = result
+            if whole:
+                expr = result.items[position] if isinstance(result, Many) else _part(result, out)
+            self.plan.results[out.name] = self.carry(expr, out.type, None, crossing=not self.plan.root)
+
+
+def _part(result: Expr, out: t.Output) -> Expr:
+    if isinstance(result, Const):
+        key = str(out.attribute)
+        value = result.value[key] if isinstance(result.value, dict) else getattr(result.value, key)
+        return Const(value, out.type)
+    assert out.attribute is not None
+    return Get(result, out.attribute, out.type)
+
+
+def _part_kinds(kind: t.Type, count: int) -> list[t.Type]:
+    match kind:
+        case t.Record(_, fields):
+            return [field.type for field in fields]
+        case t.Fixed(items):
+            return list(items)
+        case t.Sequence(item) | t.Mapping(item):
+            return [item] * count
+        case _:
+            return [t.JSON] * count
+
+
+def _stand_in(kind: t.Type) -> Const:
+    """A constant whose text is the placeholder of a type."""
+    text = placeholder(kind)
+    if isinstance(kind, t.Number) and text == "NaN":
+        return Const(float("nan"), kind)
+    if t.is_text(kind) or t.holds_file(kind):
+        return Const("", t.TEXT)
+    return Const({"0": 0, "false": False}.get(text), t.JSON)
+
+
+def _is_static(expr: Expr) -> bool:
+    return isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const))
+
+
+def _plain(text: str) -> bool:
+    """Whether Argo hands on a text of a map's value as it is: nothing in it needs escaping in JSON."""
+    return '"' not in text and "\\" not in text and text.isprintable()

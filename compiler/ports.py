@@ -1,0 +1,133 @@
+"""How one argument of a Python step reaches it in the pod, and how its results leave.
+
+A reader is a small tree that says how a parameter's value is rebuilt; `flowdsl.compiler.script`
+turns the trees into the code of the script's last lines. Paths are those of the pod.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from flowdsl import types as t
+from flowdsl.types import Type
+
+IN = "/tmp/flowdsl/in"  # noqa: S108 -- a path inside the pod
+OUT = "/tmp/flowdsl/out"  # noqa: S108
+
+
+class FromEnv(NamedTuple):
+    """The text of an environment variable, decoded by type; the type holds no file."""
+
+    variable: str
+    type: Type
+
+
+class FromFile(NamedTuple):
+    """A file or folder that Argo puts at `path`; `optional`: None where it is absent."""
+
+    path: str
+    optional: bool = False
+
+
+class FromEnvPath(NamedTuple):
+    """An environment variable that holds a path on a mounted volume; `optional`: None where it is empty."""
+
+    variable: str
+    optional: bool = False
+
+
+class FromFolder(NamedTuple):
+    """A folder at `path` whose entries are the items.
+
+    A list: entries are named `<index>` or `<index>-<file name>` and come in order of the number.
+    A dict (`named`): entries are named by their keys, and come in alphabetical order. A folder that is
+    absent is an empty one: an object store keeps no empty folders.
+    """
+
+    path: str | FromEnvPath
+    named: bool = False
+
+
+class FromBundle(NamedTuple):
+    """A folder that holds one value of a type with files somewhere inside, as a step writes it.
+
+    `value.json` is the whole value as JSON, in which each file is the name of an entry of the folder.
+    """
+
+    path: str | FromEnvPath
+    type: Type
+
+
+class FromRows(NamedTuple):
+    """What a loop hands on: `variable` holds a JSON list of objects whose values are all text.
+
+    Failed items are missing. Each object has `flowdsl-index` ("/3", nested "/3/1"), by whose numbers
+    the rows are put in order, and the outputs of the item by name. `item` is the return type of the
+    body. A file among the outputs is found as the entry `<index without the first slash>` of the
+    folder `folders[output name]`, or, where the output has no entry there, the row's own text is its path.
+    """
+
+    variable: str
+    item: Type
+    folders: tuple[tuple[str, str], ...] = ()
+
+
+class FromParts(NamedTuple):
+    """A value in parts, each with a reader of its own: of a list, tuple, dict or record, as `type` says.
+
+    `names` are the keys of a dict or the fields of a record; without a type they say which of dict and list.
+    """
+
+    parts: tuple[Reader, ...]
+    names: tuple[str, ...] = ()
+    type: Type | None = None
+
+
+Reader = FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromParts
+
+
+class Writer(NamedTuple):
+    """One output of a step: written to `path` as `layout` says of its type.
+
+    `attribute` is the field of the result (a name or a position), None when the result is the value.
+    """
+
+    name: str
+    attribute: str | int | None
+    type: Type
+    path: str | FromEnvPath
+
+
+Layout = Literal["text", "json", "file", "list", "dict", "bundle"]
+
+
+def layout(kind: Type) -> Layout:
+    """How a value of a type leaves a step, and reaches the next.
+
+    text, json: a parameter. file: a file or folder as it is; an optional one that is None is not there.
+    list, dict: a folder with one entry for each file (`FromFolder`). bundle: a folder with the value as JSON
+    and the files that it names (`FromBundle`), for every other type that has files in it.
+    """
+    if not t.holds_file(kind):
+        return "text" if t.is_text(kind) else "json"
+    match kind:
+        case t.File() | t.Maybe(t.File()):
+            return "file"
+        case t.Sequence(t.File()):
+            return "list"
+        case t.Mapping(t.File()):
+            return "dict"
+        case _:
+            return "bundle"
+
+
+def file_reader(place: str | FromEnvPath, kind: Type) -> Reader:
+    """The reader of what a writer of a type with files wrote: at a path, or at the path in a variable."""
+    match layout(kind):
+        case "list" | "dict" as folder:
+            return FromFolder(place, folder == "dict")
+        case "bundle":
+            return FromBundle(place, kind)
+        case _:
+            optional = isinstance(kind, t.Maybe)
+            return FromFile(place, optional) if isinstance(place, str) else place._replace(optional=optional)

@@ -1,0 +1,360 @@
+"""The script of a Python step: its carried source, and last lines that read, call and write.
+
+The last lines are generated from the types: nothing is looked up in annotations when the script runs.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+from typing import TYPE_CHECKING
+
+from flowdsl import types as t
+from flowdsl.compiler.ports import (
+    FromBundle,
+    FromEnv,
+    FromEnvPath,
+    FromFile,
+    FromFolder,
+    FromParts,
+    FromRows,
+    layout,
+)
+from flowdsl.compiler.script_parts import IMPORTS, PARTS, STEP, with_their_parts, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from flowdsl.compiler.carry import Carried
+    from flowdsl.compiler.ports import Reader, Writer
+
+_MAIN = "_flowdsl_main"
+_TAKEN = {"result", "row", "index", "file", "value", *PARTS, *IMPORTS, *dir(builtins)}
+
+
+def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequence[Writer]) -> str:
+    """The source of a step's script.
+
+    `inputs` are the parameters of the function, in order, each with its reader; `outputs` are the writers
+    of its result. A value that cannot be read or written ends the script with exit code 1 and one sentence
+    on standard error that names the step, the input or output, and its type. Runs on Python 3.7 and newer.
+    """
+    return "".join(
+        (
+            "from __future__ import annotations\n",
+            "\n\n" if carried.text.startswith(("def ", "class ", "@", "#", "if ")) else "\n",
+            carried.text,
+            "# }}: closes for Argo the braces that are open above\n" if _is_open(carried.text) else "",
+            "\n\n",
+            _Ending(carried).code(inputs, outputs),
+        )
+    )
+
+
+def _is_open(text: str) -> bool:
+    """Whether two braces are open at the end, as Argo pairs them: the next tag of the template would be theirs."""
+    at = text.find("{{")
+    while at >= 0:
+        end = text.find("}}", at + 2)
+        if end < 0:
+            return True
+        at = text.find("{{", end + 2)
+    return False
+
+
+class _Ending:
+    """Writes the last lines of one script."""
+
+    def __init__(self, carried: Carried) -> None:
+        self.carried = carried
+        self.used: set[str] = set()
+        self.classes = dict(carried.classes)
+        self.aliases: dict[str, str] = {}
+
+    def code(self, inputs: Sequence[tuple[str, Reader]], outputs: Sequence[Writer]) -> str:
+        """The lines from the definition of the main function on."""
+        function = self._user(self.carried.function)
+        calling = self._call(function, inputs)
+        writing = [line for writer in outputs for line in self._write(writer)]
+        checking = self._check(outputs)
+        if outputs:
+            calling[0] = "result = " + calling[0]
+        body = "\n".join((*calling, *checking, *writing))
+        parts = [PARTS[name] for name in with_their_parts(self.used)]
+        code = "\n".join((*parts, body)).replace(STEP, self.carried.function)
+        known = words(code)
+        imports = [name for name in IMPORTS if name in known]
+        imports = [f"import {', '.join(imports)}\n"] if imports else []
+        shadowed = sorted(known & self.carried.names & set(dir(builtins)))
+        if shadowed:
+            imports.append(f"from builtins import {', '.join(shadowed)}\n")
+        if imports:
+            imports.append("\n")
+        lines = ("".join(imports) + code).split("\n")
+        return "".join(
+            (
+                *(f"{alias} = {name}\n" for name, alias in self.aliases.items()),
+                "\n\n" if self.aliases else "",
+                f"def {_MAIN}():\n",
+                *(f"    {line}\n" if line else "\n" for line in lines),
+                f'\n\nif __name__ == "__main__":\n    {_MAIN}()\n',
+            )
+        )
+
+    def _user(self, name: str) -> str:
+        """A name of the user's; by an alias where the main function has another use for it."""
+        first, dot, rest = name.partition(".")
+        if first in _TAKEN:
+            self.aliases[first] = f"_flowdsl_{first}"
+            return self.aliases[first] + dot + rest
+        return name
+
+    def _class(self, cls: type) -> str:
+        return self._user(self.classes.get(cls, cls.__name__))
+
+    def _part(self, name: str, *arguments: str) -> str:
+        """A part as it is, or a call of it."""
+        self.used.add(name)
+        return f"{name}({', '.join(arguments)})" if arguments else name
+
+    # The call of the function.
+
+    def _call(self, function: str, inputs: Sequence[tuple[str, Reader]]) -> list[str]:
+        if not inputs:
+            return [f"{function}()"]
+        lines = []
+        for name, reader in inputs:
+            value = self._read(name, reader)
+            lines.append(f"    {value}," if name in self.carried.positional else f"    {name}={value},")
+        return [f"{function}(", *lines, ")"]
+
+    def _read(self, name: str, reader: Reader) -> str:
+        match reader:
+            case FromEnv(variable, kind):
+                if isinstance(kind, t.Text):
+                    return self._env(variable)
+                return self._checked(f"input {name}", kind, self._from_text(kind), self._env(variable))
+            case FromFile(path, optional):
+                return self._part("if_there", quote(path)) if optional else f"pathlib.Path({quote(path)})"
+            case FromEnvPath(variable, optional):
+                text = self._env(variable)
+                return self._part("optional", text) if optional else f"pathlib.Path({text})"
+            case FromFolder(path, named):
+                return self._part("by_name" if named else "by_number", self._path(path))
+            case FromBundle(path, kind):
+                return self._checked(
+                    f"input {name}", kind, self._part("bundle"), self._from_bundle(kind), self._path(path)
+                )
+            case FromRows(variable, item, folders):
+                kind = t.Sequence(item)
+                row = self._row(item, dict(folders))
+                return self._checked(
+                    f"input {name}",
+                    kind,
+                    self._part("rows"),
+                    f"lambda row, index: {row}",
+                    self._env(variable),
+                )
+            case FromParts():
+                return self._read_parts(name, reader)
+
+    def _read_parts(self, name: str, reader: FromParts) -> str:
+        names = reader.names or tuple(map(str, range(len(reader.parts))))
+        values = [self._read(f"{name}.{key}", part) for key, part in zip(names, reader.parts, strict=True)]
+        match reader.type:
+            case t.Record(cls):
+                return f"{self._class(cls)}({_named(names, values)})"
+            case t.Fixed():
+                return _tuple(values)
+            case t.Sequence():
+                return f"[{', '.join(values)}]"
+            case kind if reader.names or isinstance(kind, t.Mapping):
+                pairs = (f"{quote(key)}: {value}" for key, value in zip(names, values, strict=True))
+                return f"{{{', '.join(pairs)}}}"
+            case _:
+                return f"[{', '.join(values)}]"
+
+    def _row(self, item: t.Type, folders: dict[str, str]) -> str:
+        """What one item of a loop returned, from its `row` and its `index`."""
+        outputs = t.outputs(item)
+        values = [self._cell(output, folders.get(output.name)) for output in outputs]
+        match item:
+            case t.Nothing():
+                return "None"
+            case t.Record(cls):
+                return f"{self._class(cls)}({_named([output.name for output in outputs], values)})"
+            case t.Fixed():
+                return _tuple(values)
+            case _:
+                return values[0]
+
+    def _cell(self, output: t.Output, folder: str | None) -> str:
+        kind, name = output.type, quote(output.name)
+        form = layout(kind)
+        if form in ("text", "json"):
+            text = f'row.get({name}, "null")' if isinstance(kind, t.Maybe) else f"row[{name}]"
+            return text if isinstance(kind, t.Text) else f"{self._from_text(kind)}({text})"
+        place = f"row[{name}]" if folder is None else f"os.path.join({quote(folder)}, index)"
+        match form:
+            case "list":
+                return self._part("by_number", place)
+            case "dict":
+                return self._part("by_name", place)
+            case "bundle":
+                return self._part("bundle", self._from_bundle(kind), place)
+        if not isinstance(kind, t.Maybe):
+            return f"pathlib.Path({place})"
+        if folder is None:
+            return self._part("optional", f'row.get({name}, "")')
+        return self._part("if_there", place)
+
+    def _env(self, variable: str) -> str:
+        return self._part("env", quote(variable))
+
+    def _path(self, path: str | FromEnvPath) -> str:
+        return quote(path) if isinstance(path, str) else self._env(path.variable)
+
+    def _checked(self, what: str, kind: t.Type, *call: str) -> str:
+        return self._part("checked", quote(f"{what} ({t.spell(kind)})"), *call)
+
+    def _from_text(self, kind: t.Type) -> str:
+        """A function from the text of a parameter to its value."""
+        match kind:
+            case t.Text():
+                return "str"
+            case t.Number(name):
+                return name
+            case t.Flag():
+                return self._part("truth")
+            case t.Enumeration():
+                return self._decoder(kind)
+            case t.Choice() if t.is_text(kind):
+                return self._decoder(kind)
+            case _:
+                return self._part("parsed", self._decoder(kind))
+
+    def _from_bundle(self, kind: t.Type) -> str:
+        return f"lambda file: {self._decoder(kind)}"
+
+    def _decoder(self, kind: t.Type) -> str:
+        """A function from a value that JSON has to one of the type; `file` is the one for files."""
+        match kind:
+            case t.Enumeration(cls):
+                return self._part("named", self._class(cls))
+            case t.Record(cls, fields):
+                parts = ", ".join(f"{quote(field.name)}: {self._decoder(field.type)}" for field in fields)
+                return self._part("record", self._class(cls), f"{{{parts}}}")
+            case _:
+                return self._either_way(kind, self._decoder)
+
+    # The results.
+
+    def _check(self, outputs: Sequence[Writer]) -> list[str]:
+        """A line that tells a result of another shape."""
+        names = [quote(writer.attribute) for writer in outputs if isinstance(writer.attribute, str)]
+        if names:
+            return [self._part("checked", '"result"', self._part("has_fields"), "result", *names)]
+        if any(isinstance(writer.attribute, int) for writer in outputs):
+            return [self._part("checked", '"result"', self._part("has_items"), "result", str(len(outputs)))]
+        return []
+
+    def _write(self, writer: Writer) -> list[str]:
+        kind, path = writer.type, self._path(writer.path)
+        value = "result"
+        if isinstance(writer.attribute, str):
+            value = f"result.{writer.attribute}"
+        elif writer.attribute is not None:
+            value = f"result[{writer.attribute}]"
+        form = layout(kind)
+        if form in ("text", "json"):
+            encode = self._encode(kind)
+            return [self._checked(f"output {writer.name}", kind, self._part("write"), path, encode, value)]
+        match form:
+            case "list":
+                store = self._part("copies")
+            case "dict":
+                store = self._part("named_copies")
+            case "bundle":
+                store = self._part("bundled", f"lambda file: {self._encoder(kind)}")
+            case _:
+                store = self._part("copy")
+        line = self._checked(f"output {writer.name}", kind, self._part("save"), path, store, value)
+        if form == "file" and isinstance(kind, t.Maybe):
+            return [f"if {value} is not None:", f"    {line}"]
+        return [line]
+
+    def _encode(self, kind: t.Type) -> str:
+        """A function from a value of the type to the text of a parameter."""
+        if t.is_text(kind):
+            return self._part("as_text", self._encoder(kind))
+        if _has_strings(kind):
+            return self._part("as_json", self._encoder(kind))
+        return f"lambda value: json.dumps({self._encoder(kind)}(value))"
+
+    def _encoder(self, kind: t.Type) -> str:
+        """A function from a value of the type to one that JSON has; `file` is the one for files."""
+        match kind:
+            case t.Enumeration(cls):
+                return self._part("member", quote(cls.__name__))
+            case t.Record(cls, fields):
+                parts = ", ".join(f"{quote(field.name)}: {self._encoder(field.type)}" for field in fields)
+                return self._part("fields", quote(cls.__name__), f"{{{parts}}}")
+            case _:
+                return self._either_way(kind, self._encoder)
+
+    def _either_way(self, kind: t.Type, inner: Callable[[t.Type], str]) -> str:
+        """The functions that check values in both directions."""
+        match kind:
+            case t.Text():
+                return self._part("string")
+            case t.Number("int"):
+                return self._part("scalar", "int")
+            case t.Number():
+                return self._part("scalar", "float", "int")
+            case t.Flag():
+                return self._part("scalar", "bool")
+            case t.Nothing():
+                return self._part("nothing")
+            case t.Choice(values):
+                return self._part(
+                    "one_of", *(quote(one) if isinstance(one, str) else repr(one) for one in values)
+                )
+            case t.Sequence(item):
+                return self._part("list_of", inner(item))
+            case t.Mapping(item):
+                return self._part("dict_of", inner(item))
+            case t.Fixed(items):
+                return self._part("tuple_of", *map(inner, items))
+            case t.Maybe(item):
+                return self._part("maybe", inner(item))
+            case t.File():
+                return "file"
+            case _:
+                return self._part("anything")
+
+
+def _has_strings(kind: t.Type) -> bool:
+    match kind:
+        case t.Number() | t.Flag() | t.Nothing():
+            return False
+        case t.Sequence(item) | t.Maybe(item):
+            return _has_strings(item)
+        case t.Fixed(items):
+            return any(map(_has_strings, items))
+        case _:
+            return True
+
+
+def _named(names: Sequence[str], values: Sequence[str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
+
+
+def _tuple(values: Sequence[str]) -> str:
+    return f"({', '.join(values)}{',' if len(values) == 1 else ''})"
+
+
+def quote(text: str) -> str:
+    r"""A string literal in which neither Argo nor the kubelet finds anything to replace."""
+    plain = text.isprintable() and '"' not in text and "\\" not in text
+    shown = f'"{text}"' if plain else repr(text)
+    return re.sub(r"\$(?=[$(])", r"\\x24", re.sub(r"(?<=\{)\{", r"\\x7b", shown))

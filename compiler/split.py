@@ -1,0 +1,322 @@
+"""Graphs too large for one DAG, as nested DAGs of at most 200 tasks.
+
+The full CRDs allow 200 tasks in a DAG. Tasks are grouped so that a group waits for nothing that each of its
+members does not wait for anyway: parts of a graph that do not depend on each other are apart, and a part is
+cut in two only where everything behind the cut waits for everything before it. Both are found in one pass over
+the edges. A graph that has neither and is still too large is cut in topological order, which makes some tasks
+wait for others; `Waiting` says so.
+
+A group becomes a template with the values it takes as inputs and those others take of it as outputs.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Union
+
+from flowdsl import types as t
+from flowdsl.compiler import ir
+from flowdsl.expr import Const, Either, Expr, Op, Out, Param, Ran, children, substitute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LIMIT = 200
+"""The most tasks of one DAG. Source: Argo's full CRDs, maxItems of dag.tasks."""
+
+ABSENT = "flowdsl:absent"
+"""What a group hands on for an output of a task that did not run."""
+
+Unit = Union[int, list["Unit"]]
+Change = Callable[[Expr], Expr | None]
+
+
+def inlined(program: ir.Program) -> frozenset[str]:
+    """The templates to be written inside the one task that uses them, so that at most 200 stand by themselves.
+
+    Source: Argo's full CRDs, maxItems of templates; they do not look into `inline`.
+    """
+    excess = len(program.templates) - LIMIT
+    if excess <= 0:
+        return frozenset()
+    used: dict[str, int] = {}
+    for template in program.templates:
+        if isinstance(template.body, ir.Graph):
+            for task in template.body.tasks:
+                used[task.template] = used.get(task.template, 0) + 1
+    once = [
+        template.name
+        for template in program.templates
+        if isinstance(template.body, ir.Pod) and used.get(template.name) == 1
+    ]
+    return frozenset(once[-excess:])
+
+
+def split(program: ir.Program) -> tuple[ir.Program, list[ir.Template]]:
+    """The program with every graph within the limit, and the graphs in which tasks wait for more than they need."""
+    templates: list[ir.Template] = []
+    waiting: list[ir.Template] = []
+    for template in program.templates:
+        body = template.body
+        if isinstance(body, ir.Graph) and len(body.tasks) > LIMIT:
+            splitter = _Splitter(template, body)
+            templates.extend(splitter.templates())
+            if splitter.waits:
+                waiting.append(template)
+        else:
+            templates.append(template)
+    return program._replace(templates=tuple(templates)), waiting
+
+
+class _Splitter:
+    """One graph that is too large."""
+
+    def __init__(self, template: ir.Template, graph: ir.Graph) -> None:
+        self.template = template
+        self.waits = False
+        self.tasks: dict[str, ir.Task] = {task.name: task for task in graph.tasks}
+        self.parallelism = graph.parallelism
+        self.groups: list[ir.Template] = []
+        self.outputs = {one.name: one for one in template.outputs}
+        self.users: dict[str, dict[str, None]] = {}  # of each task: who names it
+        self.kinds: dict[tuple[str, str], ir.Kind] = {}
+        names = list(self.tasks)
+        position = {name: index for index, name in enumerate(names)}
+        self.before = [[position[one] for one in task.after] for task in graph.tasks]
+        self.after: list[list[int]] = [[] for _ in names]
+        for index, found in enumerate(self.before):
+            for one in found:
+                self.after[one].append(index)
+        self.names = names
+        for task in graph.tasks:
+            for made in {*task.after, *(made for value in _values(task) for made in _named(value))}:
+                self.users.setdefault(made, {})[task.name] = None
+
+    def templates(self) -> list[ir.Template]:
+        """The template with its groups, outermost first."""
+        for unit in self.units(list(range(len(self.names)))):
+            if isinstance(unit, list):
+                self.group(unit)
+        graph = ir.Graph(tuple(self.tasks.values()), self.parallelism)
+        outer = self.template._replace(body=graph, outputs=tuple(self.outputs.values()))
+        return [outer, *self.groups]
+
+    # --- which tasks go together -------------------------------------------------------------------
+
+    def units(self, members: list[int]) -> list[Unit]:
+        """At most LIMIT units of tasks in topological order, each a task or a list of units."""
+        if len(members) <= LIMIT:
+            return list(members)
+        parts = self.components(members)
+        if len(parts) == 1:
+            parts = self.series(members)
+        if len(parts) == 1:
+            self.waits = True
+            parts = [members[at : at + LIMIT] for at in range(0, len(members), LIMIT)]
+        bins: list[list[int]] = []
+        for part in parts:
+            if bins and len(bins[-1]) + len(part) <= LIMIT:
+                bins[-1].extend(part)
+            else:
+                bins.append(list(part))
+        found: list[Unit] = [one[0] if len(one) == 1 else self.units(sorted(one)) for one in bins]
+        while len(found) > LIMIT:
+            found = [found[at : at + LIMIT] for at in range(0, len(found), LIMIT)]
+        return found
+
+    def components(self, members: list[int]) -> list[list[int]]:
+        """The parts that do not depend on each other."""
+        inside = set(members)
+        seen: set[int] = set()
+        parts: list[list[int]] = []
+        for first in members:
+            if first in seen:
+                continue
+            seen.add(first)
+            stack, part = [first], []
+            while stack:
+                one = stack.pop()
+                part.append(one)
+                for other in (*self.before[one], *self.after[one]):
+                    if other in inside and other not in seen:
+                        seen.add(other)
+                        stack.append(other)
+            parts.append(sorted(part))
+        return parts
+
+    def series(self, members: list[int]) -> list[list[int]]:
+        """The pieces between cuts at which everything after waits for everything before.
+
+        Between positions k-1 and k such a cut exists if every last task before it and every first task
+        after it are joined by an edge: then the edges that span the cut number as many as such pairs.
+        """
+        inside = {one: at for at, one in enumerate(members)}
+        count = len(members)
+        last, first, edges = [0] * (count + 1), [0] * (count + 1), [0] * (count + 1)
+        ends, begins = [count] * count, [-1] * count
+        for at, one in enumerate(members):
+            ends[at] = min((inside[other] for other in self.after[one] if other in inside), default=count)
+            begins[at] = max((inside[other] for other in self.before[one] if other in inside), default=-1)
+        for at, one in enumerate(members):
+            _count(last, at + 1, ends[at])
+            _count(first, begins[at] + 1, at)
+            for other in {inside[each] for each in self.before[one] if each in inside}:
+                _count(edges, max(other, begins[at]) + 1, min(ends[other], at))
+        cuts = [0]
+        lasts = firsts = spanning = 0
+        for at in range(count):
+            lasts, firsts, spanning = lasts + last[at], firsts + first[at], spanning + edges[at]
+            if at and spanning == lasts * firsts:
+                cuts.append(at)
+        return [members[start:end] for start, end in pairwise([*cuts, count])]
+
+    # --- a group becomes a template ----------------------------------------------------------------
+
+    def group(self, units: Sequence[Unit]) -> str:
+        """Replace the tasks of a group by one task; the name of that task."""
+        position = len(self.groups)
+        names = [self.names[unit] if isinstance(unit, int) else self.group(unit) for unit in units]
+        name = self._name()
+        members = {one: self.tasks[one] for one in names}
+        inputs: dict[str, tuple[ir.Argument, Expr]] = {}
+        outputs: dict[str, ir.Output] = {}
+
+        def inward(kind: ir.Kind) -> Change:
+            def change(expr: Expr) -> Expr | None:
+                match expr:
+                    case Out(str() as made, output, typed) if made not in members:
+                        port = f"{made}-{output}"
+                    case Param(port, typed):
+                        pass
+                    case Ran(made) if made not in members:
+                        port, typed = f"{made}-status", t.TEXT
+                        inside = Param(port, t.TEXT)
+                        inputs[port] = (ir.Argument(port, "parameter", Ran(made), t.TEXT), inside)
+                        return Op("==", (inside, Const("true", t.TEXT)), t.BOOL)
+                    case _:
+                        return None
+                inside = Param(port, typed)
+                inputs.setdefault(port, (ir.Argument(port, kind, expr, typed), inside))
+                return inside
+
+            return change
+
+        def outward(kind: ir.Kind) -> Change:
+            def change(expr: Expr) -> Expr | None:
+                match expr:
+                    case Either((Out(str() as made, _, typed) as first, *rest), whole) if made in members:
+                        port = change(first)
+                        assert port is not None
+                        if members[made].when is None:
+                            return port
+                        absent = Const(ABSENT, t.TEXT)
+                        others = tuple(substitute(one, change) for one in rest)
+                        other = others[0] if len(others) == 1 else Either(others, whole)
+                        asked = Op("!=", (port._replace(type=t.TEXT), absent), t.BOOL)  # type: ignore[union-attr]
+                        return Op("?:", (asked, port, other), whole)
+                    case Out(str() as made, output, typed) if made in members:
+                        port_name = f"{made}-{output}"
+                        skipped = members[made].when is not None and kind != "artifact"
+                        outputs[port_name] = ir.Output(
+                            port_name, kind, None, expr, ABSENT if skipped else None
+                        )
+                        return Out(name, port_name, typed)
+                    case Ran(made) if made in members:
+                        port_name = f"{made}-status"
+                        outputs[port_name] = ir.Output(port_name, "parameter", None, expr)
+                        return Op("==", (Out(name, port_name, t.TEXT), Const("true", t.TEXT)), t.BOOL)
+                    case _:
+                        return None
+
+            return change
+
+        inner = tuple(
+            _changed(task, inward)._replace(after=tuple(one for one in task.after if one in members))
+            for task in members.values()
+        )
+        users = {user: None for one in members for user in self.users.get(one, {}) if user not in members}
+        for user in users:
+            task = _changed(self.tasks[user], outward)
+            after = dict.fromkeys(name if one in members else one for one in task.after)
+            self.tasks[user] = task._replace(after=tuple(after))
+        for key, output in self.outputs.items():
+            if output.value is not None:
+                change = outward("artifact" if output.kind == "artifact" else "parameter")
+                self.outputs[key] = output._replace(value=substitute(output.value, change))
+        waits = dict.fromkeys(one for task in members.values() for one in task.after if one not in members)
+        first = next(iter(members.values()))
+        arguments = tuple(argument for argument, _ in inputs.values())
+        task = ir.Task(name, name, arguments, tuple(waits), None, None, first.place)
+        ports = tuple(
+            ir.Input(one.name, "artifact" if one.kind == "artifact" else "parameter") for one in arguments
+        )
+        self.groups.insert(
+            position, ir.Template(name, ports, tuple(outputs.values()), ir.Graph(inner), first.place, {})
+        )
+        self._replace(members, name, task, users, waits)
+        return name
+
+    def _replace(
+        self,
+        members: dict[str, ir.Task],
+        name: str,
+        task: ir.Task,
+        users: Iterable[str],
+        waits: Iterable[str],
+    ) -> None:
+        at = next(iter(members))
+        self.tasks = {
+            (name if one == at else one): (task if one == at else kept)
+            for one, kept in self.tasks.items()
+            if one == at or one not in members
+        }
+        self.users[name] = dict.fromkeys(users)
+        named = {made for value in _values(task) for made in _named(value)}
+        for made in {*waits, *named}:
+            kept = {user: None for user in self.users.get(made, {}) if user not in members}
+            self.users[made] = {**kept, name: None}
+
+    def _name(self) -> str:
+        number = len(self.groups) + 1
+        while (name := f"{self.template.name}-part-{number}") in self.tasks or any(
+            group.name == name for group in self.groups
+        ):
+            number += 1
+        return name
+
+
+def _count(changes: list[int], start: int, end: int) -> None:
+    """Note one more from `start` to `end`, both included."""
+    if start <= end:
+        changes[start] += 1
+        if end + 1 < len(changes):
+            changes[end + 1] -= 1
+
+
+def _values(task: ir.Task) -> list[Expr]:
+    found = [argument.value for argument in task.arguments]
+    if task.when is not None:
+        found.append(task.when)
+    return found
+
+
+def _named(expr: Expr) -> list[str]:
+    """The tasks that an expression names."""
+    found: list[str] = []
+    stack = [expr]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, (Out, Ran)):
+            found.append(str(one.task))
+        stack.extend(children(one))
+    return found
+
+
+def _changed(task: ir.Task, change: Callable[[ir.Kind], Change]) -> ir.Task:
+    arguments = tuple(
+        argument._replace(value=substitute(argument.value, change(argument.kind)))
+        for argument in task.arguments
+    )
+    when = task.when if task.when is None else substitute(task.when, change("parameter"))
+    return task._replace(arguments=arguments, when=when)

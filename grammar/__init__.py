@@ -1,0 +1,1 @@
+"""Text only: quantities, durations, names, selectors, and the small languages inside Argo manifests."""

@@ -1,0 +1,28 @@
+"""The one error of the grammars."""
+
+from __future__ import annotations
+
+
+class GrammarError(ValueError):
+    """Text that a grammar does not accept.
+
+    `start` and `end` bound the part at fault, in code points of `text` from 0, the end exclusive;
+    both equal the length of the text when it ends too early. `expected` is a phrase that says what
+    may stand there, and completes "expected ...".
+    """
+
+    def __init__(self, text: str, start: int, end: int, expected: str) -> None:
+        super().__init__(text, start, end, expected)
+        self.text = text
+        self.start = start
+        self.end = end
+        self.expected = expected
+
+    @property
+    def found(self) -> str:
+        """The part at fault; empty at the end of the text."""
+        return self.text[self.start : self.end]
+
+    def __str__(self) -> str:
+        found = f"`{self.found}`" if self.found else "the end"
+        return f"expected {self.expected}, found {found}"

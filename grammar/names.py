@@ -1,0 +1,98 @@
+"""Which texts are names to Kubernetes and Argo, and how any text becomes one.
+
+The predicates are total: they answer for every string and raise nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+DNS_LABEL_LENGTH = 63
+DNS_SUBDOMAIN_LENGTH = 253
+ARGO_NAME_LENGTH = 128
+
+DNS_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
+DNS_SUBDOMAIN = re.compile(rf"{DNS_LABEL.pattern}(?:\.{DNS_LABEL.pattern})*")
+LABEL_VALUE = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+ENV_NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+ARGO_NAME = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
+PARAMETER_NAME = re.compile(r"[-a-zA-Z0-9_]+")
+
+_OTHER = re.compile(r"[^a-z0-9]+")
+
+
+def is_dns_label(text: str) -> bool:
+    """Whether `text` names a container, a volume or a port: RFC 1123, lower case, at most 63 characters."""
+    return len(text) <= DNS_LABEL_LENGTH and DNS_LABEL.fullmatch(text) is not None
+
+
+def is_dns_subdomain(text: str) -> bool:
+    """Whether `text` names a Kubernetes object: labels of RFC 1123 joined by dots, at most 253 characters."""
+    return len(text) <= DNS_SUBDOMAIN_LENGTH and DNS_SUBDOMAIN.fullmatch(text) is not None
+
+
+def is_qualified_name(text: str) -> bool:
+    """Whether `text` is the key of a label, an annotation or an extended resource: `[domain/]name`.
+
+    The domain is a DNS subdomain; the name has at most 63 letters, digits, `-`, `_` and `.`, and begins
+    and ends with a letter or digit. Source: k8s.io/apimachinery, IsQualifiedName.
+    """
+    domain, slash, name = text.rpartition("/")
+    return (not slash or is_dns_subdomain(domain)) and name != "" and is_label_value(name)
+
+
+def is_label_value(text: str) -> bool:
+    """Whether `text` is the value of a label: empty, or at most 63 characters as in a label's name.
+
+    Source: k8s.io/apimachinery, IsValidLabelValue.
+    """
+    return len(text) <= DNS_LABEL_LENGTH and LABEL_VALUE.fullmatch(text) is not None
+
+
+def is_env_name(text: str) -> bool:
+    """Whether every Kubernetes accepts `text` as the name of an environment variable.
+
+    Source: k8s.io/apimachinery, IsEnvVarName.
+    """
+    return ENV_NAME.fullmatch(text) is not None and text != "." and not text.startswith("..")
+
+
+def is_relaxed_env_name(text: str) -> bool:
+    """Whether Kubernetes from 1.34 on accepts `text` as the name of an environment variable.
+
+    Any printable ASCII but `=`. Source: k8s.io/apimachinery, IsRelaxedEnvVarName.
+    """
+    return text != "" and text.isascii() and text.isprintable() and "=" not in text
+
+
+def is_argo_name(text: str) -> bool:
+    """Whether `text` names an Argo template, task, step or container: at most 128 characters, no underscore.
+
+    Source: Argo Workflows, isValidWorkflowFieldName.
+    """
+    return len(text) <= ARGO_NAME_LENGTH and ARGO_NAME.fullmatch(text) is not None
+
+
+def is_parameter_name(text: str) -> bool:
+    """Whether `text` names an Argo parameter or artifact: letters, digits, `-` and `_`.
+
+    Source: Argo Workflows, isValidParamOrArtifactName.
+    """
+    return PARAMETER_NAME.fullmatch(text) is not None
+
+
+def dns_name(text: str, length: int = DNS_LABEL_LENGTH) -> str:
+    """The nearest DNS label of at most `length` characters (9 or more); empty when no character survives.
+
+    Letters become lower case and each run of other characters one `-`; characters outside ASCII are
+    dropped. A name that is too long is cut and ends in eight hex digits of the whole text, so that
+    long texts with a common beginning stay apart. Different texts may still give one name.
+    """
+    ascii_text = text.encode("ascii", "ignore").decode("ascii")
+    name = _OTHER.sub("-", ascii_text.lower()).strip("-")
+    if len(name) <= length:
+        return name
+    tail = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    head = name[: length - 9].rstrip("-")
+    return f"{head}-{tail}" if head else tail

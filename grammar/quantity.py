@@ -1,0 +1,79 @@
+"""Kubernetes resource quantities: `500m`, `1.5`, `8Gi`, `1e3`."""
+
+from __future__ import annotations
+
+import re
+from decimal import Context, Decimal
+
+from flowdsl.grammar.error import GrammarError
+
+_QUANTITY = re.compile(
+    r"(?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))"
+    r"(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]{1,3}))?"
+)
+_FACTORS = {
+    "": Decimal(1),
+    **{suffix: Decimal(1000) ** power for power, suffix in enumerate("kMGTPE", 1)},
+    **{suffix: Decimal(1000) ** -power for power, suffix in enumerate("mun", 1)},
+    **{f"{suffix}i": Decimal(1024) ** power for power, suffix in enumerate("KMGTPE", 1)},
+}
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_WORD = re.compile(r"[^\W\d_]+|%")
+
+
+def quantity(text: str) -> Decimal:
+    """The exact number that a Kubernetes quantity stands for, in its base unit (bytes, cores, pieces).
+
+    Suffixes: n u m k M G T P E (powers of 1000), Ki Mi Gi Ti Pi Ei (powers of 1024), or an exponent
+    `e3` of at most three digits. Raises GrammarError; common mistakes (`8GB`, `4 Gi`) are answered
+    with the right spelling. Source: k8s.io/apimachinery, pkg/api/resource/quantity.go.
+    """
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        raise _mistake(text)
+    number = Decimal(match["number"])
+    if match["exponent"]:
+        return number.scaleb(int(match["exponent"]), Context(prec=len(text)))
+    return Context(prec=len(text) + 24).multiply(number, _FACTORS[match["suffix"] or ""])
+
+
+def _mistake(text: str) -> GrammarError:
+    """The error for a text that is not a quantity, with the spelling that was probably meant."""
+    stripped = text.strip()
+    number = _NUMBER.match(stripped)
+    if number is None:
+        return GrammarError(
+            text, 0, len(text), "a number with an optional suffix, such as `2`, `500m` or `4Gi`"
+        )
+    offset = text.index(stripped)
+    rest = stripped[number.end() :]
+    unit = rest.strip()
+    start = offset + number.end()
+    if meant := _meant(unit):
+        choices = " or ".join(f"`{number[0]}{suffix}`" for suffix in meant)
+        return GrammarError(text, start, offset + len(stripped), choices)
+    if not unit:  # only white space around the number
+        return GrammarError(text, 0, len(text), f"`{stripped}` without white space")
+    return GrammarError(
+        text, start, offset + len(stripped), "a suffix of n u m k M G T P E or Ki Mi Gi Ti Pi Ei"
+    )
+
+
+def _meant(unit: str) -> tuple[str, ...]:
+    """The suffixes that a misspelt unit may stand for."""
+    if unit in _FACTORS and unit:
+        return (unit,)
+    word = _WORD.fullmatch(unit)
+    lower = unit.lower()
+    if word is None:
+        return ()
+    if lower in ("cpu", "cpus", "core", "cores", "gpu", "gpus", "b", "byte", "bytes"):
+        return ("",)
+    letter = lower[0] if lower[0] in "kmgtpe" else ""
+    decimal = "k" if letter == "k" else letter.upper()
+    if letter and lower in (f"{letter}i", f"{letter}ib"):
+        return (f"{letter.upper()}i",)
+    if letter and lower in (letter, f"{letter}b"):
+        return (decimal, f"{letter.upper()}i")
+    return ()

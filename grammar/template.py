@@ -1,0 +1,236 @@
+"""Argo's template tags: `{{inputs.parameters.x}}` and `{{=expression}}`, found as Argo finds them.
+
+Argo scans the JSON text of a whole template with fasttemplate: a tag runs from `{{` to the first
+`}}` behind it, whatever is between. Here each string is scanned by itself. What an expression
+computes is not understood here, only which variables it names.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+Kind = Literal["simple", "expression", "unclosed"]
+
+ROOTS = frozenset(
+    (
+        "cronworkflow",
+        "inputs",
+        "item",
+        "lastRetry",
+        "node",
+        "outputs",
+        "pod",
+        "retries",
+        "steps",
+        "tasks",
+        "workflow",
+    )
+)
+"""The first words of Argo's variables; a simple tag with another one stays in the text as it is."""
+
+TAG = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+"""A closed tag; group 1 is its body."""
+
+
+class Tag(NamedTuple):
+    """One tag of a text: offsets in code points with the braces, the text between them, and its kind.
+
+    The body of an expression is without its `=`. An unclosed tag runs to the end of the text.
+    """
+
+    start: int
+    end: int
+    body: str
+    kind: Kind
+
+
+class Reference(NamedTuple):
+    """A variable that a tag or an expression names, part by part, with its offsets.
+
+    `guarded` says that an expression answers for the case that the variable is missing (`??`, `?.`).
+    """
+
+    path: tuple[str, ...]
+    start: int
+    end: int
+    guarded: bool = False
+
+    @property
+    def dotted(self) -> str:
+        """The path as a simple tag spells it."""
+        return ".".join(self.path)
+
+
+def tags(text: str) -> tuple[Tag, ...]:
+    """The tags of a text in order; an unclosed `{{` is the last of them, as kind `unclosed`."""
+    found: list[Tag] = []
+    end = 0
+    for match in TAG.finditer(text):
+        body, end = match[1], match.end()
+        if body.startswith("="):
+            found.append(Tag(match.start(), end, body[1:], "expression"))
+        else:
+            found.append(Tag(match.start(), end, body, "simple"))
+    if (start := text.find("{{", end)) >= 0:
+        found.append(Tag(start, len(text), text[start + 2 :], "unclosed"))
+    return tuple(found)
+
+
+def references(text: str) -> tuple[Reference, ...]:
+    """The variables that the tags of a text name, with their offsets in the text.
+
+    A simple tag is one reference, trimmed and split at its dots; one that holds another `{{` is
+    resolved in two turns and names nothing yet.
+    """
+    found: list[Reference] = []
+    for tag in tags(text):
+        if tag.kind == "expression":
+            offset = tag.end - 2 - len(tag.body)
+            found += (
+                reference._replace(start=reference.start + offset, end=reference.end + offset)
+                for reference in variables(tag.body)
+            )
+        elif tag.kind == "simple" and "{{" not in tag.body and (name := tag.body.strip()):
+            start = tag.start + 2 + tag.body.index(name)
+            found.append(Reference(tuple(name.split(".")), start, start + len(name)))
+    return tuple(found)
+
+
+_TOKEN = re.compile(
+    r"""
+      (?P<string> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | `[^`]*` )
+    | (?P<comment> //[^\n]* | /\*.*?\*/ )
+    | (?P<number> [0-9](?:[\w.]*\w)? )
+    | (?P<name> [^\W\d][\w$]* | \$[\w$]* )
+    | (?P<operator> \?\?|\?\.|\|\||&&|\.\.|[^\s\w] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_WORDS = frozenset(
+    (
+        "true",
+        "false",
+        "nil",
+        "and",
+        "or",
+        "not",
+        "in",
+        "let",
+        "if",
+        "else",
+        "matches",
+        "contains",
+        "startsWith",
+        "endsWith",
+    )
+)
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def _tokens(expression: str) -> list[_Token]:
+    """The tokens of an expr-lang expression, without comments."""
+    return [
+        _Token(str(match.lastgroup), match[0], match.start(), match.end())
+        for match in _TOKEN.finditer(expression)
+        if match.lastgroup != "comment"
+    ]
+
+
+def variables(expression: str) -> tuple[Reference, ...]:
+    """The variables that an expr-lang expression names: `inputs.parameters['a-b']` as three parts.
+
+    Functions, keys of maps, names bound by `let` and members of computed values are not variables. A
+    path ends where its next part is computed. Broken text gives what can be read from it.
+    """
+    tokens = _tokens(expression)
+    guarded = any(token.text == "??" for token in tokens)
+    found: list[Reference] = []
+    bound: set[str] = set()
+    brackets: list[str] = []
+    index = 0
+    while index < len(tokens):
+        token = tokens[index]
+        before = tokens[index - 1].text if index else ""
+        if token.text in _CLOSING and token.kind == "operator":
+            brackets.append(token.text)
+        elif token.text in (")", "]", "}") and token.kind == "operator" and brackets:
+            brackets.pop()
+        if token.kind != "name" or before in (".", "?.", "#") or token.text in _WORDS:
+            index += 1
+            continue
+        if before == "let":
+            bound.add(token.text)
+            index += 1
+            continue
+        path, after, optional = _path(tokens, index)
+        follows = tokens[after].text if after < len(tokens) else ""
+        key = follows == ":" and before in ("{", ",") and brackets[-1:] == ["{"]
+        if follows != "(" and not key and token.text not in bound:
+            found.append(Reference(path, token.start, tokens[after - 1].end, guarded or optional))
+        index = after
+    return tuple(found)
+
+
+def _path(tokens: list[_Token], index: int) -> tuple[tuple[str, ...], int, bool]:
+    """The path that begins at a name, the index behind it, and whether it holds a `?.`."""
+    parts = [tokens[index].text]
+    optional = False
+    index += 1
+    while index < len(tokens):
+        step = tokens[index].text
+        if step in (".", "?.") and index + 1 < len(tokens) and tokens[index + 1].kind == "name":
+            parts.append(tokens[index + 1].text)
+            optional |= step == "?."
+            index += 2
+            continue
+        bracket = index + (step == "?.")
+        inside = tokens[bracket + 1 : bracket + 3]
+        if (
+            tokens[bracket : bracket + 1] == []
+            or tokens[bracket].text != "["
+            or [part.kind for part in inside] != ["string", "operator"]
+            or inside[1].text != "]"
+        ):
+            break
+        parts.append(_unquoted(inside[0].text))
+        optional |= step == "?."
+        index = bracket + 3
+    return tuple(parts), index, optional
+
+
+def _unquoted(literal: str) -> str:
+    """The text of a string literal; escapes other than of quotes and backslashes stay as they are."""
+    inner = literal[1:-1]
+    return inner if literal[0] == "`" else re.sub(r"\\([\\'\"])", r"\1", inner)
+
+
+def unbalanced(expression: str) -> tuple[int, str] | None:
+    """Where an expression cannot be right whatever it means, and what is expected there, or None.
+
+    Finds a bracket without its partner and a string without its end; both hold for expr-lang and for
+    the language of `when`. The offset is that of the bracket or quote, in code points.
+    """
+    open_brackets: list[_Token] = []
+    for token in _tokens(expression):
+        if token.kind != "operator":
+            continue
+        if token.text in ('"', "'", "`"):
+            return token.start, f"a second {token.text} behind this one"
+        if token.text in _CLOSING:
+            open_brackets.append(token)
+        elif token.text in (")", "]", "}"):
+            if not open_brackets or _CLOSING[open_brackets[-1].text] != token.text:
+                return token.start, f"an opening bracket before this `{token.text}`"
+            open_brackets.pop()
+    if open_brackets:
+        last = open_brackets[-1]
+        return last.start, f"a closing `{_CLOSING[last.text]}`"
+    return None

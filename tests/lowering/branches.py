@@ -1,0 +1,50 @@
+"""Conditions, their opposites, and values of whichever branch ran."""
+
+from pathlib import Path
+from typing import Literal
+
+from flowdsl import Volume, either, otherwise, pipeline, step, unless, when
+
+DATA = Volume("datasets")
+
+
+@step(image="python:3.12-slim")
+def measure(kind: Literal["fast", "exact"]) -> float:
+    return 0.5
+
+
+@step(image="python:3.12-slim")
+def build(level: int) -> Path:
+    return Path("model")
+
+
+@step(image="python:3.12-slim")
+def note(level: int) -> str | None:
+    return None
+
+
+@step(image="python:3.12-slim")
+def ship(model: Path, text: str, factor: float = 1.0) -> None:
+    print(model, text, factor)
+
+
+@pipeline
+def branches(limit: float = 0.5, force: bool = False, kind: Literal["fast", "exact"] = "fast") -> Path:
+    score = measure(kind)
+    with when((score > limit) | force):
+        good = build(1)
+        why = note(2)
+        with when(score * 2 > limit):
+            ship(good, either(why, "nothing to say"), score / 2)
+    with otherwise():
+        bad = build(3)
+    with unless(force):
+        with when(kind == "fast"):
+            ship.options(name="hurry")(bad_or(good, bad), "quick")
+    model = either(good, bad)
+    ship(model, f"score {score}")
+    return model
+
+
+def bad_or(good: Path, bad: Path) -> Path:
+    return either(bad, good)

@@ -1,0 +1,40 @@
+"""Steps in any language: inputs are words of the command line, variables, or paths."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from flowdsl import GPU, Secret, Volume, command, container, output, pipeline
+
+DATA = Volume("datasets")
+
+
+class Built(NamedTuple):
+    binary: Path
+    version: str
+
+
+@container(image="gcc:14", cpu="500m", memory="512Mi", env={"LANG": "C", "PRICE": "$(5) $$"})
+def compile_c(source: Path, level: int) -> Built:
+    return command("/usr/bin/make", f"-O{level}", source, output("binary"), "--version-file", output("version"))
+
+
+@container(
+    image="busybox:1.36",
+    secrets={"TOKEN": Secret("hub", "token")},
+    gpu=GPU(2, product="H100", memory="40Gi"),
+    node={"disk": "ssd"},
+    where="arch == amd64 or not spot",
+    tolerations=["batch=yes:NoSchedule", {"key": "old", "operator": "Exists"}],
+    priority="high",
+    retries=3,
+    timeout="90m",
+)
+def deploy(binary: Path, version: str, target: str) -> None:
+    command("sh", "-c", 'echo "$VERSION" > "$TARGET" && cp $BINARY $$', env={"VERSION": version, "TARGET": target, "BINARY": binary})
+
+
+@pipeline(name="ship-it", parallelism=2, timeout="2h", ttl="24h", service_account="runner", labels={"team": "a"}, priority="low")
+def containers(target: str = "prod", level: int = 2) -> str:
+    built = compile_c(DATA / "src", level)
+    deploy(built.binary, built.version, target)
+    return built.version

@@ -1,0 +1,246 @@
+"""Graphs of more than 200 tasks: nested DAGs that keep order, dependencies and outputs."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flowdsl.compiler import compile_loaded
+from flowdsl.compiler.load import load
+from flowdsl.compiler.mistakes import Waiting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = """
+from flowdsl import either, pipeline, step, when
+
+@step(image="python:3.12-slim")
+def work(number: int, before: list[int]) -> int:
+    return number
+
+"""
+TAG = re.compile(r"\{\{(.*?)\}\}")
+
+
+def compiled(tmp_path: Path, body: list[str], head: str = HEAD) -> tuple[dict[str, Any], list[str]]:
+    """The manifest of a pipeline with these statements, and the codes of its findings."""
+    file = tmp_path / "large.py"
+    lines = "".join(f"    {line}\n" for line in body)
+    file.write_text(f"{head}\n@pipeline\ndef main() -> None:\n{lines}")
+    result = compile_loaded(load(file))
+    assert not result.failed, [one.finding.message for one in result.diagnostics]
+    return result.documents[0], [one.finding.code for one in result.diagnostics]
+
+
+def graph(edges: dict[int, list[int]]) -> list[str]:
+    return [
+        f"t{task} = work({task}, [{', '.join(f't{other}' for other in before)}])"
+        for task, before in edges.items()
+    ]
+
+
+class Run:
+    """What each task of a manifest waits for and takes, through nested DAGs."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.templates = {one["name"]: one for one in document["spec"]["templates"]}
+        self.waits: dict[str, set[str]] = {}
+        self.takes: dict[str, set[str]] = {}
+        self.sizes: list[int] = []
+        self.walk(document["spec"]["entrypoint"], set(), {})
+
+    def walk(self, template: str, outer: set[str], inputs: dict[str, set[str]]) -> dict[str, set[str]]:
+        """Walk a DAG begun after `outer`; the origins of its outputs by name."""
+        tasks = self.templates[template]["dag"]["tasks"]
+        self.sizes.append(len(tasks))
+        inside: dict[str, set[str]] = {}
+        outputs: dict[str, dict[str, set[str]]] = {}
+        for task in ordered(tasks):
+            names = re.findall(r"[-\w]+", task.get("depends", ""))
+            before = outer.union(*(inside[name] for name in names)) if names else set(outer)
+            given = {
+                one["name"]: origins(one["value"], inputs, outputs)
+                for one in task.get("arguments", {}).get("parameters", [])
+            }
+            called = self.templates.get(task.get("template", ""), {})
+            if "dag" in called:
+                ran = set(self.waits)
+                outputs[task["name"]] = self.walk(task["template"], before, given)
+                inside[task["name"]] = before | (set(self.waits) - ran)
+            else:
+                self.waits[task["name"]] = before
+                self.takes[task["name"]] = set().union(*given.values())
+                inside[task["name"]] = before | {task["name"]}
+                outputs[task["name"]] = {"return": {task["name"]}}
+        return {
+            one["name"]: origins(str(one["valueFrom"].get("parameter", "")), inputs, outputs)
+            for one in self.templates[template].get("outputs", {}).get("parameters", [])
+        }
+
+
+def ordered(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    done: set[str] = set()
+    rest, found = list(tasks), []
+    while rest:
+        ready = [one for one in rest if set(re.findall(r"[-\w]+", one.get("depends", ""))) <= done]
+        assert ready, "a cycle"
+        found.extend(ready)
+        done.update(one["name"] for one in ready)
+        rest = [one for one in rest if one["name"] not in done]
+    return found
+
+
+def origins(
+    text: str, inputs: dict[str, set[str]], outputs: dict[str, dict[str, set[str]]]
+) -> set[str]:
+    found: set[str] = set()
+    for tag in TAG.findall(text):
+        root, _, rest = tag.partition(".")
+        if root == "inputs":
+            found |= inputs[rest.removeprefix("parameters.")]
+        else:
+            task, _, name = rest.partition(".outputs.parameters.")
+            found |= outputs[task][name]
+    return found
+
+
+def closure(edges: dict[int, list[int]]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for task, before in edges.items():
+        names = {f"t{other}" for other in before}
+        found[f"t{task}"] = names.union(*(found[name] for name in names))
+    return found
+
+
+def chain(count: int) -> dict[int, list[int]]:
+    return {one: [one - 1] if one else [] for one in range(count)}
+
+
+def independent(count: int) -> dict[int, list[int]]:
+    return {one: [] for one in range(count)}
+
+
+def diamond(count: int) -> dict[int, list[int]]:
+    return {0: [], **{one: [0] for one in range(1, count - 1)}, count - 1: list(range(1, count - 1))}
+
+
+def chains(count: int, length: int) -> dict[int, list[int]]:
+    return {one: [one - 1] if one % length else [] for one in range(count * length)}
+
+
+def rounds(count: int, width: int) -> dict[int, list[int]]:
+    """Fan-outs that are joined, one after the other."""
+    edges: dict[int, list[int]] = {0: []}
+    last = 0
+    for _ in range(count):
+        first = len(edges)
+        edges.update({first + one: [last] for one in range(width)})
+        last = len(edges)
+        edges[last] = list(range(first, last))
+    return edges
+
+
+def trees(count: int, width: int) -> dict[int, list[int]]:
+    """Parts that do not depend on each other, each larger than one DAG."""
+    edges: dict[int, list[int]] = {}
+    for _ in range(count):
+        root = len(edges)
+        edges[root] = []
+        edges.update({root + one: [root] for one in range(1, width)})
+    return edges
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        chain(200),
+        chain(201),
+        chain(1000),
+        independent(450),
+        diamond(650),
+        chains(300, 3),
+        rounds(4, 150),
+        rounds(2, 420),
+        trees(3, 230),
+    ],
+    ids=["200", "201", "chain", "independent", "diamond", "chains", "rounds", "wide rounds", "trees"],
+)
+def test_order_and_values_are_kept(tmp_path: Path, edges: dict[int, list[int]]) -> None:
+    document, codes = compiled(tmp_path, graph(edges))
+    run = Run(document)
+    assert max(run.sizes) <= 200
+    assert run.waits == closure(edges)
+    assert run.takes == {f"t{task}": {f"t{one}" for one in before} for task, before in edges.items()}
+    assert Waiting.code not in codes
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_series_and_parallel_parts_never_wait_for_each_other(tmp_path: Path, seed: int) -> None:
+    source = random.Random(seed)
+    edges: dict[int, list[int]] = {}
+
+    def grow(size: int, before: list[int]) -> list[int]:
+        """Add a part of that size after `before`; its last tasks."""
+        if size == 1:
+            edges[len(edges)] = list(before)
+            return [len(edges) - 1]
+        cut = source.randint(1, size - 1)
+        if source.random() < 0.5:
+            return grow(size - cut, grow(cut, before))
+        return grow(cut, before) + grow(size - cut, before)
+
+    grow(420, [])
+    document, codes = compiled(tmp_path, graph(edges))
+    run = Run(document)
+    assert run.waits == closure(edges)
+    assert max(run.sizes) <= 200
+    assert Waiting.code not in codes
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_cannot_be_parted_waits_and_says_so(tmp_path: Path, seed: int) -> None:
+    source = random.Random(seed)
+    edges = {one: source.sample(range(one), min(one, 2)) for one in range(300)}
+    document, codes = compiled(tmp_path, graph(edges))
+    run = Run(document)
+    assert max(run.sizes) <= 200
+    for task, before in closure(edges).items():
+        assert before <= run.waits[task]
+    assert Waiting.code in codes
+
+
+def test_branches_are_kept_across_groups(tmp_path: Path) -> None:
+    body = [
+        "first = work(0, [])",
+        "with when(first > 1):",
+        "    yes = work(1, [first])",
+        "with when(first < 1):",
+        "    no = work(2, [first])",
+        "last = work(3, [either(yes, no)])",
+        *(f"t{one} = work({one}, [{f't{one - 1}' if one > 4 else 'last'}])" for one in range(4, 260)),
+        "end = work(300, [either(yes, 5), t259])",
+    ]
+    document, _ = compiled(tmp_path, body)
+    text = str(document)
+    assert "flowdsl:absent" in text
+    names = {one["name"] for one in document["spec"]["templates"]}
+    assert all(len(one.get("dag", {}).get("tasks", [])) <= 200 for one in document["spec"]["templates"])
+    assert any("part" in name for name in names)
+
+
+def test_many_steps_are_written_inline(tmp_path: Path) -> None:
+    head = "from flowdsl import pipeline, step\n" + "".join(
+        f'\n@step(image="python:3.12-slim")\ndef work{one}(x: int) -> int:\n    return x\n' for one in range(210)
+    )
+    body = ["t0 = work0(1)", *(f"t{one} = work{one}(t{one - 1})" for one in range(1, 210))]
+    document, _ = compiled(tmp_path, body, head)
+    templates = document["spec"]["templates"]
+    assert len(templates) == 200
+    tasks = [task for one in templates for task in one.get("dag", {}).get("tasks", [])]
+    inline = [task for task in tasks if "inline" in task]
+    assert len(inline) == 210 + 3 - 200
+    assert all("name" not in task["inline"] and "template" not in task for task in inline)
