@@ -1,0 +1,234 @@
+"""What README and docs show is what the code does: sources compile, commands print what stands there.
+
+A Python block after the comment `file: NAME` is that file, and the console blocks see it; mistake.py holds
+mistakes on purpose. On a page whose first Python block has no such comment, that block is the beginning of
+every other one. A Mermaid block draws pipeline.py. A YAML block is an excerpt, with `# ...` for what is left
+out, of what the Python block before it compiles to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import yaml
+
+import flowdsl
+from flowdsl.cli.app import run
+from flowdsl.compiler.compile import KINDS
+from flowdsl.compiler.options import STEP_OPTIONS
+from flowdsl.pipeline import PipelineOptions, SubgraphOptions
+from flowdsl.step import CallOptions, StepOptions
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("docs/*.md")))]
+BLOCK = re.compile(r"(?:<!-- file: (\S+) -->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+GAP = "# ...\n"
+LANGUAGES = {"python", "console", "mermaid", "yaml", "sh", "text"}
+
+
+class Block(NamedTuple):
+    """One block of code on a page."""
+
+    file: str | None
+    language: str
+    text: str
+    start: int
+    end: int
+
+
+def read(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str) -> list[Block]:
+    return [Block(m[1], m[2], m[3], m.start(3), m.end(3)) for m in BLOCK.finditer(read(page))]
+
+
+def sources(page: str) -> list[tuple[str, str, Block]]:
+    """The files that a page shows: name, text, and the block that completes the text."""
+    found: list[tuple[str, str, Block]] = []
+    beginning: str | None = None
+    for block in blocks(page):
+        if block.language != "python":
+            continue
+        if block.file is not None:
+            found.append((block.file, block.text, block))
+        elif beginning is None:
+            beginning = block.text
+        else:
+            found.append((f"block_{len(found)}.py", beginning + "\n\n" + block.text, block))
+    return found
+
+
+def right(page: str) -> list[tuple[str, str, Block]]:
+    return [one for one in sources(page) if one[0] != "mistake.py"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder without colours."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return tmp_path
+
+
+def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command prints."""
+    program, *arguments = shlex.split(line)
+    assert program == "flowdsl"
+    capsys.readouterr()
+    assert run(arguments) in (0, 2)
+    said = capsys.readouterr()
+    return said.out + said.err
+
+
+def test_there_are_pages() -> None:
+    assert PAGES == ["README.md", "docs/architecture.md", "docs/language.md", "docs/yaml.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_is_of_a_kind_that_is_checked(page: str) -> None:
+    assert {block.language for block in blocks(page)} <= LANGUAGES
+    assert read(page).count("\n```") == 2 * len(blocks(page))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_source_compiles_without_a_finding(
+    page: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text, _ in right(page):
+        (folder / name).write_text(text, encoding="utf-8")
+        if "@pipeline" in text:
+            assert (answer(f"flowdsl check {name}", capsys), name) == ("", name)
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_the_sources_are_typed(checker: str, tmp_path: Path) -> None:
+    for page in PAGES:
+        for name, text, _ in right(page):
+            place = tmp_path / Path(page).stem.lower() / name
+            place.parent.mkdir(exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+    # The blocks of a page share one beginning, and no block uses all that it imports.
+    settings = {"typeCheckingMode": "strict", "reportUnusedImport": "none", "extraPaths": [str(ROOT)]}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    strict = ["--strict", "--explicit-package-bases", "--follow-imports=silent", "--no-incremental", "."]
+    options = strict if checker == "mypy" else ["--pythonpath", sys.executable]
+    done = subprocess.run(
+        [sys.executable, "-m", checker, *options],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_command_prints_what_stands_there(
+    page: str, folder: Path, capsys: pytest.CaptureFixture[str], pytestconfig: pytest.Config
+) -> None:
+    for name, text, _ in sources(page):
+        (folder / name).write_text(text, encoding="utf-8")
+    replaced: list[tuple[Block, str]] = []
+    for block in blocks(page):
+        if block.language == "mermaid":
+            replaced.append((block, answer("flowdsl graph pipeline.py", capsys)))
+        elif block.language == "console":
+            lines = [line for line in block.text.splitlines() if line.startswith("$ ")]
+            assert block.text.startswith("$ ")
+            replaced.append((block, "".join(f"{line}\n{answer(line[2:], capsys)}" for line in lines)))
+    if pytestconfig.getoption("update_snapshots"):
+        text = read(page)
+        for block, new in reversed(replaced):
+            text = text[: block.start] + new + text[block.end :]
+        (ROOT / page).write_text(text, encoding="utf-8")
+    shown = [block.text for block in blocks(page) if block.language in ("console", "mermaid")]
+    assert shown == [new for _, new in replaced]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_excerpt_is_part_of_the_yaml(page: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {block.start: (name, text) for name, text, block in right(page)}
+    written = ""
+    for block in blocks(page):
+        if block.start in files:
+            name, text = files[block.start]
+            (folder / name).write_text(text, encoding="utf-8")
+            written = answer(f"flowdsl compile {name}", capsys)
+        elif block.language == "yaml" and not block.text.startswith("# .pre-commit-config.yaml\n"):
+            at = 0
+            for piece in block.text.split(GAP):
+                found = written.find(piece, at)
+                assert found >= 0, piece
+                at = found + len(piece)
+
+
+def test_the_hook_is_a_hook() -> None:
+    (text,) = (one.text for one in blocks("README.md") if one.text.startswith("# .pre-commit-config.yaml\n"))
+    (hook,) = yaml.safe_load(text)["repos"][0]["hooks"]
+    offered = {one["id"]: one for one in yaml.safe_load(read(".pre-commit-hooks.yaml"))}
+    assert hook["additional_dependencies"] == [f"flowdsl=={flowdsl.__version__}"]
+    assert hook["entry"].startswith(offered[hook["id"]]["entry"] + " ")
+    for field in ("language", "types_or", "pass_filenames"):
+        assert hook[field] == offered[hook["id"]][field]
+
+
+def test_the_targets_of_make_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
+    named = {
+        name for page in PAGES for name in re.findall(r"(?:^|`)make ([a-z-]+)", read(page), re.MULTILINE)
+    }
+    assert {"demo", "test"} <= named <= targets
+
+
+def test_every_public_word_is_explained() -> None:
+    table = "\n".join(line for line in read("README.md").splitlines() if line.startswith("| `"))
+    for word in flowdsl.__all__:
+        assert re.search(rf"`{word}\b", table), word
+        assert re.search(rf"^(##+ |\| ).*`{word}\b", read("docs/language.md"), re.MULTILINE), word
+
+
+def test_every_option_has_its_row() -> None:
+    rows = set(re.findall(r"^\| `(\w+)=?`", read("docs/language.md"), re.MULTILINE))
+    assert set(StepOptions.__annotations__) == set(STEP_OPTIONS)
+    for options in (CallOptions, PipelineOptions, SubgraphOptions):
+        assert set(options.__annotations__) <= rows
+
+
+def test_every_example_is_listed() -> None:
+    listed = set(re.findall(r"\(examples/(\w+)/pipeline\.(py|yaml)\)", read("README.md")))
+    names = {path.parent.name for path in ROOT.glob("examples/*/pipeline.py")}
+    assert listed == {(name, kind) for name in names for kind in ("py", "yaml")}
+
+
+def test_the_kinds_are_named() -> None:
+    assert all(f"`--as {kind}`" in read("docs/yaml.md") for kind in KINDS)
+
+
+def test_every_module_is_in_the_architecture() -> None:
+    """Each module is named in the table of its folder, and each that is named exists."""
+    text = read("docs/architecture.md")
+    named: set[str] = set()
+    for part in re.split(r"^## ", text, flags=re.MULTILINE):
+        if heading := re.match(r"`([\w/]+)/`", part):
+            rows = "\n".join(line.split("|")[1] for line in part.splitlines() if line.startswith("| `"))
+            named |= {f"{heading[1]}/{name}" for name in re.findall(r"`([\w.]+)`", rows)}
+    assert named == {
+        str(path.relative_to(ROOT))
+        for layer in ("cli", "compiler", "flowdsl", "grammar", "runtime")
+        for kind in ("py", "lark")
+        for path in (ROOT / layer).rglob(f"*.{kind}")
+        if path.name != "__init__.py"
+    }
+    for path in re.findall(r"\b[\w/]+\.py\b|`[\w/]+/`", text):
+        assert "/" not in path or (ROOT / path.strip("`")).exists(), path
