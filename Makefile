@@ -17,7 +17,7 @@ PIP := -m pip --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test corpus lint types wheel-test bench clean
+.PHONY: help demo test corpus test-reader lint types wheel-test bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -29,13 +29,16 @@ demo: $(RUN) ## compile an example: its YAML, then its graph
 	$(BIN)/flowdsl graph $(EXAMPLE)
 
 test: $(DEV) ## the tests that need nothing outside the checkout
-	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel -n $(JOBS)
+	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader -n $(JOBS)
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
 	@test -d "$${FLOWDSL_CORPUS:-../shared}" || { \
 		echo "make corpus: no reference material in $${FLOWDSL_CORPUS:-../shared}; name its folder: FLOWDSL_CORPUS=/path make corpus" >&2; \
 		exit 1; }
 	$(PYTEST) tests/corpus -n $(JOBS)
+
+test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the Kubernetes tools
+	$(PYTEST) tests/reader
 
 lint: $(DEV) ## style, import direction, links
 	$(BIN)/ruff check
