@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.split import inlined
 from flowdsl.compiler.expressions import condition, raw, simple, text_of
+from flowdsl.compiler.ports import OUT
+from flowdsl.compiler.split import inlined
 from flowdsl.expr import Const, Expr, Join, Out, Param
 from flowdsl.place import Place
 from flowdsl.volume import Secret
@@ -22,6 +23,8 @@ Json = dict[str, Any]
 Origins = dict[tuple[int, str | int], Place]
 
 API_VERSION = "argoproj.io/v1alpha1"
+OUTPUTS = "flowdsl-outputs"
+"""The empty folder that a container step writes its outputs to: Argo makes none."""
 
 
 class Manifest(NamedTuple):
@@ -98,6 +101,8 @@ class _Writer:
             found["dag"] = {"tasks": [self.task(task, body) for task in body.tasks]}
             return found
         self._pod_fields(found, body, template)
+        if body.output_folder:
+            found["volumes"] = [{"name": OUTPUTS, "emptyDir": {}}]
         key = "container" if body.source is None else "script"
         found[key] = self._container(body, template)
         self._origin(found, key, template.place)
@@ -108,7 +113,8 @@ class _Writer:
         artifacts: list[Json] = []
         for one in inputs:
             if one.kind != "artifact":
-                parameters.append({"name": one.name})
+                default = {} if one.default is None else {"default": one.default}
+                parameters.append({"name": one.name, **default})
             if one.kind != "parameter":
                 artifact: Json = {"name": one.name}
                 if one.path is not None:
@@ -135,7 +141,7 @@ class _Writer:
                 assert one.value is not None
                 key = text_of(one.value, t.TEXT)
                 parameters.append({"name": one.name, "value": key})
-                stored = {"path": one.path, "archive": {"none": {}}, "s3": {"key": key}}
+                stored: Json = {"path": one.path, "archive": {"none": {}}, "s3": {"key": key}}
                 artifacts.append({"name": one.name, **stored})
             else:
                 parameters.append({"name": one.name, **_parameter_source(one, graph)})
@@ -148,7 +154,7 @@ class _Writer:
             ("affinity", _affinity(placement), "where"),
             ("tolerations", [dict(one) for one in placement.tolerations], "tolerations"),
             ("priorityClassName", placement.priority, "priority"),
-            ("retryStrategy", {"limit": pod.retries} if pod.retries else None, "retries"),
+            ("retryStrategy", _retries(pod.retries), "retries"),
             ("timeout", pod.timeout, "timeout"),
         ]
         for field, value, option in fields:
@@ -185,8 +191,11 @@ class _Writer:
                 for name in amounts:
                     option = name if name in ("cpu", "memory") else "gpu"
                     self._origin(amounts, name, places.get(option, template.place))
-        if pod.mounts:
-            found["volumeMounts"] = [_mount(mount) for mount in pod.mounts]
+        mounts = [_mount(mount) for mount in pod.mounts]
+        if pod.output_folder:
+            mounts.append({"name": OUTPUTS, "mountPath": OUT})
+        if mounts:
+            found["volumeMounts"] = mounts
             self._origin(found, "volumeMounts", places.get("mounts", template.place))
         if pod.source is not None:
             found["source"] = pod.source
@@ -241,6 +250,11 @@ _SPEC = {
     "podPriorityClassName": "priority",
     "ttlStrategy": "ttl",
 }
+
+
+def _retries(limit: int | None) -> Json | None:
+    """Retries also of pods that were evicted, preempted or deleted: those are errors, not failures, to Argo."""
+    return {"limit": limit, "retryPolicy": "Always"} if limit else None
 
 
 def _filled(fields: Json) -> Json:

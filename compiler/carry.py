@@ -11,10 +11,10 @@ from collections import deque
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.carry_module import ModuleSource, Trouble
-from flowdsl.compiler.carry_piece import Piece, finding, imported, inner_function, piece
+from flowdsl.compiler.carry_module import ModuleSource, Piece, Trouble
+from flowdsl.compiler.carry_piece import finding, imported, inner_function, piece
 from flowdsl.compiler.carry_text import OLDEST
-from flowdsl.compiler.carry_tree import Function, Import
+from flowdsl.compiler.carry_tree import Function, Import, called
 from flowdsl.diagnostic import Related
 from flowdsl.place import Definition
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Carried", "ModuleSource", "carry"]
 
-_NESTED_GENERATOR = {0x20: "GeneratorStep", 0x80: "AsyncStep", 0x200: "AsyncStep"}  # the CO_ flags of inspect
+_NOT_CALLABLE = {0x20: "GeneratorStep", 0x80: "AsyncStep", 0x200: "AsyncStep"}  # the CO_ flags of inspect
 
 
 class Carried(NamedTuple):
@@ -65,7 +65,7 @@ def carry(
     if node is None or found:
         return None, found
     work = _Carrying(module, node, code)
-    work.add(list(classes))
+    work.follow(classes)
     if any(one.finding.severity == "error" for one in work.found):
         return None, work.found
     return work.carried(), work.found
@@ -94,7 +94,7 @@ def _definition(
             return None, [finding("LambdaStep", _lambda(code, module) or place)]
     hiding = _hiding(code, module)
     if hiding is not None:
-        return None, [finding("HiddenFunction", module.span(hiding), decorator=ast.unparse(_called(hiding)))]
+        return None, [finding("HiddenFunction", module.span(hiding), decorator=ast.unparse(called(hiding)))]
     inner = module.functions.get((code.co_firstlineno, code.co_name))
     if inner is None or code.co_filename != module.file.filename:
         return None, [finding("FunctionElsewhere", place, name=function.__name__)]
@@ -126,22 +126,18 @@ def _wraps(function: FunctionType) -> bool:
 def _unfit(function: FunctionType, node: Function, module: ModuleSource) -> Iterator[Diagnostic]:
     """Functions that no script can call, and decorators whose effect it would not have."""
     flags = unwrapped(function).__code__.co_flags
-    for flag, kind in _NESTED_GENERATOR.items():
+    for flag, kind in _NOT_CALLABLE.items():
         if flags & flag:
             yield finding(kind, module.name_span(node), step=node.name)
             break
     ours = [module.makes_step(decorator) for decorator in node.decorator_list]
     if True in ours:
         for decorator in node.decorator_list[: ours.index(True)]:
-            shown = ast.unparse(_called(decorator))
+            shown = ast.unparse(called(decorator))
             yield finding("DecoratorAbove", module.span(decorator), decorator=shown, step=node.name)
     if all(ours) and hasattr(function, "__wrapped__"):
         place = module.span(node.decorator_list[-1]) if ours else module.name_span(node)
         yield finding("LostWrapper", place, step=node.name)
-
-
-def _called(decorator: ast.expr) -> ast.expr:
-    return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
 def _lambda(code: CodeType, module: ModuleSource) -> Place | None:
@@ -156,10 +152,7 @@ def _hiding(code: CodeType, module: ModuleSource) -> ast.expr | None:
     for node in module.nodes:
         if isinstance(node, Function) and any(map(module.makes_step, node.decorator_list)):
             for decorator in node.decorator_list:
-                called = _called(decorator)
-                value: Any = module.namespace.get(called.id) if isinstance(called, ast.Name) else None
-                if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
-                    value = getattr(module.namespace.get(called.value.id), called.attr, None)
+                value = module.value_of(called(decorator))
                 if not module.makes_step(decorator) and _has(getattr(value, "__code__", None), code):
                     return decorator
     return None
@@ -180,72 +173,67 @@ class _Carrying:
         self.code = code
         self.index = module.index_of(code)
         self.found: list[Diagnostic] = []
+        self.classes: list[tuple[type[Any], str]] = []
         self.whole: dict[int, Piece] = {}
         self.imports: dict[int, set[str]] = {}
-        self.classes: list[tuple[type[Any], str]] = []
-        self.inner = None if self.index is not None else inner_function(module, node)
+        self.own = inner_function(module, node) if self.index is None else piece(module, self.index)
+        if self.index is not None:
+            self.whole[self.index] = self.own
+        self._seen: set[str] = set()
+        self._todo: deque[tuple[ast.stmt, Piece]] = deque([(node, self.own)])
 
-    def add(self, classes: list[type[Any]]) -> None:
-        """Follow the names of the function and of the classes until nothing is missing."""
-        module, seen = self.module, set[str]()
-        todo: deque[tuple[ast.stmt, Piece]] = deque()
-        wanted: list[tuple[str, ast.stmt | None]] = []
+    def follow(self, classes: Iterable[type[Any]]) -> None:
+        """Take what the function and the classes need, and what that needs, until nothing is missing."""
         for cls in classes:
-            name = module.class_name(cls)
+            name = self.module.class_name(cls)
             if name is None:
                 self.found.append(finding("UnknownClass", Definition(self.code), name=cls.__qualname__))
             else:
                 self.classes.append((cls, name))
-                wanted.append((name.partition(".")[0], None))
-        own = self.inner or piece(module, self.index or 0)
-        if self.index is not None:
-            self.whole[self.index] = own
-        todo.append((self.node, own))
-        while todo or wanted:
-            if todo:
-                node, one = todo.popleft()
-                self.found += [self._used(each, node) for each in one.found]
-                wanted += [(name, node) for name in one.reads if name not in seen]
-                wanted += [(name, None) for name in one.hints if name not in seen]
-            for name, user in wanted:
-                if name in seen:
-                    continue
-                resolved = module.resolve(name)
-                if isinstance(resolved, Trouble):
-                    if user is not None:
-                        seen.add(name)
-                        place = module.use(user, name)
-                        each = finding(resolved.kind, place, name=name, **resolved.data)
-                        self.found.append(self._used(each, user))
-                    continue
-                seen.add(name)
-                for index in resolved or ():
-                    if isinstance(module.body[index], Import):
-                        self.imports.setdefault(index, set()).add(name)
-                    elif index not in self.whole:
-                        self.whole[index] = piece(module, index)
-                        todo.append((module.body[index], self.whole[index]))
-            wanted.clear()
+                self._take(name.partition(".")[0], None)
+        while self._todo:
+            node, one = self._todo.popleft()
+            self._report(one.found, node)
+            for name in one.reads:
+                self._take(name, node)
+            for name in one.hints:
+                self._take(name, None)
         for index, names in self.imports.items():
-            found = imported(module, index, frozenset(names)).found
-            self.found += [self._used(each, module.body[index]) for each in found]
+            self._report(imported(self.module, index, frozenset(names)).found, self.module.body[index])
         if self.index is not None:
             self._check_name(self.index)
+
+    def _take(self, name: str, user: ast.stmt | None) -> None:
+        """The statements of a name that a statement reads; without one, of a name that may be missing."""
+        if name in self._seen:
+            return
+        resolved = self.module.resolve(name)
+        if isinstance(resolved, Trouble):
+            if user is not None:
+                self._seen.add(name)
+                place = self.module.use(user, name)
+                self._report([finding(resolved.kind, place, name=name, **resolved.data)], user)
+            return
+        self._seen.add(name)
+        for index in resolved or ():
+            node = self.module.body[index]
+            if isinstance(node, Import):
+                self.imports.setdefault(index, set()).add(name)
+            elif index not in self.whole:
+                self.whole[index] = piece(self.module, index)
+                self._todo.append((node, self.whole[index]))
+
+    def _report(self, found: Iterable[Diagnostic], user: ast.stmt) -> None:
+        """Findings in a statement; outside the function they also say which step needs it."""
+        related = (Related(Definition(self.code), f"needed by the step `{self.node.name}`"),)
+        self.found += found if user is self.node else [one._replace(related=related) for one in found]
 
     def _check_name(self, own: int) -> None:
         name = self.node.name
         for index in sorted({*self.whole, *self.imports}):
-            if index > own and name in self.module.binds[index]:
+            if index > own and self.module.touches[index].get(name):
                 place = self.module.name_span(self.module.body[index])
                 self.found.append(finding("NameTaken", place, name=name))
-
-    def _used(self, found: Diagnostic, user: ast.stmt) -> Diagnostic:
-        """A finding outside the function also says which step needs the code."""
-        if user is self.node:
-            return found
-        return found._replace(
-            related=(Related(Definition(self.code), f"needed by the step `{self.node.name}`"),)
-        )
 
     def carried(self) -> Carried:
         """The pieces in file order."""
@@ -255,9 +243,9 @@ class _Carrying:
             else imported(self.module, index, frozenset(self.imports[index]))
             for index in sorted({*self.whole, *self.imports})
         ]
-        if self.inner is not None:
-            # What is in a function is defined after the module is complete.
-            order.append(self.inner)
+        if self.index is None:
+            # A function inside another is made when the module is complete.
+            order.append(self.own)
         given = self.code.co_varnames[: self.code.co_posonlyargcount]
         return Carried(
             _join(order),

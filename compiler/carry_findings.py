@@ -5,6 +5,8 @@ Imported when the first one is reported.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from flowdsl.diagnostic import Finding, Severity
 
 
@@ -109,7 +111,7 @@ class OwnModule(Finding):
     code = "FD310"
     title = "`{module}` is a module of this project: the image of the step does not have it"
     label = "found at {path}"
-    help = "put what the step needs of it into this file, or install the module in the image and import it from there"
+    help = "put what the step needs of it into this file, or install it in the image as a package"
     module: str
     path: str
 
@@ -210,7 +212,7 @@ class FileRead(Finding):
     """A file is read when the module is loaded: in the run, when the script of the step starts."""
 
     code = "FD320"
-    severity: Severity = "warning"
+    severity: ClassVar[Severity] = "warning"
     title = "`{call}` at the top of the file will run in the pod of the step, too"
     label = "the pod has no such file, unless the image has it"
     help = "read the file in a step that gets it as a `Path`"
@@ -221,7 +223,7 @@ class OwnFile(Finding):
     """`__file__` in code of a step."""
 
     code = "FD321"
-    severity: Severity = "warning"
+    severity: ClassVar[Severity] = "warning"
     title = "`__file__` in a step is a script that Argo wrote, not this file"
     label = "nothing lies beside it"
     help = "give the step the files that it needs as `Path` parameters"

@@ -7,18 +7,21 @@ import builtins
 import re
 import sys
 from functools import cached_property, partial
+from importlib.util import resolve_name
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl.compiler.carry_scan import scan
+from flowdsl.compiler.carry_text import OLDEST
 from flowdsl.compiler.carry_tree import (
     Definition,
     Function,
     Import,
+    called,
     defaults,
     first_line,
     functions,
-    registry,
+    root,
     touched,
     walrus,
 )
@@ -29,19 +32,31 @@ from flowdsl.step import Step
 from flowdsl.volume import Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import CodeType
 
-    from flowdsl.compiler.carry_piece import Piece
+    from flowdsl.diagnostic import Diagnostic
     from flowdsl.source import SourceFile
 
 IN_THE_PIPELINE = "do it in the pipeline, and pass the step what it needs as arguments"
 _DECORATORS = ("step", "container", "pipeline")
 # What every script has; an annotated assignment at the top level reads the last one.
 _OF_A_SCRIPT = {"__name__", "__file__", "__doc__", "__spec__", "__package__", "__loader__", "__builtins__"}
-_OF_A_SCRIPT |= {"__annotations__"}
+_OF_A_SCRIPT.add("__annotations__")
 _DEFINED = re.compile(r"(?:async\s+)?(?:def|class)\s+(\w+)")
 _MISSING: Any = object()
+
+
+class Piece(NamedTuple):
+    """One statement as it is carried."""
+
+    kind: str  # "import", "line", "block" or "definition"
+    text: str
+    reads: tuple[str, ...]  # names of the module without which it fails
+    hints: tuple[str, ...] = ()  # names in annotations, carried where the module has them
+    binds: tuple[str, ...] = ()
+    python: int = OLDEST
+    found: tuple[Diagnostic, ...] = ()
 
 
 class Trouble(NamedTuple):
@@ -52,7 +67,7 @@ class Trouble(NamedTuple):
 
 
 class ModuleSource:
-    """One module of the user's: its file, what its names mean after loading, and which statements define them.
+    """One module of the user's: its file, what its names mean, and which statements define them.
 
     Made once for each module, in one pass over its top-level statements. Everything else is looked at
     when a step needs it, and remembered here. `file` is parsed; `namespace` is the `__dict__` of the module.
@@ -64,9 +79,11 @@ class ModuleSource:
         self.file = file
         self.namespace = namespace
         self.body = file.tree.body
-        self.binds: list[tuple[str, ...]] = []  # of each statement
-        self.binders: dict[str, list[int]] = {}  # the statements of each name
+        self.touches: list[dict[str, bool]] = []  # by each statement: the names, and whether it defines them
+        self.binders: dict[str, list[int]] = {}  # the statements that touch a name
+        self.registries: set[str] = set()  # lists and dicts that decorators change
         self.pieces: dict[object, Piece] = {}
+        self._defined: set[str] = set()
         self._stars: list[int] = []
         self._functions: dict[tuple[int, str], int] = {}
         self._resolved: dict[str, tuple[int, ...] | Trouble | None] = {}
@@ -74,13 +91,14 @@ class ModuleSource:
         imported: set[str] = set()
         has_walrus = ":=" in file.text
         for index, node in enumerate(self.body):
-            names = dict.fromkeys(touched(node))
+            names: dict[str, bool] = {}
+            for name, defines in touched(node):
+                names[name] = names.get(name, False) or defines
             if isinstance(node, Definition):
-                # `@models.register` changes `models`: who needs it needs what is in it.
-                changed = (registry(decorator) for decorator in node.decorator_list)
-                names.update(
-                    {name: None for name in changed if name in self.binders and name not in imported}
-                )
+                changed = [name for one in node.decorator_list for name in self._registries_of(one, imported)]
+                self.registries.update(changed)
+                if changed and not any(map(self.makes_step, node.decorator_list)):
+                    names = {**dict.fromkeys(changed, False), **names}
                 if isinstance(node, Function):
                     self._functions[first_line(node), node.name] = index
             elif isinstance(node, Import):
@@ -88,14 +106,33 @@ class ModuleSource:
                 if node.names[0].name == "*":
                     self._stars.append(index)
             elif has_walrus:
-                names.update(dict.fromkeys(walrus(node)))
-            self.binds.append(tuple(names))
-            for name in names:
+                names.update(walrus(node))
+            self.touches.append(names)
+            for name, defines in names.items():
                 self.binders.setdefault(name, []).append(index)
+                if defines:
+                    self._defined.add(name)
+
+    def _registries_of(self, decorator: ast.expr, imported: set[str]) -> Iterator[str]:
+        """What a decorator changes: who needs `models` needs what `@models.register` has put into it.
+
+        Or what a function of the module has put into a list or dict of the module: `@register`.
+        """
+        function = called(decorator)
+        if isinstance(function, ast.Attribute):
+            changed = root(function)
+            if changed in self.binders and changed not in imported:
+                yield changed
+        elif isinstance(function, ast.Name):
+            value = self.namespace.get(function.id)
+            if type(value) is FunctionType and value.__globals__ is self.namespace:
+                for name in scan(value.__code__).names:
+                    if issubclass(type(self.namespace.get(name)), (list, dict, set)):
+                        yield name
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """All nodes of the file: only for what is reported, and for functions that are not at the top level."""
+        """All nodes of the file: for what is reported, and for functions that are not at the top level."""
         return list(ast.walk(ast.Module(self.body, [])))
 
     @cached_property
@@ -117,7 +154,7 @@ class ModuleSource:
         return Span(whole.file, whole.line, found.start(1) + 1, whole.line, found.end(1) + 1)
 
     def use(self, node: ast.stmt, name: str) -> Span:
-        """The first place where a statement reads a name; a function's body comes before what is around it."""
+        """The first place where a statement reads a name; of a function, the body comes first."""
         parts: list[ast.AST] = [*node.body, *defaults(node), node] if isinstance(node, Function) else [node]
         for part in parts:
             found = [inner for inner in ast.walk(part) if isinstance(inner, ast.Name) and inner.id == name]
@@ -147,9 +184,12 @@ class ModuleSource:
 
     def _resolve(self, name: str) -> tuple[int, ...] | Trouble | None:
         value = self.namespace.get(name, _MISSING)
-        if value is _MISSING:
-            return None if hasattr(builtins, name) else Trouble("UndefinedName", {"hint": self._hint(name)})
         indices = tuple(self.binders.get(name, ()))
+        if value is _MISSING:
+            if hasattr(builtins, name):
+                return None
+            # A branch that was not taken here, or an import that failed, may do better in the pod.
+            return indices if name in self._defined else Trouble("UndefinedName", {"hint": self._hint(name)})
         if is_ours(value):
             if (
                 is_plain_step(value)
@@ -159,19 +199,20 @@ class ModuleSource:
                 return indices
             what, hint = _word(name, value)
             return Trouble("LanguageWord", {"what": what, "hint": hint})
-        if indices:
+        if name in self._defined:
             return indices
         for index in reversed(self._stars):
             if self._gives(index, name, value):
-                return (index,)
+                return (index, *indices)
         if name in _OF_A_SCRIPT or getattr(builtins, name, _MISSING) is value:
             return None
         return Trouble("NoStatement", {})
 
     def _gives(self, index: int, name: str, value: object) -> bool:
         node = self.body[index]
-        module = node.module if isinstance(node, ast.ImportFrom) else None
-        return getattr(sys.modules.get(module or ""), name, _MISSING) is value
+        assert isinstance(node, ast.ImportFrom)
+        module = resolve_name("." * node.level + (node.module or ""), self.namespace.get("__package__"))
+        return getattr(sys.modules.get(module), name, _MISSING) is value
 
     def _hint(self, name: str) -> str:
         from flowdsl.diagnostic import near
@@ -181,33 +222,30 @@ class ModuleSource:
 
     def class_name(self, cls: type[Any]) -> str | None:
         """How the module calls a class (`Row`, `shapes.Row`), or None."""
-        if self.namespace.get(cls.__name__) is cls:
-            return cls.__name__
+        short = cls.__name__
+        if self.namespace.get(short) is cls:
+            return short
         for name, value in self.namespace.items():
             if value is cls:
                 return name
-            if (
-                type(value) is ModuleType
-                and getattr(value, cls.__name__, None) is cls
-                and name in self.binders
-            ):
-                return f"{name}.{cls.__name__}"
+            if type(value) is ModuleType and name in self.binders and getattr(value, short, None) is cls:
+                return f"{name}.{short}"
         first, *rest = cls.__qualname__.split(".")
-        found = self.namespace.get(first)
+        found: object = self.namespace.get(first)
         for name in rest:
             found = getattr(found, name, None)
-        return cls.__qualname__ if found is cls else None
+        return ".".join((first, *rest)) if found is cls else None
+
+    def value_of(self, node: ast.expr) -> Any:
+        """What a name stands for, or an attribute of a module; of any other object, the object itself."""
+        if isinstance(node, ast.Attribute):
+            owner = self.value_of(node.value)
+            return getattr(owner, node.attr, None) if type(owner) is ModuleType else owner
+        return self.namespace.get(node.id) if isinstance(node, ast.Name) else None
 
     def makes_step(self, decorator: ast.expr) -> bool:
         """Whether a decorator is ours: one of flowdsl, or a function of the user's that uses one."""
-        node = decorator.func if isinstance(decorator, ast.Call) else decorator
-        attributes: list[str] = []
-        while isinstance(node, ast.Attribute):
-            attributes.append(node.attr)
-            node = node.value
-        value = self.namespace.get(node.id) if isinstance(node, ast.Name) else None
-        while attributes and type(value) is ModuleType:
-            value = getattr(value, attributes.pop(), None)
+        value = self.value_of(called(decorator))
         while isinstance(value, partial):
             value = value.func
         if is_ours(value) or type(value) is not FunctionType:
@@ -229,7 +267,7 @@ class ModuleSource:
 
 def is_ours(value: object) -> bool:
     """Whether a value is flowdsl, a part of it, or was made by it."""
-    kind = type(value)
+    kind, name = type(value), None
     if isinstance(value, ModuleType):
         name = value.__name__
     elif issubclass(kind, (type, FunctionType, BuiltinFunctionType, MethodType)):
@@ -241,12 +279,15 @@ def is_ours(value: object) -> bool:
 
 def is_plain_step(value: object) -> bool:
     """Whether a value is a Python step, which is a plain function where no pipeline is compiled."""
-    return type(value) is Step and value._definition.kind == "python"
+    if type(value) is not Step:
+        return False
+    step = cast("Step[..., Any]", value)
+    return step._definition.kind == "python"  # pyright: ignore[reportPrivateUsage] -- it has no public names
 
 
 def _word(name: str, value: Any) -> tuple[str, str]:
     """What something of flowdsl is, and what to do instead of using it in a step."""
-    kind = type(value)
+    kind = type(cast(object, value))
     if kind is Volume or kind is VolumePath:
         place = name if kind is VolumePath else f'{name} / "..."'
         return "a place on a volume", f"give the step a parameter of type `Path`, and pass it `{place}`"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+import sys
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import carry_text
-from flowdsl.compiler.carry_module import IN_THE_PIPELINE, is_ours
+from flowdsl.compiler.carry_module import IN_THE_PIPELINE, Piece, is_ours
 from flowdsl.compiler.carry_scan import Reads, annotated_names, is_exact, scan, scan_statement
 from flowdsl.compiler.carry_tree import (
     Assignment,
@@ -36,18 +37,6 @@ if TYPE_CHECKING:
 _READS_FILES = re.compile(r"\b(?:open|read_\w+)\s*\(")
 _HEADER = re.compile(r"#!|#.*coding[:=]")
 _AFTER_DECORATOR = re.compile(r"\s*(?:@|def\b|async\b|class\b|#)")
-
-
-class Piece(NamedTuple):
-    """One statement as it is carried."""
-
-    kind: str  # "import", "line", "block" or "definition"
-    text: str
-    reads: tuple[str, ...]  # names of the module without which it fails
-    hints: tuple[str, ...] = ()  # names in annotations, carried where the module has them
-    binds: tuple[str, ...] = ()
-    python: int = carry_text.OLDEST
-    found: tuple[Diagnostic, ...] = ()
 
 
 def finding(kind: str, place: Place | None, **data: Any) -> Diagnostic:
@@ -93,7 +82,10 @@ def _import(module: ModuleSource, index: int, names: frozenset[str]) -> Piece:
     wanted += [alias for alias in node.names if bound_name(alias, node) in names]
     found, binds = tuple(_foreign(module, node, wanted)), tuple(sorted(names))
     if len(wanted) == len(node.names) and not star:
-        return Piece("import", "\n".join(_lines(module, node, index).values()), (), binds=binds, found=found)
+        lines = _lines(module, node, index)
+        text = "\n".join(lines.values())
+        found += tuple(_unsafe(module, text, list(lines)))
+        return Piece("import", carry_text.keep_dollars(text)[0], (), binds=binds, found=found)
     shown = ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in wanted)
     origin = f"from {'.' * node.level}{node.module or ''} " if isinstance(node, ast.ImportFrom) else ""
     return Piece("import", f"{origin}import {shown}", (), binds=binds, found=found)
@@ -119,7 +111,7 @@ def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
         text, offset = carry_text.keep_dollars(text)
         if offset is not None:
             unsafe.append(finding("DollarText", _at(module, text, list(lines), offset)))
-    binds = module.binds[index] if index is not None else (inner[0].name,)
+    binds = tuple(module.touches[index]) if index is not None else (inner[0].name,)
     python = carry_text.lowest_python(text)
     return Piece(kind, text, reads.names, hints, binds, python, (*found, *unsafe))
 
@@ -194,7 +186,7 @@ def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> It
         names = [alias.name]
         if isinstance(node, ast.ImportFrom):
             origin = "." * node.level + (node.module or "")
-            names = [origin, f"{origin}.{alias.name}"]
+            names = [origin, *({f"{origin}.{alias.name}"} & sys.modules.keys())]
         place = module.span(alias if len(node.names) > 1 and hasattr(alias, "lineno") else node)
         if names[0].partition(".")[0] == "flowdsl":
             name = alias.asname or alias.name
@@ -242,6 +234,8 @@ def _changed(module: ModuleSource, node: ast.Assign | ast.AnnAssign) -> Iterator
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     names = [target.id for target in targets if isinstance(target, ast.Name)]
     if node.value is None or any(len(module.binders.get(name, ())) != 1 for name in names):
+        return
+    if not module.registries.isdisjoint(names):
         return
     try:
         written = ast.literal_eval(node.value)

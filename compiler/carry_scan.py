@@ -5,7 +5,6 @@ nested functions come out right, which no reading of the syntax tree does as sim
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast

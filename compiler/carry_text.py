@@ -37,11 +37,17 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # Blanks as Go trims them; a tab or line break is two characters there, because the template is JSON.
 _BLANK = r"[^\S\t\n\r\f\v]*"
 # Roots: common.GlobalVarValidWorkflowVariablePrefix, and what is replaced in templates with retries.
-_NAME = rf"(?:(?:inputs|outputs|workflow|tasks|steps|item|pod|lastRetry|cronworkflow)\.|(?:retries|node\.name){_BLANK}\Z)"
+_NAME = (
+    r"(?:(?:inputs|outputs|workflow|tasks|steps|item|pod|lastRetry|cronworkflow)\."
+    rf"|(?:retries|node\.name){_BLANK}\Z)"
+)
 _TAG = re.compile(rf"=|{_BLANK}{_NAME}")
 _NESTED = re.compile(_NAME)
-# Variables that containers have before ARGO_TEMPLATE: Argo's, tracing, and those of the services of the namespace.
-_VARIABLE = r"\((?:ARGO_\w+|GODEBUG|TRACEPARENT|TRACESTATE|KUBERNETES_\w+|[A-Z]\w*_(?:SERVICE_HOST|SERVICE_PORT|PORT)\w*)\)"
+# Variables that a container may have before ARGO_TEMPLATE: of Argo, of tracing, of the namespace's services.
+_VARIABLE = (
+    r"\((?:ARGO_\w+|GODEBUG|TRACEPARENT|TRACESTATE|KUBERNETES_\w+"
+    r"|[A-Z]\w*_(?:SERVICE_HOST|SERVICE_PORT|PORT)\w*)\)"
+)
 _DOUBLED = re.compile(r"(?<=\$)\$")
 _NAMED = re.compile(rf"\$(?={_VARIABLE})", re.ASCII)
 _DOLLAR = re.compile(rf"{_DOUBLED.pattern}|{_NAMED.pattern}", re.ASCII)
@@ -104,8 +110,8 @@ def _shown(inside: str) -> str:
 def keep_dollars(text: str) -> tuple[str, int | None]:
     r"""A statement that means the same, in which the kubelet finds no `$$` and no `$(NAME)` to replace.
 
-    `"$$"` becomes `"$\x24"`, and `r"$$"` becomes `r"$" r"$"`. Comments stay: what becomes of them changes
-    nothing. The offset is that of a place where neither works (a string inside a hole of an f-string).
+    `"$$"` becomes `"$\x24"`, `r"$$"` becomes `r"$" r"$"`, and a comment gets `$ $`. The offset is that of a
+    `$` for which nothing works, in a hole of an f-string.
     """
     if not _DOLLAR.search(text):
         return text, None
@@ -114,18 +120,18 @@ def keep_dollars(text: str) -> tuple[str, int | None]:
         starts.append(starts[-1] + len(line) + 1)
     parts: list[str] = []
     done = 0
-    for start, end, nested in _strings(text, starts):
+    for start, end, nested in _literals(text, starts):
         literal = text[start:end]
-        if _DOLLAR.search(literal):
+        if found := _DOLLAR.search(literal):
             parts += text[done:start], _rewritten(literal)
             done = end
             if nested or not _same(text, text[:start] + parts[-1] + text[end:]):
-                return text, start
+                return text, start + found.start()
     return "".join(parts) + text[done:], None
 
 
-def _strings(text: str, starts: list[int]) -> Iterator[tuple[int, int, bool]]:
-    """The string literals of a text, and whether each is inside an f-string, which itself comes after it.
+def _literals(text: str, starts: list[int]) -> Iterator[tuple[int, int, bool]]:
+    """The strings and comments of a text, and whether each is inside an f-string, which comes after it.
 
     Before Python 3.12 an f-string is one token, and what is inside it is not seen.
     """
@@ -138,11 +144,13 @@ def _strings(text: str, starts: list[int]) -> Iterator[tuple[int, int, bool]]:
         elif token.type == _FSTRING_END:
             begun = opened.pop()
             yield begun, end, bool(opened)
-        elif token.type == tokenize.STRING:
+        elif token.type in (tokenize.STRING, tokenize.COMMENT):
             yield start, end, bool(opened)
 
 
 def _rewritten(literal: str) -> str:
+    if literal.startswith("#"):
+        return _NAMED.sub("$ ", _DOUBLED.sub(" $", literal))
     found = _PREFIX.match(literal)
     assert found is not None, "a string literal begins with its quotes"
     prefix, quotes = found.groups()

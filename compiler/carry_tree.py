@@ -29,24 +29,26 @@ def bound_name(alias: ast.alias, node: Import) -> str:
     return alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0]
 
 
-def touched(node: ast.stmt) -> Iterator[str]:
-    """The names of the module that a statement defines or changes.
+def touched(node: ast.stmt) -> Iterator[tuple[str, bool]]:
+    """The names of the module that a statement touches: True where it defines one, False where it changes it.
 
-    `X = ..`, `X += ..`, `X["k"] = ..`, `X.k = ..` and `X.append(..)`, in compound statements too. Not what
-    only a script does (`if __name__ == "__main__"`) and only a type checker sees (`if TYPE_CHECKING`).
+    `X = ..` and `X += ..` define, `X["k"] = ..`, `X.k = ..` and `X.append(..)` change, in compound statements
+    too. Not what only a script does (`if __name__ == "__main__"`) or only a type checker sees.
     """
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
+            yield name, True
         case ast.ImportFrom(module="__future__"):
             return
         case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-            yield from (bound_name(alias, node) for alias in aliases if alias.name != "*")
-        case ast.Assign(targets=targets) | ast.Delete(targets=targets):
+            yield from ((bound_name(alias, node), True) for alias in aliases if alias.name != "*")
+        case ast.Assign(targets=targets):
             for target in targets:
                 yield from _targets(target)
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target, value=ast.expr()):
             yield from _targets(target)
+        case ast.Delete(targets=targets):
+            yield from ((name, False) for target in targets for name, _ in _targets(target))
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)):
             yield from _targets(called)
         case ast.If(test=test) if _is_script_only(test):
@@ -60,7 +62,7 @@ def touched(node: ast.stmt) -> Iterator[str]:
             yield from _compound(node)
 
 
-def _compound(node: ast.stmt) -> Iterator[str]:
+def _compound(node: ast.stmt) -> Iterator[tuple[str, bool]]:
     match node:
         case ast.For(target=target) | ast.AsyncFor(target=target):
             yield from _targets(target)
@@ -72,23 +74,25 @@ def _compound(node: ast.stmt) -> Iterator[str]:
             for part in (part for one in cases for part in ast.walk(one.pattern)):
                 name = getattr(part, "rest" if isinstance(part, ast.MatchMapping) else "name", None)
                 if isinstance(name, str):
-                    yield name
+                    yield name, True
         case _:
             pass
     for inner in inside(node):
         yield from touched(inner)
 
 
-def _targets(node: ast.expr) -> Iterator[str]:
+def _targets(node: ast.expr) -> Iterator[tuple[str, bool]]:
     match node:
+        case ast.Name(id=name):
+            yield name, True
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             for part in parts:
                 yield from _targets(part)
         case ast.Starred(value=part):
             yield from _targets(part)
         case _:
-            if (name := root(node)) is not None:
-                yield name
+            if (changed := root(node)) is not None:
+                yield changed, False
 
 
 def _is_script_only(test: ast.expr) -> bool:
@@ -111,15 +115,14 @@ def root(node: ast.expr) -> str | None:
                 return None
 
 
-def registry(decorator: ast.expr) -> str | None:
-    """The name that a decorator is a method of: `@models.register("small")`."""
-    called = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return root(called) if isinstance(called, ast.Attribute) else None
+def called(decorator: ast.expr) -> ast.expr:
+    """What a decorator calls, or what it is: `a.b` of `@a.b(1)` and of `@a.b`."""
+    return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
-def walrus(node: ast.stmt) -> Iterator[str]:
+def walrus(node: ast.stmt) -> Iterator[tuple[str, bool]]:
     """The names that a statement defines by `:=`."""
-    return (inner.target.id for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))
+    return ((inner.target.id, True) for inner in ast.walk(node) if isinstance(inner, ast.NamedExpr))
 
 
 def names_in(node: ast.expr) -> Iterator[str]:
@@ -178,7 +181,7 @@ def without(node: ast.stmt, decorators: list[ast.expr], values: list[ast.expr]) 
 
 def _without_inside(node: ast.AST, decorators: list[ast.expr], values: list[ast.expr]) -> None:
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-        parts = []
+        parts: list[ast.AST] = []
         for inner in getattr(node, field, ()):
             if isinstance(inner, ast.stmt):
                 parts.append(without(inner, decorators, values))

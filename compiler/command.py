@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.forms import PLAIN, File, Form
 from flowdsl.compiler.ports import IN, OUT
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.expr import Const, Expr, InPod, Join, Param, leaves
 from flowdsl.grammar.names import is_env_name
 from flowdsl.lift import text
-from flowdsl.place import Argument, Definition, Place
+from flowdsl.place import Argument, Definition, Place, Site
 from flowdsl.step import Commanded, describe
 from flowdsl.trace import DAMAGED, Trace, start, stop
 from flowdsl.value import expr_of, is_value
@@ -45,27 +46,47 @@ def command_line(definition: StepDef) -> tuple[CommandLine | None, list[Diagnost
         answer = describe(definition)
         place = Definition(definition.function.__code__)
         if answer is None:
-            return None, [Diagnostic(mistakes.NoCommand(definition.name), place), *trace.problems]
+            silent = Diagnostic(mistakes.NoCommand(definition.name), place)
+            return None, [silent, *_computed(definition, trace)]
         if not isinstance(answer, Commanded):
             # What the trace found explains the exception better than the exception does.
             error = f"{type(answer).__name__}: {answer}"
-            said = trace.problems or [
-                Diagnostic(mistakes.CommandFailed(definition.name, error), place)
-            ]
-            return None, said
+            failed = mistakes.CommandFailed(definition.name, error)
+            raised = _innermost(answer, definition) or place
+            return None, _computed(definition, trace) or [Diagnostic(failed, raised)]
         found: list[Diagnostic] = []
         line = _read(definition, answer, found)
-        return line, [*trace.problems, *found]
+        return line, [*_computed(definition, trace), *found]
     finally:
         stop(trace, mark)
 
 
+def _computed(definition: StepDef, trace: Trace) -> list[Diagnostic]:
+    """What the function did with its inputs, and cannot: they are values of the run, as in a pipeline."""
+    return [
+        one._replace(finding=mistakes.InputComputed(definition.name, one.finding.message))
+        for one in trace.problems
+    ]
+
+
+def _innermost(error: BaseException, definition: StepDef) -> Place | None:
+    """The last line of the step's file that an exception came through."""
+    found: Place | None = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename == definition.function.__code__.co_filename:
+            found = Site(code, traceback.tb_lasti)
+        traceback = traceback.tb_next
+    return found
+
+
 def _read(definition: StepDef, said: Commanded, found: list[Diagnostic]) -> CommandLine:
-    words = []
+    words: list[Expr] = []
     shell = False
     for position, argument in enumerate(said.arguments):
         place: Place = Argument(said.site, position=position)
-        word = _word(definition, argument, place, found)
+        word = _word(definition, argument, "a part of the command", place, found)
         if shell and any(isinstance(leaf, InPod) for leaf in leaves(word)):
             found.append(Diagnostic(mistakes.ShellText(), place))
         first = words[0] if words else None
@@ -80,23 +101,26 @@ def _read(definition: StepDef, said: Commanded, found: list[Diagnostic]) -> Comm
     env = []
     for name, value in said.env.items():
         place = Argument(said.site, "env", part=f"item:{name}")
-        if not is_env_name(name):
-            found.append(Diagnostic(mistakes.BadEnvName(name), place))
-        env.append((name, _word(definition, value, place, found)))
+        if not isinstance(name, str) or not is_env_name(name):
+            wrong = Argument(said.site, "env", part=f"key:{name}")
+            found.append(Diagnostic(mistakes.BadEnvName(str(name)), wrong))
+        env.append((name, _word(definition, value, f"the variable `{name}`", place, found)))
     if not words:
         found.append(Diagnostic(mistakes.NoCommand(definition.name), said.site))
-    _outputs(definition, (*words, *(value for _, value in env)), said, found)
+    places: list[Place] = [Argument(said.site, position=position) for position in range(len(words))]
+    places += [Argument(said.site, "env", part=f"item:{name}") for name in said.env]
+    _outputs(definition, list(zip((*words, *(value for _, value in env)), places, strict=True)), said, found)
     return CommandLine(tuple(words), tuple(env))
 
 
-def _word(definition: StepDef, argument: object, place: Place, found: list[Diagnostic]) -> Expr:
+def _word(definition: StepDef, argument: object, where: str, place: Place, found: list[Diagnostic]) -> Expr:
     if is_value(argument):
         return expr_of(argument)  # type: ignore[arg-type]
     if isinstance(argument, (int, float)) and not isinstance(argument, bool):
         return Const(str(argument), t.TEXT)
-    if not isinstance(argument, (str, t.pathlib.PurePath)):
+    if not isinstance(argument, (str, PurePath)):
         have = type(argument).__name__
-        found.append(Diagnostic(mistakes.CommandPart(definition.name, have), place))
+        found.append(Diagnostic(mistakes.CommandPart(definition.name, have, where), place))
         return Const("", t.TEXT)
     word = text(str(argument))
     literals = [word.value] if isinstance(word, Const) else []
@@ -112,16 +136,22 @@ def _word(definition: StepDef, argument: object, place: Place, found: list[Diagn
 
 
 def _outputs(
-    definition: StepDef, words: tuple[Expr, ...], said: Commanded, found: list[Diagnostic]
+    definition: StepDef, parts: list[tuple[Expr, Place]], said: Commanded, found: list[Diagnostic]
 ) -> None:
     """Every output has a path in the command line, and every path is that of an output."""
     known = tuple(out.name for out in t.outputs(definition.signature.returns))
-    named = {leaf.name for word in words for leaf in leaves(word) if isinstance(leaf, InPod) and leaf.output}
-    for name in sorted(named - set(known)):
-        found.append(Diagnostic(mistakes.UnknownOutputPath(definition.name, name, known), said.site))
-    for name in known:
-        if name not in named:
-            found.append(Diagnostic(mistakes.NotWritten(definition.name, name), said.site))
+    named: set[str] = set()
+    for word, place in parts:
+        for leaf in leaves(word):
+            if not isinstance(leaf, InPod) or not leaf.output or leaf.name in named:
+                continue
+            named.add(leaf.name)
+            if leaf.name not in known:
+                found.append(Diagnostic(mistakes.UnknownOutputPath(definition.name, leaf.name, known), place))
+                # It is the one that is missing, misspelt.
+                named.update(filter(None, [near(leaf.name, known)]))
+    missing = [mistakes.NotWritten(definition.name, name) for name in known if name not in named]
+    found.extend(Diagnostic(finding, said.site) for finding in missing)
 
 
 def _bind(expr: Expr, forms: Mapping[str, Form]) -> Expr:

@@ -8,6 +8,9 @@ whole numbers by `asInt` and floats by `asFloat`, which are exact; `}}` never oc
 
 from __future__ import annotations
 
+import math
+import re
+
 from flowdsl import types as t
 from flowdsl.compiler.encode import encode
 from flowdsl.expr import (
@@ -31,13 +34,16 @@ from flowdsl.expr import (
 VOLUMES = "/flowdsl/volumes"
 
 _OPERATORS = {"&": "&&", "|": "||"}
-_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(32), 127)}
+_ESCAPES |= str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+_BRACES = re.compile(r"\{(?=\{)|\}(?=\})")
 
 
 def literal(text: str) -> str:
     """A text as a literal of expr-lang that holds no braces Argo could take for the end of the tag."""
-    quoted = "'" + text.translate(_ESCAPES) + "'"
-    return quoted.replace("{{", "{' + '{").replace("}}", "}' + '}")
+    quoted = f"'{text.translate(_ESCAPES)}'"
+    apart = _BRACES.sub(lambda brace: f"{brace[0]}' + '", quoted)
+    return quoted if apart == quoted else f"({apart})"
 
 
 def text_of(expr: Expr, want: t.Type) -> str:
@@ -49,12 +55,17 @@ def text_of(expr: Expr, want: t.Type) -> str:
             return f"{VOLUMES}/{volume.name}/{text_of(path, t.TEXT).lstrip('/')}"
         case Many():
             return _composed(expr, want)
-        case Join(parts) if t.is_text(want):
+        case Join(parts) if t.is_text(want) and not _brace_before_value(parts):
             return "".join(part if isinstance(part, str) else text_of(part, part.type) for part in parts)
     quote = _needs_quotes(expr.type, want)
     if not quote and (tag := simple(expr)) is not None:
         return tag
     return "{{=" + (f"toJSON({raw(expr)})" if quote else shown(expr)) + "}}"
+
+
+def _brace_before_value(parts: tuple[str | Expr, ...]) -> bool:
+    """Whether a literal ends in a brace that Argo would take for a part of the tag behind it."""
+    return any(isinstance(part, str) and part.endswith("{") for part in parts[:-1])
 
 
 def simple(expr: Expr) -> str | None:
@@ -189,7 +200,7 @@ def literal_with_tags(text: str) -> str:
         end = tag.end
     if end < len(text) or not pieces:
         pieces.append(literal(text[end:]))
-    return " + ".join(pieces)
+    return pieces[0] if len(pieces) == 1 else f"({' + '.join(pieces)})"
 
 
 def _path(tag: str) -> str:
@@ -205,14 +216,14 @@ def _path(tag: str) -> str:
 def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
     """The first choice that exists; where the result is not optional, `null` does not count as existing."""
     first, *rest = choices
+    text = f"toJSON({raw(first)})" if _needs_quotes(first.type, kind) else raw(first)
     if not rest:
-        return raw(first)
+        return text
     other = _either(tuple(rest), kind)
     if isinstance(first.type, t.Maybe) and not isinstance(kind, t.Maybe):
-        text = raw(first)
-        inner = f"fromJSON({text})" if t.is_text(first.type.item) else text
+        inner = f"fromJSON({text})" if t.is_text(first.type.item) and t.is_text(kind) else text
         return f"({text} == 'null' ? {other} : {inner})"
-    return f"({raw(first)} ?? {other})"
+    return f"({text} ?? {other})"
 
 
 def shown(expr: Expr) -> str:
@@ -233,11 +244,11 @@ def formula(expr: Expr) -> str:
     match expr:
         case Const(value, t.Flag()):
             return "true" if value else "false"
-        case Const(value, t.Number()):
-            return repr(value) if value >= 0 else f"({value!r})"
+        case Const(value) if _is_number(expr):
+            return _number(value)
         case Op("not", (arg,)):
             return f"not({formula(arg)})"
-        case Op("==" | "!=" as operator, (left, right)) if not _numeric(left, right):
+        case Op("==" | "!=" as operator, (left, right)) if not (_is_number(left) and _is_number(right)):
             return f"{_compared(left, right)} {operator} {_compared(right, left)}"
         case Op("&" | "|" as operator, args):
             return f" {_OPERATORS[operator]} ".join(f"({formula(arg)})" for arg in args)
@@ -255,18 +266,24 @@ def formula(expr: Expr) -> str:
             return _converted(raw(expr), expr.type)
 
 
+def _is_number(expr: Expr) -> bool:
+    return isinstance(t.base(expr.type), t.Number)
+
+
+def _number(value: float) -> str:
+    if math.isinf(value):
+        return "asFloat('Inf')" if value > 0 else "asFloat('-Inf')"
+    return f"({value!r})" if math.copysign(1, value) < 0 else repr(value)
+
+
 def _operand(expr: Expr) -> str:
     text = formula(expr)
     return f"({text})" if isinstance(expr, Op) and expr.op != "?:" else text
 
 
-def _numeric(left: Expr, right: Expr) -> bool:
-    return isinstance(left.type, t.Number) and isinstance(right.type, t.Number)
-
-
 def _compared(side: Expr, other: Expr) -> str:
     """One side of an equality of texts, flags or optional values."""
-    if isinstance(side.type, t.Flag) and isinstance(other.type, t.Flag):
+    if isinstance(t.base(side.type), t.Flag) and isinstance(t.base(other.type), t.Flag):
         return f"({formula(side)})"
     if isinstance(side, Const):
         return literal(encode(side.value, t.JSON if isinstance(other.type, t.Maybe) else other.type))
@@ -278,7 +295,7 @@ def _json_of(expr: Expr) -> str:
 
 
 def _converted(text: str, kind: t.Type) -> str:
-    match kind:
+    match t.base(kind):
         case t.Number("int"):
             return f"asInt({text})"
         case t.Number():

@@ -21,26 +21,27 @@ from flowdsl.compiler.ports import (
     FromRows,
     Reader,
 )
+from flowdsl.node import Node
 from flowdsl.expr import Expr, Get, Param
 
 
-class Plain(NamedTuple):
+class Plain(Node):
     """One parameter that holds the value as text."""
 
 
-class File(NamedTuple):
+class File(Node):
     """A file that Argo hands on (an artifact), or that lies under a key of the artifact repository."""
 
     keyed: bool
 
 
-class Mounted(NamedTuple):
+class Mounted(Node):
     """A parameter that holds a path on one of these volumes."""
 
     volumes: tuple[str, ...]
 
 
-class Gathered(NamedTuple):
+class Gathered(Node):
     """What a loop hands on: rows in one parameter, and for each file among the outputs the key of a folder.
 
     `large`: too many rows for an environment variable, which holds 128 KiB.
@@ -52,11 +53,11 @@ class Gathered(NamedTuple):
     large: bool = False
 
 
-class Absent(NamedTuple):
+class Absent(Node):
     """None where a file is optional."""
 
 
-class Parts(NamedTuple):
+class Parts(Node):
     """A record (with names) or a list, each part with a form of its own."""
 
     names: tuple[str, ...]
@@ -95,7 +96,7 @@ def part_names(form: Parts) -> tuple[str, ...]:
 
 def inputs(name: str, form: Form, *, in_pod: bool) -> list[Input]:
     """The inputs of a template for a parameter; in a graph a key is a parameter like any other."""
-    found = []
+    found: list[Input] = []
     for port, kind in ports(name, form):
         if in_pod:
             found.append(Input(port, kind, None if kind == "parameter" else f"{IN}/{port}"))

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler import ir
+from flowdsl.expr import Best, Const, Expr, Get, Item, Op, Out, Param, Ran, RunField
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+WIDEST = 60
+"""The most characters of a condition that are shown."""
 
 
 class Node(NamedTuple):
-    """One task; `inside` are the nodes of the graph it runs, `note` says how often or when it runs."""
+    """One task; `inside` and `edges` are the graph that it runs, once or, in a loop, for each item.
+
+    `runs` is its template, empty where that says nothing; `times` how often a loop runs, empty for once;
+    `when` the condition under which it runs, in Python's spelling, empty for always.
+    """
 
     id: str
     name: str
-    template: str
-    note: str
-    inside: tuple[Node, ...]
-    edges: tuple[tuple[str, str], ...]
+    runs: str = ""
+    times: str = ""
+    when: str = ""
+    inside: tuple[Node, ...] = ()
+    edges: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What is written on the node: its name, then the rest."""
+        when = f"if {self.when}" if self.when else ""
+        return (self.name, *(line for line in (self.runs, self.times, when) if line))
 
 
 class Picture(NamedTuple):
-    """A pipeline's tasks and who waits for whom, by node id."""
+    """A pipeline's tasks and who waits for whom, by node id: an edge is (before, after)."""
 
     name: str
     nodes: tuple[Node, ...]
@@ -29,47 +47,121 @@ class Picture(NamedTuple):
 def picture(program: ir.Program) -> Picture:
     """The picture of a program; loops and sub-pipelines hold the tasks they run."""
     templates = {template.name: template for template in program.templates}
-    nodes, edges = _graph(templates, program.entrypoint, "")
+    nodes, edges = _graph(templates, _body(templates, program.entrypoint), "")
     return Picture(program.name, nodes, edges)
 
 
-def _graph(
-    templates: dict[str, ir.Template], name: str, prefix: str
+def together(pictures: Sequence[Picture]) -> Picture:
+    """Several pipelines in one picture, each in a node of its own; one stays as it is."""
+    if len(pictures) == 1:
+        return pictures[0]
+    nodes: list[Node] = []
+    for each in pictures:
+        head = f"{each.name}/"
+        nodes.append(Node(each.name, each.name, "", "", "", *_below(head, each.nodes, each.edges)))
+    return Picture(", ".join(each.name for each in pictures), tuple(nodes), ())
+
+
+def _below(
+    head: str, nodes: Iterable[Node], edges: Iterable[tuple[str, str]]
 ) -> tuple[tuple[Node, ...], tuple[tuple[str, str], ...]]:
+    """Nodes and edges with another beginning of their ids."""
+    moved: list[Node] = []
+    for node in nodes:
+        inside, within = _below(head, node.inside, node.edges)
+        moved.append(node._replace(id=head + node.id, inside=inside, edges=within))
+    return tuple(moved), tuple((head + one, head + two) for one, two in edges)
+
+
+def _body(templates: dict[str, ir.Template], name: str) -> ir.Graph:
     body = templates[name].body
     assert isinstance(body, ir.Graph)
-    nodes = []
-    edges = []
-    for task in body.tasks:
-        identity = f"{prefix}{task.name}"
-        inside: tuple[Node, ...] = ()
-        within: tuple[tuple[str, str], ...] = ()
-        if isinstance(templates[task.template].body, ir.Graph):
-            inside, within = _graph(templates, task.template, f"{identity}/")
-        nodes.append(Node(identity, task.name, task.template, _note(task), inside, within))
-        edges.extend((f"{prefix}{before}", identity) for before in task.after)
-    return tuple(nodes), tuple(edges)
+    return body
 
 
-def _note(task: ir.Task) -> str:
-    if task.loop is not None:
-        return "for each item" if task.loop.items is None else f"{len(task.loop.items)} times"
-    return "if" if task.when is not None else ""
+def _graph(
+    templates: dict[str, ir.Template], graph: ir.Graph, head: str
+) -> tuple[tuple[Node, ...], tuple[tuple[str, str], ...]]:
+    nodes = tuple(_node(templates, task, head) for task in graph.tasks)
+    edges = tuple((head + before, head + task.name) for task in graph.tasks for before in task.after)
+    return nodes, edges
 
 
-def _label(node: Node) -> str:
-    name = node.name if node.template == node.name else f"{node.name}: {node.template}"
-    return f"{name} ({node.note})" if node.note else name
+def _node(templates: dict[str, ir.Template], task: ir.Task, head: str) -> Node:
+    identity = head + task.name
+    # A task is mostly named after its step: `train`, or `train-1e-3` where it is called often.
+    runs = "" if f"{task.name}-".startswith(f"{task.template}-") else task.template
+    when = "" if task.when is None else _short(_spelled(task.when))
+    times = "" if task.loop is None else _times(task.loop, None)
+    body = templates[task.template].body
+    if isinstance(body, ir.Pod):
+        return Node(identity, task.name, runs, times, when)
+    if len(body.tasks) == 1 and (loop := body.tasks[0].loop) is not None:
+        # A loop is a graph of one task: what that runs is drawn in the loop itself.
+        times, runs = _times(loop, body.parallelism), ""
+        inner = templates[body.tasks[0].template].body
+        if isinstance(inner, ir.Graph):
+            body, runs = inner, body.tasks[0].template
+        else:
+            body = ir.Graph((body.tasks[0]._replace(loop=None),))
+    return Node(identity, task.name, runs, times, when, *_graph(templates, body, f"{identity}/"))
+
+
+def _times(loop: ir.Loop, parallel: int | None) -> str:
+    if loop.items is None:
+        often = "once for each item"
+    else:
+        often = f"{len(loop.items)} times" if len(loop.items) != 1 else "1 time"
+    return often if parallel is None else f"{often}, {parallel} at a time"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
+
+
+def _spelled(expr: Expr) -> str:
+    """A condition as it may have been written."""
+    match expr:
+        case Const(value):
+            return repr(value)
+        case Param(name) | Item(name) | Ran(name):
+            return name or "item"
+        case RunField(name):
+            return f"run.{name}"
+        case Out(task, name):
+            return f"{task}{_field(name)}"
+        case Best(task, name):
+            return f"{task}.best{_field(name)}"
+        case Get(of, str() | int() as key):
+            return f"{_operand(of)}[{key!r}]"
+        case Op("not", (asked,)):
+            return f"not {_operand(asked)}"
+        case Op("?:", (asked, one, two)):
+            return f"{_operand(one)} if {_operand(asked)} else {_operand(two)}"
+        case Op(sign, args):
+            return f" {sign} ".join(map(_operand, args))
+        case _:
+            return "…"
+
+
+def _operand(expr: Expr) -> str:
+    return f"({_spelled(expr)})" if isinstance(expr, Op) else _spelled(expr)
+
+
+def _field(name: str) -> str:
+    """The part of an output's name that a user wrote; a step with one result has none."""
+    return "" if name == "return" else f".{name}"
 
 
 def mermaid(picture: Picture) -> str:
     """The picture as a Mermaid flowchart."""
-    numbers = {node: f"n{index}" for index, node in enumerate(_ids(picture.nodes))}
+    numbers: dict[str, str] = {}
     lines = ["flowchart TD"]
 
     def write(nodes: tuple[Node, ...], edges: tuple[tuple[str, str], ...], indent: str) -> None:
         for node in nodes:
-            label = _label(node).replace('"', "#quot;")
+            numbers[node.id] = f"n{len(numbers)}"
+            label = "<br>".join(_plain(line).translate(_MERMAID) for line in node.lines)
             if node.inside:
                 lines.append(f'{indent}subgraph {numbers[node.id]}["{label}"]')
                 write(node.inside, node.edges, indent + "  ")
@@ -83,30 +175,31 @@ def mermaid(picture: Picture) -> str:
 
 
 def dot(picture: Picture) -> str:
-    """The picture in Graphviz' language; sub-graphs are clusters."""
-    lines = [f"digraph {_quoted(picture.name)} {{", "  compound=true;", "  node [shape=box];"]
-
-    def first(node: Node) -> str:
-        return first(node.inside[0]) if node.inside else node.id
+    """The picture in Graphviz' language; graphs inside a task are clusters."""
+    lines = [
+        f"digraph {_quoted(picture.name)} {{",
+        "  compound=true;",
+        '  graph [fontname="Helvetica", style="rounded"];',
+        '  node [fontname="Helvetica", shape=box, style="rounded"];',
+    ]
 
     def write(nodes: tuple[Node, ...], edges: tuple[tuple[str, str], ...], indent: str) -> None:
         inner = {node.id: node for node in nodes}
         for node in nodes:
+            label = 'label="' + "\\n".join(map(_escaped, node.lines)) + '"'
             if node.inside:
                 lines.append(f"{indent}subgraph {_quoted(f'cluster {node.id}')} {{")
-                lines.append(f"{indent}  label={_quoted(_label(node))};")
+                lines.append(f"{indent}  {label};")
                 write(node.inside, node.edges, indent + "  ")
                 lines.append(f"{indent}}}")
             else:
-                lines.append(f"{indent}{_quoted(node.id)} [label={_quoted(_label(node))}];")
+                lines.append(f"{indent}{_quoted(node.id)} [{label}];")
         for one, two in edges:
-            ends = []
-            if inner[one].inside:
-                ends.append(f"ltail={_quoted(f'cluster {one}')}")
-            if inner[two].inside:
-                ends.append(f"lhead={_quoted(f'cluster {two}')}")
+            # An edge of Graphviz joins nodes: it is drawn from and to the borders of their clusters.
+            ends = [f"ltail={_quoted(f'cluster {one}')}"] if inner[one].inside else []
+            ends += [f"lhead={_quoted(f'cluster {two}')}"] if inner[two].inside else []
             tail = f" [{', '.join(ends)}]" if ends else ""
-            pair = f"{_quoted(first(inner[one]))} -> {_quoted(first(inner[two]))}"
+            pair = f"{_quoted(_end(inner[one], -1))} -> {_quoted(_end(inner[two], 0))}"
             lines.append(f"{indent}{pair}{tail};")
 
     write(picture.nodes, picture.edges, "  ")
@@ -114,9 +207,24 @@ def dot(picture: Picture) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _ids(nodes: tuple[Node, ...]) -> list[str]:
-    return [one for node in nodes for one in (node.id, *_ids(node.inside))]
+def _end(node: Node, which: int) -> str:
+    """The first or the last of the plain nodes in a node."""
+    return _end(node.inside[which], which) if node.inside else node.id
+
+
+# Mermaid writes characters as HTML does, with # for &. Quotes would end a label; `%%{` would begin a
+# directive in it; and of a line with `style` and `:` the last semicolon is dropped.
+_MERMAID = {ord(char): f"#{ord(char)};" for char in '"#%&:;<>`\\'}
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f'"{_escaped(text)}"'
+
+
+def _escaped(text: str) -> str:
+    return _plain(text).replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _plain(text: str) -> str:
+    """The text on one line, without control characters."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else " " for char in text)

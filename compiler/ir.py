@@ -22,12 +22,13 @@ Kind = Literal["parameter", "artifact", "key", "text"]
 
 
 class Input(NamedTuple):
-    """One input of a template; `path` is where a file appears in the pod."""
+    """One input of a template; `path` is where a file appears in the pod, `default` what a task need not say."""
 
     name: str
     kind: Kind
     path: str | None = None
     optional: bool = False
+    default: str | None = None
 
 
 class Output(NamedTuple):
@@ -74,6 +75,7 @@ class Pod(NamedTuple):
     placement: Placement
     retries: int | None
     timeout: str | None
+    output_folder: bool = False  # whether the folder of the outputs has to be made for it
 
 
 class Argument(NamedTuple):

@@ -12,7 +12,7 @@ from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes
 from flowdsl.compiler.command import command_line
 from flowdsl.compiler.expressions import VOLUMES, text_of
-from flowdsl.compiler.forms import PLAIN, Carried, Form, Gathered, handed, inputs, port_types, ports, reader, variable, volumes
+from flowdsl.compiler.forms import PLAIN, Carried, Form, handed, inputs, port_types, ports, reader, variable, volumes
 from flowdsl.compiler.naming import Templates, slug
 from flowdsl.compiler.options import STEP_OPTIONS, Settings, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
@@ -39,9 +39,19 @@ class _Leaf(NamedTuple):
     step: int
     options: str
     forms: tuple[tuple[str, Form], ...]
-    keyed: tuple[str, ...]
-    counted: bool  # has the number of the item as an input
-    looped: bool  # and hands it on
+
+
+class _Needs:
+    """What the calls of one template need of it together, so that one more call rarely needs another."""
+
+    __slots__ = ("always", "counted", "keyed", "looped", "plans")
+
+    def __init__(self) -> None:
+        self.plans: list[CallPlan] = []
+        self.keyed: set[str] = set()
+        self.looped = False  # hands on the number of the item
+        self.counted = False  # takes it
+        self.always = True  # from every call
 
 
 class Lowering:
@@ -54,8 +64,10 @@ class Lowering:
         self.templates: list[ir.Template] = []
         self.names = Templates()
         self._leaves: dict[_Leaf, str] = {}
+        self._needs: dict[_Leaf, _Needs] = {}
         self._of_call: dict[int, _Leaf] = {}
         self._written: set[str] = set()
+        self._defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
         self._graphs: dict[int, str] = {}
         self._settings: dict[Any, Settings] = {}
         self._commands: dict[int, Any] = {}
@@ -75,10 +87,14 @@ class Lowering:
             for p in owner.signature.parameters
             for port, _ in ports(p.name, root.forms.get(p.name, PLAIN))
         )
+        # Graphs as they are met, then the steps as they are defined: a call more moves no template.
+        graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
+        pods = [one for one in self.templates if isinstance(one.body, ir.Pod)]
+        pods.sort(key=lambda one: (self._defined.get(one.name, ("~", 0)), one.name))
         claims = tuple((volume.name, volume.name) for volume in self.planner.volumes.values())
         places = {option: _option(owner, option) for option in owner.options}
         return ir.Program(
-            name, entry, parameters, tuple(self.templates), claims, options, _definition(owner), places
+            name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places
         )
 
     # --- names -------------------------------------------------------------------------------------
@@ -86,13 +102,19 @@ class Lowering:
     def _reserve(self, root: GraphPlan) -> None:
         """Names for the templates of steps: the declared options keep the plain name."""
         found: dict[_Leaf, StepDef] = {}
+        graphs: list[GraphPlan] = []
         seen: set[int] = set()
 
         def walk(plan: GraphPlan) -> None:
+            graphs.append(plan)
             for call in plan.calls:
                 target = call.call.target
                 if isinstance(target, StepDef):
-                    found.setdefault(self._leaf(plan, call), target)
+                    leaf = self._leaf(call)
+                    found.setdefault(leaf, target)
+                    needs = self._needs.setdefault(leaf, _Needs())
+                    needs.plans.append(call)
+                    needs.keyed |= call.keyed
                 elif call.sub is not None and id(call.sub) not in seen:
                     seen.add(id(call.sub))
                     self._graphs[id(call.sub)] = self.names.name(
@@ -101,24 +123,33 @@ class Lowering:
                     walk(call.sub)
 
         walk(root)
+        for needs in self._needs.values():
+            for call in needs.plans:
+                call.keyed = needs.keyed
+        for plan in graphs:
+            for call in plan.calls:
+                if call.sub is None:
+                    needs = self._needs[self._leaf(call)]
+                    counted = call.call.loop is not None or (plan.looped and bool(needs.keyed))
+                    needs.looped |= call.call.loop is not None
+                    needs.counted |= counted
+                    needs.always &= counted
         for leaf in sorted(found, key=lambda leaf: leaf.options != ""):
             difference = f"step {found[leaf].function.__qualname__} {leaf[1:]}"
             self._leaves[leaf] = self.names.name(found[leaf].name, difference)
 
-    def _leaf(self, graph: GraphPlan, plan: CallPlan) -> _Leaf:
+    def _leaf(self, plan: CallPlan) -> _Leaf:
         known = self._of_call.get(id(plan))
         if known is None:
-            known = self._of_call[id(plan)] = self._make_leaf(graph, plan)
+            known = self._of_call[id(plan)] = self._make_leaf(plan)
         return known
 
-    def _make_leaf(self, graph: GraphPlan, plan: CallPlan) -> _Leaf:
+    def _make_leaf(self, plan: CallPlan) -> _Leaf:
         call = plan.call
         given = plan.arguments if call.loop is None else plan.inner
         forms = tuple((p.name, given[p.name].form) for p in call.target.signature.parameters)
         options = repr(self._setting(call)) if call.options else ""
-        looped = call.loop is not None
-        keyed = tuple(sorted(plan.keyed))
-        return _Leaf(id(call.target), options, forms, keyed, looped or (graph.looped and bool(keyed)), looped)
+        return _Leaf(id(call.target), options, forms)
 
     def _setting(self, call: Call) -> Settings:
         definition = call.target
@@ -249,7 +280,7 @@ class Lowering:
 
     def _body(self, graph: GraphPlan, plan: CallPlan) -> str:
         if plan.sub is None:
-            return self._pod(graph, plan)
+            return self._pod(plan)
         name = self._graphs[id(plan.sub)]
         if name not in self._written:
             self._written.add(name)
@@ -301,24 +332,26 @@ class Lowering:
 
     # --- pods --------------------------------------------------------------------------------------
 
-    def _pod(self, graph: GraphPlan, plan: CallPlan) -> str:
-        leaf = self._leaf(graph, plan)
+    def _pod(self, plan: CallPlan) -> str:
+        leaf = self._leaf(plan)
+        needs = self._needs[leaf]
         name = self._leaves[leaf]
         if name in self._written:
             return name
         self._written.add(name)
         definition = plan.call.target
         assert isinstance(definition, StepDef)
+        code = definition.function.__code__
+        self._defined[name] = (code.co_filename, code.co_firstlineno)
         setting = self._setting(plan.call)
         signature = definition.signature
         ins = [one for name_, form in leaf.forms for one in inputs(name_, form, in_pod=True)]
         kinds = {p.name: p.type for p in signature.parameters}
         optional = {p.name for p in signature.parameters if isinstance(p.type, t.Maybe)}
         ins = [one._replace(optional=one.name in optional and one.kind != "parameter") for one in ins]
-        at = bool(leaf.keyed)
-        ins.extend(_hidden(at, leaf.counted))
-        outs = [self._output(out, leaf) for out in t.outputs(signature.returns)]
-        if leaf.looped:
+        ins.extend(_hidden(bool(needs.keyed), needs.counted, None if needs.always else ""))
+        outs = [self._output(out, needs) for out in t.outputs(signature.returns)]
+        if needs.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         mounts = list(setting.mounts)
         for _, form in leaf.forms:
@@ -351,6 +384,7 @@ class Lowering:
             setting.placement,
             setting.retries,
             setting.timeout,
+            definition.kind == "container" and bool(t.outputs(signature.returns)),
         )
         places = {
             option: Argument(plan.call.override, option)
@@ -363,13 +397,13 @@ class Lowering:
         return name
 
     @staticmethod
-    def _output(out: t.Output, leaf: _Leaf) -> ir.Output:
+    def _output(out: t.Output, needs: _Needs) -> ir.Output:
         path = f"{OUT}/{out.name}"
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
-        if out.name not in leaf.keyed:
+        if out.name not in needs.keyed:
             return ir.Output(out.name, "artifact", path)
-        tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
+        tail = (Param(INDEX, t.TEXT),) if needs.counted else ()
         key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
         return ir.Output(out.name, "key", path, key)
 
@@ -410,9 +444,9 @@ def _variables(
     return tuple(found)
 
 
-def _hidden(at: bool, index: bool) -> list[ir.Input]:
-    names = [name for name, wanted in ((AT, at), (INDEX, index)) if wanted]
-    return [ir.Input(name, "parameter") for name in names]
+def _hidden(at: bool, index: bool, default: str | None = None) -> list[ir.Input]:
+    found = [ir.Input(AT, "parameter")] if at else []
+    return [*found, ir.Input(INDEX, "parameter", default=default)] if index else found
 
 
 def _may_fail(value: Expr) -> bool:

@@ -6,6 +6,29 @@ from typing import ClassVar
 
 from flowdsl.diagnostic import Finding, Severity, suggest
 
+#: How each option is written.
+EXAMPLES = {
+    "annotations": 'annotations={"docs": "https://example.com"}',
+    "cpu": "cpu=2, or half a core: cpu=0.5",
+    "env": 'env={"LOG_LEVEL": "debug"}',
+    "gpu": 'gpu=1, or gpu=GPU(2, memory="40Gi")',
+    "image": 'image="python:3.12-slim"',
+    "labels": 'labels={"team": "search"}',
+    "memory": 'memory="512Mi" or memory="8Gi"',
+    "mounts": 'mounts={"/data": Volume("claim")}',
+    "name": 'name="nightly"',
+    "node": 'node={"disk": "ssd"}',
+    "parallelism": "parallelism=10",
+    "priority": 'priority="high", the name of a PriorityClass',
+    "retries": "retries=3",
+    "secrets": 'secrets={"TOKEN": Secret("hub", "token")}',
+    "service_account": 'service_account="pipelines"',
+    "timeout": 'timeout="1h30m", or in seconds: timeout=5400',
+    "tolerations": 'tolerations=["spot=true:NoSchedule"]',
+    "ttl": 'ttl="48h", or in seconds: ttl=172800',
+    "where": 'where="zone in (eu-1, eu-2) and not spot"',
+}
+
 
 class UnknownOption(Finding):
     """An option that a step or pipeline does not have."""
@@ -36,36 +59,49 @@ class OptionType(Finding):
     """An option of the wrong type."""
 
     code = "FD272"
-    title = "`{name}` is {have}, not {want}"
+    title = "`{name}` must be {want}, not {have}"
     label = "not {want}"
-    help = "write {want}"
+    help = "{way}"
     name: str
     want: str
     have: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and an example of the option."""
+        example = EXAMPLES.get(self.name.partition("[")[0])
+        return {**super().words(), "way": f"for example {example}" if example else f"write {self.want}"}
 
 
 class BadQuantity(Finding):
     """An amount that Kubernetes does not read."""
 
     code = "FD273"
-    title = "`{name}` is `{have}`, which is no quantity of Kubernetes"
+    title = "`{name}` cannot be `{have}`"
     label = "expected {expected}"
-    help = "write {expected}"
+    help = "for example {example}"
     name: str
     have: str
     expected: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and an example of the option."""
+        return {**super().words(), "example": EXAMPLES.get(self.name, f'{self.name}="8Gi"')}
 
 
 class BadDuration(Finding):
     """A time that Argo does not read."""
 
     code = "FD274"
-    title = "`{name}` is `{have}`, which is no duration"
+    title = "`{name}` cannot be `{have}`"
     label = "expected {expected}"
-    help = "write {expected}"
+    help = "for example {example}"
     name: str
     have: str
     expected: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and an example of the option."""
+        return {**super().words(), "example": EXAMPLES.get(self.name, f'{self.name}="90s"')}
 
 
 class BadGpuCount(Finding):
@@ -74,7 +110,7 @@ class BadGpuCount(Finding):
     code = "FD275"
     title = "a step cannot ask for {have} GPUs"
     label = "GPUs come in whole numbers"
-    help = "write 0, 1, 2 ...; a part of a card is `GPU(1, mig=\"1g.5gb\")`"
+    help = 'write 0, 1, 2 ...; a part of a card is `GPU(1, mig="1g.5gb")`'
     have: str
 
 
@@ -118,7 +154,7 @@ class ProductPattern(Finding):
     code = "FD279"
     title = "`{have}` is a pattern, and node labels can only be compared as a whole"
     label = "no node has this label"
-    help = "list the products: product=[\"A100-SXM4-40GB\", \"A100-SXM4-80GB\"]"
+    help = 'list the products: product=["A100-SXM4-40GB", "A100-SXM4-80GB"]'
     have: str
 
 
@@ -137,19 +173,19 @@ class BadWhere(Finding):
     """A `where` text that does not parse."""
 
     code = "FD281"
-    title = "`where` cannot be read: {problem}"
-    label = "{problem}"
+    title = "`where` cannot be read: expected {expected}, found {found}"
+    label = "{found} at character {at}"
     help = 'for example: where="gpu.memory >= 40Gi and zone in (eu-1, eu-2) and not spot"'
-    text: str
-    pointer: str
-    problem: str
+    expected: str
+    found: str
+    at: int
 
 
 class BadToleration(Finding):
     """A toleration that does not parse."""
 
     code = "FD282"
-    title = "`{have}` is no toleration"
+    title = "`{have}` cannot stand in a toleration"
     label = "expected {expected}"
     help = 'write it as kubectl writes taints: tolerations=["spot=true:NoSchedule"]'
     have: str
@@ -171,9 +207,10 @@ class BadMountPath(Finding):
 
     code = "FD284"
     title = "`{have}` is no path to mount at"
-    label = "must begin with `/` and hold neither `:` nor `..`"
-    help = 'write the whole path: mounts={{"/data": volume}}'
+    label = "{reason}"
+    help = 'write a path of its own for each volume: mounts={{"/data": volume}}'
     have: str
+    reason: str
 
 
 class NoImage(Finding):
@@ -267,7 +304,7 @@ class AlikeCalls(Finding):
     code = "FD293"
     title = "two calls would both be named `{name}`"
     label = "the second one needs a name of its own"
-    help = "assign its result to a variable, or write `{step}.options(name=\"...\")(...)`"
+    help = 'assign its result to a variable, or write `{step}.options(name="...")(...)`'
     name: str
     step: str
 
@@ -278,8 +315,16 @@ class SameName(Finding):
     code = "FD294"
     title = "two tasks are named `{name}`"
     label = "the name is taken"
-    help = "give one of them another name"
+    help = "{way}"
     name: str
+    repeated: bool = False
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits one statement or two."""
+        way = "give one of them another name"
+        if self.repeated:
+            way = 'make it from what differs, as in name=f"load-{table}"'
+        return {**super().words(), "way": way}
 
 
 class BadTaskName(Finding):
@@ -287,10 +332,11 @@ class BadTaskName(Finding):
 
     code = "FD295"
     title = "`{name}` cannot be the name of {what}"
-    label = "no letter or digit is left, or it begins with a digit"
+    label = "{reason}"
     help = "use letters, digits and `-`, beginning with a letter"
     name: str
     what: str
+    reason: str
 
 
 class FileDefault(Finding):
@@ -299,7 +345,7 @@ class FileDefault(Finding):
     code = "FD296"
     title = "the parameter `{name}: Path` of `{pipeline}` has no file to begin with"
     label = "a run could not be given one"
-    help = "give it a default on a volume: `{name}: Path = Volume(\"claim\") / \"folder\"`"
+    help = 'give it a default on a volume: `{name}: Path = Volume("claim") / "folder"`'
     name: str
     pipeline: str
 
@@ -310,7 +356,7 @@ class MixedFiles(Finding):
     code = "FD297"
     title = "the files to choose from are kept in different places"
     label = "one is on a volume, the other in the artifact repository"
-    help = "make both of one kind"
+    help = "copy the one on the volume in a step that returns it, and choose between two results of steps"
 
 
 class IsNone(Finding):
@@ -348,11 +394,19 @@ class CommandPart(Finding):
     """A part of a command line that is no text."""
 
     code = "FD332"
-    title = "a part of the command of `{step}` is {have}"
+    title = "{where} of `{step}` is {have}"
     label = "not a text, a number or an input"
-    help = "write it as text, or pass an input whole"
+    help = "{way}"
     step: str
     have: str
+    where: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits the type."""
+        have = "None" if self.have == "NoneType" else self.have
+        several = have in ("list", "tuple") and self.where == "a part of the command"
+        way = "put `*` in front of it, so that each item is a word" if several else "write it as text"
+        return {**super().words(), "have": have, "way": way}
 
 
 class ShellText(Finding):
@@ -384,15 +438,18 @@ class NotWritten(Finding):
     """An output of a container step that no part of the command names."""
 
     code = "FD335"
-    title = "the command of `{step}` does not say where to write `{name}`"
-    label = "the output `{name}` is never named"
-    help = "pass `output({argument})` to the program"
+    title = "the command of `{step}` does not say where to write {what}"
+    label = "{missing} is missing here"
+    help = 'give the program that path: command("/bin/program", ..., "--out", {missing})'
     step: str
     name: str
 
     def words(self) -> dict[str, str]:
-        """The fields, and the argument of `output` that is missing."""
-        return {**super().words(), "argument": "" if self.name == "return" else repr(self.name)}
+        """The fields, and the call of `output` that is missing."""
+        single = self.name == "return"
+        missing = "output()" if single else f'output("{self.name}")'
+        what = "its result" if single else f"`{self.name}`"
+        return {**super().words(), "what": what, "missing": missing}
 
 
 class ReturnsComputed(Finding):
@@ -409,11 +466,15 @@ class ScatteredFiles(Finding):
     """Files of a loop that are not kept in one folder."""
 
     code = "FD336"
-    title = "the files `{name}` of `{pipeline}` are not made by one step"
+    title = "the files {shown}that `{pipeline}` returns are not made by one step"
     label = "a list of them cannot be read as one folder"
     help = "let one step at the end of `{pipeline}` return the file"
     pipeline: str
     name: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the name of the output where there are several."""
+        return {**super().words(), "shown": "" if self.name == "return" else f"`{self.name}` "}
 
 
 class RowsInside(Finding):
@@ -434,3 +495,71 @@ class Waiting(Finding):
     label = "some tasks will wait for others that they do not need"
     help = "use fan_out for what is alike, or put parts of it into pipelines of their own"
     name: str
+
+
+class InputComputed(Finding):
+    """A container step that computes with its inputs."""
+
+    code = "FD339"
+    title = "`{step}` computes with an input, which has no value yet"
+    label = "{problem}"
+    help = "pass the input to the program whole, and leave what depends on it to the program"
+    step: str
+    problem: str
+
+
+class BadObjectName(Finding):
+    """The name of an object of the cluster that Kubernetes refuses."""
+
+    code = "FD340"
+    title = "`{have}` cannot be the name of {what}"
+    label = "Kubernetes refuses the name"
+    help = "write the name as `kubectl get` shows it: lower-case letters, digits, `-` and `.`"
+    have: str
+    what: str
+
+
+class UnusualResource(Finding):
+    """The name of a device that is nearly a usual one."""
+
+    code = "FD341"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{have}` is nearly the name of a usual device"
+    label = "did you mean `{close}`?"
+    help = "a pod that asks for a device that no node has waits for ever: correct the name"
+    have: str
+    close: str
+
+
+class SecretInText(Finding):
+    """What seems to be a secret, written out."""
+
+    code = "FD342"
+    severity: ClassVar[Severity] = "warning"
+    title = "the value of `{name}` seems to be a secret, and would stand in the YAML"
+    label = "everybody who sees the workflow can read it"
+    help = 'keep it in a Secret of the cluster: secrets={{"{name}": Secret("name", "key")}}'
+    name: str
+
+
+class BadLabelText(Finding):
+    """A label or annotation of a form that Kubernetes refuses."""
+
+    code = "FD343"
+    title = "`{have}` cannot be {what}"
+    label = "Kubernetes refuses it"
+    help = "{form}"
+    have: str
+    what: str
+    form: str
+
+
+class OutsideVolume(Finding):
+    """A path that leads out of its volume."""
+
+    code = "FD344"
+    title = "`{have}` leads out of the volume `{volume}`"
+    label = "`..` is refused"
+    help = "name a folder or file on the volume"
+    have: str
+    volume: str

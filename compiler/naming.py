@@ -17,15 +17,19 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Const
 from flowdsl.grammar.names import dns_name
 from flowdsl.place import Argument
+from flowdsl.trace import TOKEN
+from flowdsl.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from flowdsl.diagnostic import Finding
     from flowdsl.place import Site
     from flowdsl.trace import Call
 
 _LONGEST = 50  # leaves room in 63 for what tells repeats apart
 _PART = 20
+_NONE = object()
 
 
 def hexadecimal(text: str) -> str:
@@ -66,20 +70,34 @@ def task_names(
     return names, diagnostics
 
 
-def _claim(
-    call: Call, taken: dict[str, Call], names: dict[int, str], diagnostics: list[Diagnostic]
-) -> None:
+def _claim(call: Call, taken: dict[str, Call], names: dict[int, str], diagnostics: list[Diagnostic]) -> None:
     asked: Any = call.name
     place = Argument(call.override, "name") if call.override is not None else call.site
-    name = dns_name(asked) if isinstance(asked, str) else ""
-    if not name or not name[0].isalpha():
-        diagnostics.append(Diagnostic(mistakes.BadTaskName(str(asked), "a task"), place))
-        name = slug(call.target.name)
+    name = slug(call.target.name)
+    if (finding := _unfit(asked)) is not None:
+        diagnostics.append(Diagnostic(finding, place))
+        name = _free(name, taken)
+    else:
+        name = dns_name(asked)
     if name in taken:
-        related = (Related(taken[name].site, "the other one"),)
-        diagnostics.append(Diagnostic(mistakes.SameName(name), place, related))
+        other = taken[name].site
+        repeated = (other.code, other.lasti) == (call.site.code, call.site.lasti)
+        related = () if repeated else (Related(other, "the other one"),)
+        diagnostics.append(Diagnostic(mistakes.SameName(name, repeated), place, related))
     taken[name] = call
     names[id(call)] = name
+
+
+def _unfit(asked: Any) -> Finding | None:
+    """Why what `name=` says cannot be the name of a task, or None."""
+    if is_value(asked) or (isinstance(asked, str) and TOKEN.search(asked)):
+        return mistakes.RunTimeOption("name")
+    if not isinstance(asked, str):
+        return mistakes.BadTaskName(repr(asked), "a task", "not a text")
+    name = dns_name(asked)
+    if not name:
+        return mistakes.BadTaskName(asked, "a task", "it has no letter or digit of ASCII")
+    return None if name[0].isalpha() else mistakes.BadTaskName(asked, "a task", "it begins with a digit")
 
 
 def _other(
@@ -89,8 +107,10 @@ def _other(
     step = slug(call.target.name)
     if variable is not None and f"{base}-{step}" not in taken:
         return f"{base}-{step}"
-    constants = "-".join(filter(None, (_shown(value) for value in _constants(call).values())))
-    if constants and (name := dns_name(f"{base}-{constants}", _LONGEST)) not in taken:
+    others = _constants(taken[base]) if base in taken else {}
+    different = {name: value for name, value in _constants(call).items() if others.get(name, _NONE) != value}
+    marks = "-".join(filter(None, map(_shown, different.values())))
+    if marks and (name := dns_name(f"{base}-{marks}", _LONGEST)) not in taken:
         return name
     if variable is None and base in taken:
         diagnostics.append(
@@ -130,7 +150,7 @@ def _constants(call: Call) -> dict[str, Any]:
 
 def _shown(value: Any) -> str:
     text = value.name if isinstance(value, enum.Enum) else str(value)
-    if isinstance(value, float) and value < 0 or isinstance(value, int) and value < 0:
+    if (isinstance(value, float) and value < 0) or (isinstance(value, int) and value < 0):
         text = f"minus {abs(value)}"
     name = dns_name(text)
     return name if 0 < len(name) <= _PART else hexadecimal(text)

@@ -6,31 +6,42 @@ Each option has one reader here: it takes what the user wrote and answers what t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Mount, Placement
-from flowdsl.compiler.placement import gpu_terms, gpu_toleration, node_selector, toleration, where_terms
-from flowdsl.diagnostic import Diagnostic, Finding
+from flowdsl.compiler.placement import (
+    VENDORS,
+    Wrong,
+    gpu_request,
+    gpu_terms,
+    gpu_toleration,
+    misspells,
+    node_selector,
+    resource_name,
+    toleration,
+    where_terms,
+)
+from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.names import is_env_name
+from flowdsl.grammar.names import is_dns_subdomain, is_env_name, is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
-from flowdsl.place import Place
+from flowdsl.place import Argument, Place
+from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
 from flowdsl.volume import Secret, Volume, VolumePath
 
+T = TypeVar("T")
+Reader = Callable[[str, Any], Any]
 NO_PLACEMENT = Placement({}, (), (), None)
 
-
-class Wrong(Exception):
-    """An option that cannot be used as written."""
-
-    def __init__(self, finding: Finding) -> None:
-        super().__init__(finding.message)
-        self.finding = finding
+# `EOS_TOKEN=<eos>` is no secret: those are made of letters, digits and a few signs.
+_SECRET_NAME = re.compile(r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|SECRET_KEY|ACCESS_KEY)$")
+_SECRET_VALUE = re.compile(r"[A-Za-z0-9_.+/=-]{8,}")
 
 
 class Settings(NamedTuple):
@@ -57,17 +68,61 @@ def settings(
     found: dict[str, Any] = {}
     diagnostics: list[Diagnostic] = []
     for name, written in options.items():
-        reader = _READERS.get(name)
-        if reader is None:
-            diagnostics.append(Diagnostic(mistakes.UnknownOption(name, known), place(name)))
-            continue
         try:
-            if is_value(written):
-                raise Wrong(mistakes.RunTimeOption(name))
-            found[name] = reader(name, written)
-        except Wrong as wrong:
-            diagnostics.append(Diagnostic(wrong.finding, place(name)))
+            found[name] = _read(name, written, _READERS, known)
+            diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
+        except* Wrong as group:
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     return _settings(found), diagnostics
+
+
+def _read(name: str, written: object, readers: Mapping[str, Reader], known: tuple[str, ...]) -> Any:
+    reader = readers.get(name)
+    if reader is None:
+        raise Wrong(mistakes.UnknownOption(name, known), "name")
+    if is_value(written):
+        raise Wrong(mistakes.RunTimeOption(name))
+    return reader(name, written)
+
+
+def _entries(written: Mapping[Any, Any], entry: Callable[[Any, Any], T]) -> list[T]:
+    """What becomes of each entry of a dict; raises the `Wrong` of all entries that cannot be used."""
+    found: list[T] = []
+    wrong: list[Wrong] = []
+    for key, value in written.items():
+        try:
+            found.append(entry(key, value))
+        except Wrong as error:
+            wrong.append(error)
+    if wrong:
+        raise ExceptionGroup("entries", wrong)
+    return found
+
+
+def _each(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _each(error)
+        else:
+            yield error
+
+
+def _reported(wrong: Wrong, place: Place) -> Diagnostic:
+    if wrong.part != "value" and isinstance(place, Argument):
+        place = place._replace(part=wrong.part)
+    return Diagnostic(wrong.finding, place)
+
+
+def _doubts(name: str, written: Any) -> Iterator[Wrong]:
+    """What can be used as written, and is probably not meant."""
+    if name == "gpu" and isinstance(written, GPU) and written.resource is not None:
+        close = next((one for one in VENDORS.values() if misspells(written.resource, one)), None)
+        if close is not None:
+            yield Wrong(mistakes.UnusualResource(written.resource, close), "item:resource")
+    if name == "env":
+        for variable, value in written.items():
+            if _SECRET_NAME.search(variable) and isinstance(value, str) and _SECRET_VALUE.fullmatch(value):
+                yield Wrong(mistakes.SecretInText(variable), f"item:{variable}")
 
 
 def _settings(found: Mapping[str, Any]) -> Settings:
@@ -98,35 +153,39 @@ def _settings(found: Mapping[str, Any]) -> Settings:
     )
 
 
-_VENDORS = {
-    "nvidia": "nvidia.com/gpu",
-    "amd": "amd.com/gpu",
-    "intel": "gpu.intel.com/i915",
-    "habana": "habana.ai/gaudi",
-    "google": "google.com/tpu",
-}
-
-
-def resource_name(gpu: GPU) -> str:
-    """The extended resource that a GPU request asks for."""
-    if gpu.resource is not None:
-        return gpu.resource
-    if gpu.mig is not None:
-        return f"nvidia.com/mig-{gpu.mig}"
-    return _VENDORS[gpu.vendor]
-
-
 def _text(name: str, written: object) -> str:
-    if not isinstance(written, str) or not written.strip():
+    if not isinstance(written, str):
         raise Wrong(mistakes.OptionType(name, "a text", repr(written)))
+    if not written.strip():
+        raise Wrong(mistakes.OptionType(name, "a text that is not empty", repr(written)))
+    if TOKEN.search(written):
+        raise Wrong(mistakes.RunTimeOption(name))
     if "{{" in written:
         raise Wrong(mistakes.OptionType(name, "a text without `{{`", repr(written)))
     return written
 
 
+def _image(name: str, written: object) -> str:
+    text = _text(name, written)
+    if any(character.isspace() for character in text):
+        raise Wrong(mistakes.OptionType(name, "the name of an image without blanks", repr(written)))
+    return text
+
+
+def _object_name(name: str, written: object) -> str:
+    """The name of an object of the cluster."""
+    text = _text(name, written)
+    if not is_dns_subdomain(text):
+        raise Wrong(mistakes.BadObjectName(text, f"a {_OBJECTS[name]}"))
+    return text
+
+
+_OBJECTS = {"priority": "PriorityClass", "service_account": "ServiceAccount"}
+
+
 def _amount(name: str, written: object) -> str:
     if isinstance(written, bool) or not isinstance(written, (int, float, str)):
-        raise Wrong(mistakes.OptionType(name, "a number or a text such as '4Gi'", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "a number, or a text with a unit", repr(written)))
     text = str(written)
     try:
         amount = quantity(text)
@@ -134,47 +193,29 @@ def _amount(name: str, written: object) -> str:
         raise Wrong(mistakes.BadQuantity(name, text, error.expected)) from None
     if amount <= 0:
         raise Wrong(mistakes.BadQuantity(name, text, "an amount above 0"))
+    if name == "memory" and amount < _LEAST_MEMORY:
+        raise Wrong(mistakes.BadQuantity(name, text, f"4Mi or more: this is {amount:f} bytes"))
     return text
 
 
-def _gpu(name: str, written: object) -> GPU:
-    gpu = written
-    if isinstance(written, int) and not isinstance(written, bool):
-        gpu = GPU(written)
-    if not isinstance(gpu, GPU):
-        raise Wrong(mistakes.OptionType(name, "a whole number or GPU(...)", repr(written)))
-    if isinstance(gpu.count, bool) or not isinstance(gpu.count, int) or gpu.count < 0:
-        raise Wrong(mistakes.BadGpuCount(repr(gpu.count)))
-    if gpu.resource is None and gpu.vendor not in _VENDORS:
-        raise Wrong(mistakes.UnknownVendor(str(gpu.vendor), tuple(_VENDORS)))
-    if gpu.resource is not None and "/" not in gpu.resource:
-        raise Wrong(mistakes.BadGpuResource(gpu.resource))
-    if gpu.mig is not None and (gpu.resource is not None or gpu.vendor != "nvidia"):
-        raise Wrong(mistakes.MigVendor())
-    for product in gpu_products(gpu):
-        if "*" in product:
-            raise Wrong(mistakes.ProductPattern(product))
-    try:
-        gpu_terms(gpu)
-    except GrammarError as error:
-        raise Wrong(mistakes.BadQuantity("memory", str(gpu.memory), error.expected)) from None
-    return gpu
-
-
-def gpu_products(gpu: GPU) -> tuple[str, ...]:
-    """The products a GPU request names."""
-    if gpu.product is None:
-        return ()
-    return (gpu.product,) if isinstance(gpu.product, str) else tuple(gpu.product)
+#: No container starts with less. Source: containerd and Docker, 4 and 6 MiB.
+_LEAST_MEMORY = 4 * 1024 * 1024
 
 
 def _node(name: str, written: object) -> Mapping[str, str]:
     if not isinstance(written, Mapping):
         raise Wrong(mistakes.OptionType(name, "a dict of labels", repr(written)))
-    try:
-        return node_selector(written)
-    except GrammarError as error:
-        raise Wrong(mistakes.BadNode(error.text, error.expected)) from None
+
+    def entry(key: Any, value: Any) -> tuple[str, str]:
+        if is_value(value):
+            raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
+        try:
+            return next(iter(node_selector({key: value}).items()))
+        except GrammarError as error:
+            part = "key" if error.text == key else "item"
+            raise Wrong(mistakes.BadNode(error.text, error.expected), f"{part}:{key}") from None
+
+    return dict(_entries(written, entry))
 
 
 def _where(name: str, written: object) -> Any:
@@ -182,8 +223,8 @@ def _where(name: str, written: object) -> Any:
     try:
         return where_terms(text)
     except GrammarError as error:
-        pointer = " " * error.start + "^" * max(1, error.end - error.start)
-        raise Wrong(mistakes.BadWhere(text, pointer, str(error))) from None
+        found = f"`{error.found}`" if error.found else "the end"
+        raise Wrong(mistakes.BadWhere(error.expected, found, error.start + 1)) from None
 
 
 def _tolerations(name: str, written: object) -> tuple[Mapping[str, str], ...]:
@@ -198,48 +239,79 @@ def _tolerations(name: str, written: object) -> tuple[Mapping[str, str], ...]:
 def _env(name: str, written: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(written, Mapping):
         raise Wrong(mistakes.OptionType(name, "a dict of texts", repr(written)))
-    found = []
-    for key, value in written.items():
+
+    def entry(key: Any, value: Any) -> tuple[str, str]:
         if not isinstance(key, str) or not is_env_name(key):
-            raise Wrong(mistakes.BadEnvName(str(key)))
-        if is_value(value):
-            raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"))
+            raise Wrong(mistakes.BadEnvName(str(key)), f"key:{key}")
+        if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
+            raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise Wrong(mistakes.OptionType(f"{name}[{key!r}]", "a text or a number", repr(value)))
+            finding = mistakes.OptionType(f"{name}[{key!r}]", "a text or a number", repr(value))
+            raise Wrong(finding, f"item:{key}")
         if "{{" in str(value):
-            raise Wrong(mistakes.OptionType(f"{name}[{key!r}]", "a text without `{{`", repr(value)))
-        found.append((key, str(value)))
-    return tuple(found)
+            finding = mistakes.OptionType(f"{name}[{key!r}]", "a text without `{{`", repr(value))
+            raise Wrong(finding, f"item:{key}")
+        return key, str(value)
+
+    return tuple(_entries(written, entry))
 
 
 def _secrets(name: str, written: object) -> tuple[tuple[str, Secret], ...]:
     if not isinstance(written, Mapping):
         raise Wrong(mistakes.OptionType(name, "a dict of Secret(name, key)", repr(written)))
-    for key, value in written.items():
+
+    def entry(key: Any, value: Any) -> tuple[str, Secret]:
         if not isinstance(key, str) or not is_env_name(key):
-            raise Wrong(mistakes.BadEnvName(str(key)))
+            raise Wrong(mistakes.BadEnvName(str(key)), f"key:{key}")
         if not isinstance(value, Secret):
-            raise Wrong(mistakes.OptionType(f"{name}[{key!r}]", "Secret(name, key)", type(value).__name__))
-    return tuple(written.items())
+            finding = mistakes.OptionType(f"{name}[{key!r}]", "Secret(name, key)", type(value).__name__)
+            raise Wrong(finding, f"item:{key}")
+        if not isinstance(value.name, str) or not is_dns_subdomain(value.name):
+            raise Wrong(mistakes.BadObjectName(str(value.name), "a Secret"), f"item:{key}")
+        if not isinstance(value.key, str) or not re.fullmatch(r"[-._a-zA-Z0-9]+", value.key):
+            raise Wrong(mistakes.BadObjectName(str(value.key), "a key of a Secret"), f"item:{key}")
+        return key, value
+
+    return tuple(_entries(written, entry))
+
+
+def _unmountable(path: object) -> str:
+    """Why nothing can be mounted at a path, or nothing."""
+    if not isinstance(path, str) or not path.startswith("/"):
+        return "must begin with `/`"
+    if ":" in path or "/../" in f"{path}/":
+        return "must hold neither `:` nor `..`"
+    if not path.strip("/"):
+        return "would hide the files of the image"
+    return "flowdsl keeps inputs and outputs there" if f"{path}/".startswith("/flowdsl/") else ""
 
 
 def _mounts(name: str, written: object) -> tuple[tuple[Mount, Volume], ...]:
     if not isinstance(written, Mapping):
         raise Wrong(mistakes.OptionType(name, "a dict of paths to volumes", repr(written)))
-    found = []
-    for path, what in written.items():
-        if not isinstance(path, str) or not path.startswith("/") or ":" in path or "/../" in f"{path}/":
-            raise Wrong(mistakes.BadMountPath(str(path)))
+
+    taken: dict[str, str] = {}
+
+    def entry(path: Any, what: Any) -> tuple[Mount, Volume]:
+        reason = _unmountable(path)
+        if not reason and (other := taken.setdefault(path.rstrip("/"), path)) is not path:
+            reason = f"`{other}` is the same place"
+        if reason:
+            raise Wrong(mistakes.BadMountPath(str(path), reason), f"key:{path}")
         if isinstance(what, Volume):
-            found.append((Mount(what.name, path, None, what.read_only), what))
-        elif type(what) is VolumePath:
-            volume, folder = what.volume, what.text.strip("/")
-            if "{{" in folder:
-                raise Wrong(mistakes.RunTimeOption(f"{name}[{path!r}]"))
-            found.append((Mount(volume.name, path, folder, volume.read_only), volume))
-        else:
-            raise Wrong(mistakes.OptionType(f"{name}[{path!r}]", "a Volume", type(what).__name__))
-    return tuple(found)
+            return Mount(what.name, path, None, what.read_only), what
+        if type(what) is VolumePath:
+            volume = what.volume
+            if is_value(what.text) or "{{" in what.text:
+                raise Wrong(mistakes.RunTimeOption(f"{name}[{path!r}]"), f"item:{path}")
+            folder = what.text.strip("/")
+            if ".." in folder.split("/"):
+                raise Wrong(mistakes.OutsideVolume(what.text, str(volume.name)), f"item:{path}")
+            return Mount(volume.name, path, folder, volume.read_only), volume
+        finding = mistakes.OptionType(f"{name}[{path!r}]", "a Volume", type(what).__name__)
+        raise Wrong(finding, f"item:{path}")
+
+    return tuple(_entries(written, entry))
 
 
 def _retries(name: str, written: object) -> int:
@@ -266,15 +338,15 @@ def _timeout(name: str, written: object) -> str:
     return f"{written}s" if isinstance(written, int) or str(written).isdigit() else str(written)
 
 
-_READERS: dict[str, Callable[[str, Any], Any]] = {
-    "image": _text,
+_READERS: dict[str, Reader] = {
+    "image": _image,
     "cpu": _amount,
     "memory": _amount,
-    "gpu": _gpu,
+    "gpu": gpu_request,
     "node": _node,
     "where": _where,
     "tolerations": _tolerations,
-    "priority": _text,
+    "priority": _object_name,
     "env": _env,
     "secrets": _secrets,
     "mounts": _mounts,
@@ -291,15 +363,10 @@ def pipeline_options(
     found: dict[str, Any] = {}
     diagnostics: list[Diagnostic] = []
     for name, written in options.items():
-        reader = _PIPELINE_READERS.get(name)
-        if reader is None:
-            known = tuple(_PIPELINE_READERS)
-            diagnostics.append(Diagnostic(mistakes.UnknownOption(name, known), place(name)))
-            continue
         try:
-            found[name] = reader(name, written)
-        except Wrong as wrong:
-            diagnostics.append(Diagnostic(wrong.finding, place(name)))
+            found[name] = _read(name, written, _PIPELINE_READERS, tuple(_PIPELINE_READERS))
+        except* Wrong as group:
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     return found, diagnostics
 
 
@@ -309,6 +376,13 @@ def _count(name: str, written: object) -> int:
     return written
 
 
+def _name(name: str, written: object) -> str:
+    text = _text(name, written)
+    if not text.isascii() or not any(character.isalnum() for character in text):
+        raise Wrong(mistakes.BadTaskName(text, "a workflow", "Kubernetes takes letters and digits of ASCII"))
+    return text
+
+
 def _whole_seconds(name: str, written: object) -> int:
     return max(1, round(seconds(name, written)))
 
@@ -316,19 +390,33 @@ def _whole_seconds(name: str, written: object) -> int:
 def _texts(name: str, written: object) -> dict[str, str]:
     if not isinstance(written, Mapping):
         raise Wrong(mistakes.OptionType(name, "a dict of texts", repr(written)))
-    for key, value in written.items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise Wrong(mistakes.OptionType(name, "a dict of texts", f"{key!r}: {value!r}"))
-    return dict(written)
+
+    def entry(key: Any, value: Any) -> tuple[str, str]:
+        if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
+            raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
+        if not isinstance(value, str):
+            raise Wrong(mistakes.OptionType(f"{name}[{key!r}]", "a text", repr(value)), f"item:{key}")
+        if not isinstance(key, str) or not is_qualified_name(key):
+            finding = mistakes.BadLabelText(str(key), f"the key of {_ENTRIES[name]}", KEY_FORM)
+            raise Wrong(finding, f"key:{key}")
+        if name == "labels" and not is_label_value(value):
+            raise Wrong(mistakes.BadLabelText(value, "the value of a label", VALUE_FORM), f"item:{key}")
+        return key, value
+
+    return dict(_entries(written, entry))
 
 
-_PIPELINE_READERS: dict[str, Callable[[str, Any], Any]] = {
-    "name": _text,
+_ENTRIES = {"labels": "a label", "annotations": "an annotation"}
+KEY_FORM = "write `name` or `domain/name`, the name of at most 63 letters, digits, `-`, `_` and `.`"
+VALUE_FORM = "write at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+
+_PIPELINE_READERS: dict[str, Reader] = {
+    "name": _name,
     "parallelism": _count,
     "timeout": _whole_seconds,
     "ttl": _whole_seconds,
-    "priority": _text,
-    "service_account": _text,
+    "priority": _object_name,
+    "service_account": _object_name,
     "labels": _texts,
     "annotations": _texts,
 }

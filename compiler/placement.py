@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler import mistakes
+from flowdsl.gpu import GPU
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
+from flowdsl.value import is_value
 
 if TYPE_CHECKING:
-    from flowdsl.gpu import GPU
+    from flowdsl.diagnostic import Finding
 
 Term = tuple[str, str, tuple[str, ...]]
 
@@ -29,8 +33,30 @@ LABELS = {
     "gpu.count": "nvidia.com/gpu.count",
     "gpu.family": "nvidia.com/gpu.family",
 }
+#: The extended resource of each vendor's device plug-in.
+VENDORS = {
+    "nvidia": "nvidia.com/gpu",
+    "amd": "amd.com/gpu",
+    "intel": "gpu.intel.com/i915",
+    "habana": "habana.ai/gaudi",
+    "google": "google.com/tpu",
+}
 _MEBI = 1024 * 1024
+_MIG = re.compile(r"(?:\d+c\.)?\d+g\.\d+gb[-.+a-z]*")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+class Wrong(Exception):
+    """An option that cannot be used as written.
+
+    `part` says which part of the option is at fault, as in `flowdsl.place.Argument`: "name" is the
+    option's name, "item:NAME" and "key:NAME" are an entry of its dict, or an argument of its call.
+    """
+
+    def __init__(self, finding: Finding, part: str = "value") -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+        self.part = part
 
 
 def where_terms(text: str) -> tuple[tuple[Term, ...], ...]:
@@ -38,7 +64,10 @@ def where_terms(text: str) -> tuple[tuple[Term, ...], ...]:
     from flowdsl.grammar.where import where
 
     return tuple(
-        tuple((LABELS.get(term.key, term.key), term.operator, _values(term.key, term.operator, term.values)) for term in group)
+        tuple(
+            (LABELS.get(term.key, term.key), term.operator, _values(term.key, term.operator, term.values))
+            for term in group
+        )
         for group in where(text)
     )
 
@@ -56,8 +85,6 @@ def _values(key: str, operator: str, values: tuple[str, ...]) -> tuple[str, ...]
 
 def gpu_terms(gpu: GPU) -> tuple[Term, ...]:
     """The node labels that a GPU request asks for; raises `GrammarError` for a bad memory."""
-    from flowdsl.compiler.options import gpu_products
-
     terms: list[Term] = []
     if products := gpu_products(gpu):
         terms.append((LABELS["gpu.product"], "In", products))
@@ -92,7 +119,7 @@ def node_selector(labels: Mapping[object, object]) -> dict[str, str]:
 
 
 def toleration(written: object) -> dict[str, str]:
-    """A toleration from kubectl's notation for taints, `key[=value][:effect]`, or from Kubernetes' own fields.
+    """A toleration from kubectl's notation for taints, `key[=value][:effect]`, or from Kubernetes' fields.
 
     Raises `GrammarError`. Source: kubectl taint; core/v1 Toleration.
     """
@@ -123,10 +150,77 @@ def _toleration_fields(fields: dict[str, str]) -> dict[str, str]:
             raise GrammarError(field, 0, len(field), f"one of {', '.join(known)}")
     operator = fields.get("operator", "Equal")
     if operator not in ("Equal", "Exists"):
-        raise GrammarError(operator, 0, len(operator), "Equal or Exists")
+        raise GrammarError(f"operator: {operator}", 10, 10 + len(operator), "Equal or Exists")
     if operator == "Exists" and fields.get("value"):
-        raise GrammarError(fields["value"], 0, len(fields["value"]), "no value beside Exists")
+        raise GrammarError(f"value: {fields['value']}", 0, 5, "no value beside Exists")
     effect = fields.get("effect", "")
     if effect and effect not in _EFFECTS:
-        raise GrammarError(effect, 0, len(effect), f"one of {', '.join(_EFFECTS)}")
+        raise GrammarError(f"effect: {effect}", 8, 8 + len(effect), f"one of {', '.join(_EFFECTS)}")
     return {field: fields[field] for field in known if field in fields}
+
+
+def resource_name(gpu: GPU) -> str:
+    """The extended resource that a GPU request asks for."""
+    if gpu.resource is not None:
+        return gpu.resource
+    if gpu.mig is not None:
+        return f"nvidia.com/mig-{gpu.mig}"
+    return VENDORS[gpu.vendor]
+
+
+def gpu_request(name: str, written: object) -> GPU:
+    """The GPUs that an option asks for; raises `Wrong`."""
+    gpu = GPU(written) if isinstance(written, int) and not isinstance(written, bool) else written
+    if not isinstance(gpu, GPU):
+        raise Wrong(mistakes.OptionType(name, "a whole number or GPU(...)", repr(written)))
+    for field in ("count", "product", "memory", "vendor", "resource", "mig"):
+        if is_value(getattr(gpu, field)):
+            raise Wrong(mistakes.RunTimeOption(field), f"item:{field}")
+    if isinstance(gpu.count, bool) or not isinstance(gpu.count, int) or gpu.count < 0:
+        raise Wrong(mistakes.BadGpuCount(repr(gpu.count)))
+    for field in ("memory", "resource", "mig"):
+        text: object = getattr(gpu, field)
+        if text is not None and not isinstance(text, str):
+            raise Wrong(mistakes.OptionType(f"{field} of GPU", "a text", repr(text)), f"item:{field}")
+    if gpu.resource is None and gpu.vendor not in VENDORS:
+        raise Wrong(mistakes.UnknownVendor(str(gpu.vendor), tuple(VENDORS)), "item:vendor")
+    if gpu.resource is not None and ("/" not in gpu.resource or not is_qualified_name(gpu.resource)):
+        raise Wrong(mistakes.BadGpuResource(gpu.resource), "item:resource")
+    if gpu.mig is not None:
+        if gpu.resource is not None or gpu.vendor != "nvidia":
+            raise Wrong(mistakes.MigVendor(), "item:mig")
+        if _MIG.fullmatch(gpu.mig) is None:
+            wrong = mistakes.OptionType("mig of GPU", 'a profile such as "1g.5gb"', repr(gpu.mig))
+            raise Wrong(wrong, "item:mig")
+    for product in gpu_products(gpu):
+        if "*" in product:
+            raise Wrong(mistakes.ProductPattern(product), "item:product")
+        if not product or not is_label_value(product):
+            raise Wrong(
+                mistakes.BadNode(product, "the product as nodes are labelled with it"), "item:product"
+            )
+    try:
+        gpu_terms(gpu)
+    except GrammarError as error:
+        raise Wrong(mistakes.BadQuantity("memory", str(gpu.memory), error.expected), "item:memory") from None
+    return gpu
+
+
+def gpu_products(gpu: GPU) -> tuple[str, ...]:
+    """The products a GPU request names; raises `Wrong`."""
+    written: object = gpu.product
+    products = () if written is None else (written,) if isinstance(written, str) else written
+    if not isinstance(products, (list, tuple)) or not all(isinstance(one, str) for one in products):
+        wrong = mistakes.OptionType("product of GPU", "a text or a list of texts", repr(written))
+        raise Wrong(wrong, "item:product")
+    return tuple(products)
+
+
+def misspells(text: str, name: str) -> bool:
+    """Whether a text is a name with one character more, less or other."""
+    if text == name or abs(len(text) - len(name)) > 1:
+        return False
+    same = next((at for at, (one, other) in enumerate(zip(text, name, strict=False)) if one != other), None)
+    at = min(len(text), len(name)) if same is None else same
+    longer, shorter = (text, name) if len(text) > len(name) else (name, text)
+    return longer[at + 1 :] == (shorter[at:] if len(longer) > len(shorter) else shorter[at + 1 :])

@@ -278,7 +278,7 @@ class _Graph:
             first = rows[0][name]
             forms[name] = PLAIN
             if isinstance(first, OnVolume):
-                found = {}
+                found: dict[str, None] = {}
                 for row in rows:
                     item = row[name]
                     if isinstance(item, OnVolume):
@@ -363,7 +363,7 @@ class _Graph:
                 return self._file(task, name, expr, region, crossing)
             case Best(task, name):
                 form = self._made(self.plan.by_call[id(task)], name)
-                return form, [self.resolve(expr._replace(name=port), region) for port, _ in ports(name, form)]
+                return form, [self.resolve(expr.changed(name=port), region) for port, _ in ports(name, form)]
             case Either(choices):
                 return self._either(choices, kind, call)
             case Many(items, names):
@@ -374,8 +374,8 @@ class _Graph:
                 form = Parts(names, tuple(form for form, _ in parts))
                 return form, [value for _, values in parts for value in values]
             case Get(Rows(task), _) | Get(Get(Rows(task), _), _):
-                name = expr.key if isinstance(expr.of, Get) else "return"
-                form = self._made(self.plan.by_call[id(task)], str(name))
+                output = str(expr.key) if isinstance(expr.of, Get) else "return"
+                form = self._made(self.plan.by_call[id(task)], output)
                 return form, [self.resolve(expr, region)]
             case Const():  # an empty list or dict of files
                 return Parts((), ()), []
@@ -485,9 +485,8 @@ class _Graph:
                 if maker.large:
                     maker.picked = True
                     return Out(maker.best, name, kind)
-                made = maker.name
-                rows = Out(made, "results", t.JSON)
-                return Best(made, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
+                rows = Out(maker.name, "results", t.JSON)
+                return Best(maker.name, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
             case Either(choices, kind):
                 return self._choices(choices, kind, region)
             case Op(op, args, kind):

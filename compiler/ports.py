@@ -6,37 +6,38 @@ turns the trees into the code of the script's last lines. Paths are those of the
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from flowdsl import types as t
+from flowdsl.node import Node
 from flowdsl.types import Type
 
-IN = "/tmp/flowdsl/in"  # noqa: S108 -- a path inside the pod
-OUT = "/tmp/flowdsl/out"  # noqa: S108
+IN = "/tmp/flowdsl/in"
+OUT = "/tmp/flowdsl/out"
 
 
-class FromEnv(NamedTuple):
+class FromEnv(Node):
     """The text of an environment variable, decoded by type; the type holds no file."""
 
     variable: str
     type: Type
 
 
-class FromFile(NamedTuple):
+class FromFile(Node):
     """A file or folder that Argo puts at `path`; `optional`: None where it is absent."""
 
     path: str
     optional: bool = False
 
 
-class FromEnvPath(NamedTuple):
+class FromEnvPath(Node):
     """An environment variable that holds a path on a mounted volume; `optional`: None where it is empty."""
 
     variable: str
     optional: bool = False
 
 
-class FromFolder(NamedTuple):
+class FromFolder(Node):
     """A folder at `path` whose entries are the items.
 
     A list: entries are named `<index>` or `<index>-<file name>` and come in order of the number.
@@ -48,7 +49,7 @@ class FromFolder(NamedTuple):
     named: bool = False
 
 
-class FromBundle(NamedTuple):
+class FromBundle(Node):
     """A folder that holds one value of a type with files somewhere inside, as a step writes it.
 
     `value.json` is the whole value as JSON, in which each file is the name of an entry of the folder.
@@ -58,21 +59,21 @@ class FromBundle(NamedTuple):
     type: Type
 
 
-class FromRows(NamedTuple):
-    """What a loop hands on: `variable` holds a JSON list of objects whose values are all text.
+class FromRows(Node):
+    """What a loop hands on: a JSON list of objects whose values are all text, in a variable or in a file.
 
     Failed items are missing. Each object has `flowdsl-index` ("/3", nested "/3/1"), by whose numbers
     the rows are put in order, and the outputs of the item by name. `item` is the return type of the
-    body. A file among the outputs is found as the entry `<index without the first slash>` of the
+    body. A file among the outputs is found as the entry named by the last number of the index in the
     folder `folders[output name]`, or, where the output has no entry there, the row's own text is its path.
     """
 
-    variable: str
+    source: str | FromFile
     item: Type
     folders: tuple[tuple[str, str], ...] = ()
 
 
-class FromParts(NamedTuple):
+class FromParts(Node):
     """A value in parts, each with a reader of its own: of a list, tuple, dict or record, as `type` says.
 
     `names` are the keys of a dict or the fields of a record; without a type they say which of dict and list.
@@ -86,7 +87,7 @@ class FromParts(NamedTuple):
 Reader = FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromParts
 
 
-class Writer(NamedTuple):
+class Writer(Node):
     """One output of a step: written to `path` as `layout` says of its type.
 
     `attribute` is the field of the result (a name or a position), None when the result is the value.
@@ -130,4 +131,4 @@ def file_reader(place: str | FromEnvPath, kind: Type) -> Reader:
             return FromBundle(place, kind)
         case _:
             optional = isinstance(kind, t.Maybe)
-            return FromFile(place, optional) if isinstance(place, str) else place._replace(optional=optional)
+            return FromFile(place, optional) if isinstance(place, str) else place.changed(optional=optional)

@@ -52,7 +52,7 @@ def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequ
 
 
 def _is_open(text: str) -> bool:
-    """Whether two braces are open at the end, as Argo pairs them: the next tag of the template would be theirs."""
+    """Whether two braces are open at the end, as Argo pairs them: the template's next tag would be theirs."""
     at = text.find("{{")
     while at >= 0:
         end = text.find("}}", at + 2)
@@ -122,7 +122,7 @@ class _Ending:
     def _call(self, function: str, inputs: Sequence[tuple[str, Reader]]) -> list[str]:
         if not inputs:
             return [f"{function}()"]
-        lines = []
+        lines: list[str] = []
         for name, reader in inputs:
             value = self._read(name, reader)
             lines.append(f"    {value}," if name in self.carried.positional else f"    {name}={value},")
@@ -145,15 +145,20 @@ class _Ending:
                 return self._checked(
                     f"input {name}", kind, self._part("bundle"), self._from_bundle(kind), self._path(path)
                 )
-            case FromRows(variable, item, folders):
+            case FromRows(source, item, folders):
                 kind = t.Sequence(item)
+                text = (
+                    self._env(source)
+                    if isinstance(source, str)
+                    else self._part("content", quote(source.path))
+                )
                 row = self._row(item, dict(folders))
                 return self._checked(
                     f"input {name}",
                     kind,
                     self._part("rows"),
                     f"lambda row, index: {row}",
-                    self._env(variable),
+                    text,
                 )
             case FromParts():
                 return self._read_parts(name, reader)
@@ -195,13 +200,12 @@ class _Ending:
             text = f'row.get({name}, "null")' if isinstance(kind, t.Maybe) else f"row[{name}]"
             return text if isinstance(kind, t.Text) else f"{self._from_text(kind)}({text})"
         place = f"row[{name}]" if folder is None else f"os.path.join({quote(folder)}, index)"
-        match form:
-            case "list":
-                return self._part("by_number", place)
-            case "dict":
-                return self._part("by_name", place)
-            case "bundle":
-                return self._part("bundle", self._from_bundle(kind), place)
+        if form == "list":
+            return self._part("by_number", place)
+        if form == "dict":
+            return self._part("by_name", place)
+        if form == "bundle":
+            return self._part("bundle", self._from_bundle(kind), place)
         if not isinstance(kind, t.Maybe):
             return f"pathlib.Path({place})"
         if folder is None:
@@ -276,7 +280,7 @@ class _Ending:
                 store = self._part("named_copies")
             case "bundle":
                 store = self._part("bundled", f"lambda file: {self._encoder(kind)}")
-            case _:
+            case "file":
                 store = self._part("copy")
         line = self._checked(f"output {writer.name}", kind, self._part("save"), path, store, value)
         if form == "file" and isinstance(kind, t.Maybe):
@@ -287,9 +291,7 @@ class _Ending:
         """A function from a value of the type to the text of a parameter."""
         if t.is_text(kind):
             return self._part("as_text", self._encoder(kind))
-        if _has_strings(kind):
-            return self._part("as_json", self._encoder(kind))
-        return f"lambda value: json.dumps({self._encoder(kind)}(value))"
+        return self._part("as_json" if _has_strings(kind) else "as_number", self._encoder(kind))
 
     def _encoder(self, kind: t.Type) -> str:
         """A function from a value of the type to one that JSON has; `file` is the one for files."""

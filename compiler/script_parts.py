@@ -26,6 +26,10 @@ def checked(what, function, *values):
 def env(variable):
     return os.environb[variable.encode()].decode()
 
+def content(path):
+    with open(path, "rb") as source:
+        return source.read().decode()
+
 def wrong(expected, value):
     return TypeError(f"expected {expected}, got {type(value).__name__} {value!r:.80}")
 
@@ -157,7 +161,7 @@ def rows(decode, text):
     found = []
     for row in sorted(json.loads(text), key=place):
         try:
-            found.append(decode(row, row["flowdsl-index"][1:]))
+            found.append(decode(row, row["flowdsl-index"].rpartition("/")[2]))
         except Exception as error:
             raise ValueError(f"item {row['flowdsl-index']}: {error}")
     return found
@@ -178,7 +182,7 @@ def as_text(check):
             if one < " " and one not in "\t\n\r" or one == "\x7f" or one > "\uffff" and not one.isprintable():
                 raise ValueError(f"Argo cannot pass on {one!r} in text: return a Path, or a list of str")
         if "{" * 2 in text:
-            raise ValueError("Argo would evaluate two opening braces in text: return a Path, or a list of str")
+            raise ValueError("Argo would evaluate double braces in text: return a Path, or a list of str")
         return text + "\n" if text.endswith("\n") else text  # Argo takes one line break off the end
     return encode
 
@@ -186,6 +190,9 @@ def as_json(check):
     def safe(found):
         return found.group().replace("{", "\\u007b").replace("$", "\\u0024").replace("\x7f", "\\u007f")
     return lambda value: re.sub(r'"(?:[^"\\]|\\.)*"', safe, json.dumps(check(value)))
+
+def as_number(check):
+    return lambda value: json.dumps(check(value))
 
 def write(path, encode, value):
     data = encode(value).encode()

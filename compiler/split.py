@@ -134,7 +134,7 @@ class _Splitter:
             if first in seen:
                 continue
             seen.add(first)
-            stack, part = [first], []
+            stack, part = [first], list[int]()
             while stack:
                 one = stack.pop()
                 part.append(one)
@@ -213,7 +213,7 @@ class _Splitter:
                         absent = Const(ABSENT, t.TEXT)
                         others = tuple(substitute(one, change) for one in rest)
                         other = others[0] if len(others) == 1 else Either(others, whole)
-                        asked = Op("!=", (port._replace(type=t.TEXT), absent), t.BOOL)  # type: ignore[union-attr]
+                        asked = Op("!=", (port.changed(type=t.TEXT), absent), t.BOOL)
                         return Op("?:", (asked, port, other), whole)
                     case Out(str() as made, output, typed) if made in members:
                         port_name = f"{made}-{output}"

@@ -7,8 +7,9 @@ IR the name of the task.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.node import Node
 from flowdsl.types import BOOL, FILE, JSON, TEXT, Type
 
 if TYPE_CHECKING:
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
     from flowdsl.volume import Volume
 
 
-class Const(NamedTuple):
+class Const(Node):
     """A value known now; it fits the type."""
 
     value: Any
     type: Type
 
 
-class Out(NamedTuple):
+class Out(Node):
     """One output of a task."""
 
     task: Call | str
@@ -33,28 +34,28 @@ class Out(NamedTuple):
     type: Type
 
 
-class Param(NamedTuple):
+class Param(Node):
     """A parameter of the graph (a pipeline, or the template of a loop) by the name of its port."""
 
     name: str
     type: Type
 
 
-class Item(NamedTuple):
+class Item(Node):
     """A field of the item of the loop that is being written; `name` empty: the item itself."""
 
     name: str
     type: Type
 
 
-class RunField(NamedTuple):
+class RunField(Node):
     """A field of the run: `name`, `namespace`, `status` ..."""
 
     name: str
     type: Type = TEXT
 
 
-class Op(NamedTuple):
+class Op(Node):
     """An operator on expressions: Python's spelling, with Python's result."""
 
     op: str
@@ -62,14 +63,14 @@ class Op(NamedTuple):
     type: Type
 
 
-class Join(NamedTuple):
+class Join(Node):
     """Text made of literal parts and values: an f-string or `+` on text."""
 
     parts: tuple[str | Expr, ...]
     type: Type = TEXT
 
 
-class Get(NamedTuple):
+class Get(Node):
     """A key or an index into a JSON value; an `Item` as index is the number of the loop's item."""
 
     of: Expr
@@ -77,7 +78,7 @@ class Get(NamedTuple):
     type: Type
 
 
-class Cell(NamedTuple):
+class Cell(Node):
     """One output of one item of an earlier loop: text, encoded as the step wrote it."""
 
     rows: Expr
@@ -86,7 +87,7 @@ class Cell(NamedTuple):
     type: Type
 
 
-class Many(NamedTuple):
+class Many(Node):
     """A list, dict, tuple or record that Python built from values; `names` empty: a list."""
 
     items: tuple[Expr, ...]
@@ -94,7 +95,7 @@ class Many(NamedTuple):
     type: Type
 
 
-class OnVolume(NamedTuple):
+class OnVolume(Node):
     """A path on a volume."""
 
     volume: Volume
@@ -102,14 +103,14 @@ class OnVolume(NamedTuple):
     type: Type = FILE
 
 
-class Either(NamedTuple):
+class Either(Node):
     """The first of the choices that exists."""
 
     choices: tuple[Expr, ...]
     type: Type
 
 
-class Rows(NamedTuple):
+class Rows(Node):
     """Everything that the items of a loop handed on."""
 
     task: Call | str
@@ -117,7 +118,7 @@ class Rows(NamedTuple):
     type: Type
 
 
-class Best(NamedTuple):
+class Best(Node):
     """One output of the best trial of a sweep; the IR also has its rows and what makes it the best."""
 
     task: Call | str
@@ -129,14 +130,14 @@ class Best(NamedTuple):
     minimum: int = 1
 
 
-class Ran(NamedTuple):
+class Ran(Node):
     """Whether a task ran and succeeded."""
 
     task: str
     type: Type = BOOL
 
 
-class InPod(NamedTuple):
+class InPod(Node):
     """An input, or the path of an output, as the command line of a container sees it."""
 
     name: str
@@ -144,7 +145,7 @@ class InPod(NamedTuple):
     output: bool = False
 
 
-class Poison(NamedTuple):
+class Poison(Node):
     """What a mistake answers: it swallows everything, so that one mistake is reported once."""
 
     type: Type = JSON
@@ -211,7 +212,7 @@ def substitute(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     if not inside:
         return expr
     new = tuple(substitute(child, change) for child in inside)
-    if new == inside:
+    if all(one is other for one, other in zip(new, inside, strict=True)):
         return expr
     match expr:
         case Op(op, _, kind):
@@ -230,11 +231,11 @@ def substitute(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
         case Either(_, kind):
             return Either(new, kind)
         case Best():
-            return expr._replace(rows=new[0])
+            return expr.changed(rows=new[0])
         case _:
             return expr
 
 
 def negate(condition: Expr) -> Expr:
     """The opposite of a condition."""
-    return Op("not", (condition,), BOOL)
+    return condition if isinstance(condition, Poison) else Op("not", (condition,), BOOL)

@@ -11,64 +11,66 @@ import enum
 import pathlib
 import types
 import typing
-from typing import Any, NamedTuple
+from typing import Any
+
+from flowdsl.node import Node
 
 
-class Text(NamedTuple):
+class Text(Node):
     """`str`: travels as it is."""
 
     name: str = "str"
 
 
-class Number(NamedTuple):
+class Number(Node):
     """`int` or `float`."""
 
     name: str
 
 
-class Flag(NamedTuple):
+class Flag(Node):
     """`bool`: travels as `true` or `false`."""
 
     name: str = "bool"
 
 
-class Nothing(NamedTuple):
+class Nothing(Node):
     """`None`, as the result of a step that returns nothing."""
 
     name: str = "None"
 
 
-class Choice(NamedTuple):
+class Choice(Node):
     """A `Literal[...]` of strings, numbers or flags."""
 
     values: tuple[Any, ...]
 
 
-class Enumeration(NamedTuple):
+class Enumeration(Node):
     """A subclass of `enum.Enum`: travels by the name of its member."""
 
     cls: type[enum.Enum]
 
 
-class Sequence(NamedTuple):
+class Sequence(Node):
     """`list[T]`."""
 
     item: Type
 
 
-class Mapping(NamedTuple):
+class Mapping(Node):
     """`dict[str, T]`."""
 
     item: Type
 
 
-class Fixed(NamedTuple):
+class Fixed(Node):
     """`tuple[A, B, ...]` of a known length."""
 
     items: tuple[Type, ...]
 
 
-class Field(NamedTuple):
+class Field(Node):
     """One field of a record."""
 
     name: str
@@ -76,32 +78,32 @@ class Field(NamedTuple):
     required: bool
 
 
-class Record(NamedTuple):
+class Record(Node):
     """A NamedTuple or a dataclass."""
 
     cls: type[Any]
     fields: tuple[Field, ...]
 
 
-class Maybe(NamedTuple):
+class Maybe(Node):
     """`T | None`."""
 
     item: Type
 
 
-class Json(NamedTuple):
+class Json(Node):
     """`Any`, `object`, bare `list` or `dict`: whatever JSON says."""
 
     name: str = "Any"
 
 
-class File(NamedTuple):
+class File(Node):
     """`pathlib.Path`: a file or a folder."""
 
     name: str = "Path"
 
 
-class Unsupported(NamedTuple):
+class Unsupported(Node):
     """An annotation whose values cannot travel, and why."""
 
     annotation: str
@@ -284,6 +286,15 @@ def is_text(kind: Type) -> bool:
             return False
 
 
+def base(kind: Type) -> Type:
+    """The type that operators see: of a Literal that of its values, if they have one."""
+    if isinstance(kind, Choice):
+        for cls, plain in ((bool, BOOL), (int, INT), (str, TEXT)):
+            if all(type(value) is cls for value in kind.values):
+                return plain
+    return kind
+
+
 def holds_file(kind: Type) -> bool:
     """Whether a value of the type contains a file anywhere."""
     match kind:
@@ -299,7 +310,7 @@ def holds_file(kind: Type) -> bool:
             return False
 
 
-class Output(NamedTuple):
+class Output(Node):
     """One thing that a step hands on: a name for Argo, the attribute of the result, its type."""
 
     name: str

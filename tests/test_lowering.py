@@ -164,7 +164,7 @@ def test_a_value_becomes_the_text_that_was_proved(tmp_path: Path, call: str, val
         ("unless(z)", "{{=not(inputs.parameters['z'] == 'true')}}"),
         ("when(y)", "{{=tasks['y'].outputs.parameters['return'] == 'true'}}"),
         ("when(o == None)", "{{=tasks['o'].outputs.parameters['return'] == 'null'}}"),
-        ("when(t == '}} it\\'s')", f"{{{{={T} == '}}' + '}} it\\'s'}}}}"),
+        ("when(t == '}} it\\'s')", f"{{{{={T} == ('}}' + '}} it\\'s')}}}}"),
     ],
 )
 def test_a_condition_becomes_one_expression(tmp_path: Path, condition: str, when: str) -> None:

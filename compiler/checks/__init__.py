@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks import branches, definitions, identity
+from flowdsl.compiler.checks import branches, calls, definitions, identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 #: Each looks at one graph.
 CHECKS: tuple[Callable[[Graph, Sources], Iterable[Diagnostic]], ...] = (
     branches.values,
-    identity.compared_with_none,
+    identity.unseen_questions,
+    calls.call_options,
 )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Best, Const, Either, Expr, Get, Out, Param, Rows, children, leaves
+from flowdsl.expr import Best, Const, Either, Expr, Get, Op, Out, Param, Rows, children, leaves
 from flowdsl.place import Argument, Definition, Place
 from flowdsl.trace import Call
 
@@ -22,10 +22,9 @@ Use = tuple[Expr, "Region | None", Place]
 
 def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     """Every expression of a graph, judged at the place where it is used."""
-    names = {parameter.name for parameter in graph.owner.signature.parameters}
     for expr, region, place in _uses(graph):
         yield from _escapes(expr, region, place)
-        if any(_foreign(leaf, graph, names) for leaf in leaves(expr)):
+        if any(_foreign(leaf, graph) for leaf in leaves(expr)):
             yield Diagnostic(mistakes.ForeignValue(), place)
         if not isinstance(expr, Rows) and _holds_rows(expr):
             yield Diagnostic(mistakes.RowsInside(), place)
@@ -47,10 +46,14 @@ def _uses(graph: Graph) -> Iterator[Use]:
         while region is not None and id(region) not in regions:
             regions[id(region)] = region
             region = region.parent
+    asked = {id(region.condition) for region in regions.values()}
     for region in regions.values():
-        yield region.condition, region.parent, Argument(region.site, position=0)
+        condition = region.condition
+        if isinstance(condition, Op) and condition.op == "not" and id(condition.args[0]) in asked:
+            continue  # `otherwise` asks what its `when` asks
+        yield condition, region.parent, Argument(region.site, position=0)
     if graph.result is not None:
-        yield graph.result, None, Definition(graph.owner.function.__code__, "return")
+        yield graph.result, None, Definition(graph.owner.code, "return")
 
 
 def _harmless(expr: Expr, graph: Graph) -> bool:
@@ -68,20 +71,22 @@ def _escapes(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagno
             yield Diagnostic(mistakes.BranchEscape(maker.target.name), place, related)
 
 
-def _foreign(leaf: Expr, graph: Graph, names: set[str]) -> bool:
+def _foreign(leaf: Expr, graph: Graph) -> bool:
     """Whether a value belongs to the body of another pipeline."""
     if isinstance(leaf, (Out, Rows, Best)) and isinstance(leaf.task, Call):
         return leaf.task.graph is not graph
-    return isinstance(leaf, Param) and leaf.name not in names
+    return isinstance(leaf, Param) and leaf is not graph.inputs.get(leaf.name)
 
 
 def _certain(expr: Expr) -> Iterator[Call]:
     """The calls an expression cannot do without: not the first of two choices."""
     if isinstance(expr, Either):
         last = expr.choices[-1]
-        # The last choice may come from the branch that ran instead.
-        if not isinstance(last, (Out, Best, Rows)):
-            yield from _certain(last)
+        # The last choice may come from the branch that ran instead of those of the others.
+        others = [maker.region for choice in expr.choices[:-1] for maker in _certain(choice)]
+        for maker in _certain(last):
+            if not isinstance(last, (Out, Best, Rows)) or any(_within(maker.region, one) for one in others if one):
+                yield maker
         return
     if isinstance(expr, (Out, Rows, Best)):
         if isinstance(expr.task, Call):

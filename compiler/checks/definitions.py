@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl import mistakes as language
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.names import is_parameter_name
+from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Definition, Place
 from flowdsl.signature import MISSING
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 def definition(found: StepDef | PipelineDef, root: bool) -> Iterator[Diagnostic]:
     """Everything that is wrong with one definition."""
-    code = found.function.__code__
+    code = found.code
 
     def option(name: str) -> Place:
         return Definition(code, name, "option")
@@ -53,11 +55,9 @@ def definition(found: StepDef | PipelineDef, root: bool) -> Iterator[Diagnostic]
 
 
 def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -> Iterator[Diagnostic]:
-    code = found.function.__code__
+    code = found.code
     if not parameter.annotated:
-        yield Diagnostic(
-            mistakes.NoAnnotation(parameter.name, found.name), Definition(code, parameter.name)
-        )
+        yield Diagnostic(mistakes.NoAnnotation(parameter.name, found.name), Definition(code, parameter.name))
         return
     if isinstance(parameter.type, t.Unsupported):
         kind = parameter.type
@@ -73,9 +73,23 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
             isinstance(parameter.type, t.Maybe) and parameter.default is None
         )
         if not given or parameter.default is MISSING:
-            yield Diagnostic(
-                mistakes.FileDefault(parameter.name, found.name), Definition(code, parameter.name)
-            )
+            yield Diagnostic(mistakes.FileDefault(parameter.name, found.name), Definition(code, parameter.name))
+    elif root and parameter.default is not MISSING:
+        yield from _default(parameter, Definition(code, parameter.name, "default"))
+
+
+def _default(parameter: Parameter, place: Place) -> list[Diagnostic]:
+    """What is wrong with a default that no call puts aside: one of a pipeline that a run begins with."""
+    wrong: list[Diagnostic] = []
+
+    def complain(kind: str, **data: Any) -> None:
+        if kind == "WrongType":
+            wrong.append(Diagnostic(language.WrongDefault(parameter.name, data["want"], data["have"]), place))
+        else:
+            wrong.append(Diagnostic(getattr(language, kind)(**data), place))
+
+    lift(parameter.default, parameter.type, complain)
+    return wrong
 
 
 def classes(signature: Signature) -> list[type[Any]]:

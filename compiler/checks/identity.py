@@ -1,64 +1,189 @@
-"""`is None` on a run-time value: no stand-in can see it, so the tree of the body is searched for it."""
+"""What no stand-in can see: whether a run-time value is None or True, what it is an instance of, what it matches.
+
+Python decides these by itself, so the body is searched for them, with what its names meant when it ended.
+"""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING, Any
 
+from flowdsl import mistakes as language
+from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import Param, Poison
+from flowdsl.pipeline import Pipeline
 from flowdsl.place import Span
-from flowdsl.value import is_value
+from flowdsl.step import Step
+from flowdsl.trace import OutsidePipeline
+from flowdsl.value import expr_of, is_value, value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from types import CodeType
 
-    from flowdsl.source import Sources
+    from flowdsl.diagnostic import Finding
+    from flowdsl.source import SourceFile, Sources
     from flowdsl.trace import Graph
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BLIND = (ast.MatchSingleton, ast.MatchSequence, ast.MatchMapping)
 
-def compared_with_none(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
-    """Comparisons with None by identity whose other side is a run-time value."""
-    if not graph.locals:
-        return
-    code = graph.owner.function.__code__
-    file = sources.file(code.co_filename)
-    if file is None or file.tree is None:
-        return
-    for node in ast.walk(_body(file.tree, code.co_firstlineno, code.co_name)):
-        if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+
+def unseen_questions(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
+    """`is`, `match` and `isinstance` on run-time values where Python's answer need not be that of the run."""
+    told: set[Span] = set()
+    for code, names in graph.locals:
+        file = sources.file(code.co_filename)
+        function = None if file is None or file.tree is None else _function(file.tree, code)
+        if file is None or function is None:
             continue
-        sides = (node.left, node.comparators[0])
-        if not any(isinstance(side, ast.Constant) and side.value is None for side in sides):
-            continue
-        if any(is_value(_value(side, graph)) for side in sides):
-            text = ast.unparse(node)
-            start = file.column(node.lineno, node.col_offset)
-            end = file.column(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
-            span = Span(file.filename, node.lineno, start, node.end_lineno or node.lineno, end)
-            yield Diagnostic(mistakes.IsNone(text), span)
+        body = _Body(function, names)
+        for node in body.nodes:
+            finding = body.question(node)
+            span = _span(file, node.subject if isinstance(node, ast.Match) else node)
+            if finding is not None and span not in told:
+                told.add(span)
+                yield Diagnostic(finding, span)
 
 
-def _body(tree: ast.Module, line: int, name: str) -> ast.AST:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-            if first == line:
-                return node
-    return ast.Module([], [])
+class _Body:
+    """A function that ran, and what its names meant when it ended."""
 
+    def __init__(self, function: Function, names: Mapping[str, Any]) -> None:
+        self.names = names
+        self.nodes: list[ast.Compare | ast.Match | ast.Call] = []
+        self.iterables: dict[str, ast.expr] = {}  # of comprehensions, by the variable
+        self.reset: set[str] = set()  # names that are None at times
+        for parameter, default in _defaults(function):
+            if _is_none(default):
+                self.reset.add(parameter)
+        for node in _nodes(function):
+            match node:
+                case ast.Compare() | ast.Match() | ast.Call():
+                    self.nodes.append(node)
+                case ast.comprehension(target=ast.Name(name), iter=iterable):
+                    self.iterables[name] = iterable
+                case ast.Assign(targets=[*_, ast.Name(name)], value=given) if _is_none(given):
+                    self.reset.add(name)
+                case ast.AnnAssign(target=ast.Name(name), value=given) if _is_none(given):
+                    self.reset.add(name)
+                case _:
+                    pass
 
-def _value(node: ast.expr, graph: Graph) -> Any:
-    """What a name or a chain of attributes of the body meant at its end."""
-    match node:
-        case ast.Name(name):
-            return graph.locals.get(name, graph.owner.function.__globals__.get(name))
-        case ast.Attribute(inner):
-            # Whatever is taken from a run-time value is one too.
-            return _value(inner, graph)
-        case ast.Subscript(inner):
-            return _value(inner, graph)
-        case ast.NamedExpr(target):
-            return _value(target, graph)
-        case _:
+    def question(self, node: ast.Compare | ast.Match | ast.Call) -> Finding | None:
+        """What is wrong with a comparison, a `match` or a call, if it asks for what is not known."""
+        match node:
+            case ast.Compare(left, [ast.Is() | ast.IsNot()], [right]):
+                return self._identity(node, left, right)
+            case ast.Match(subject, cases):
+                kinds = self._kinds(subject)
+                parts = [part for case in cases for part in ast.walk(case.pattern)]
+                blind = any(isinstance(part, _BLIND) for part in parts)
+                classes = any(isinstance(part, ast.MatchClass) for part in parts)
+                for kind in kinds:
+                    if blind or (classes and _open(kind)):
+                        return language.RunTimeKind(t.spell(kind))
+            case ast.Call(ast.Name("isinstance"), [asked, _]):
+                for kind in self._kinds(asked):
+                    if _open(kind):
+                        return language.RunTimeKind(t.spell(kind))
+            case _:
+                pass
+        return None
+
+    def _identity(self, node: ast.Compare, left: ast.expr, right: ast.expr) -> Finding | None:
+        kinds = [*self._kinds(left), *self._kinds(right)]
+        if not kinds:
             return None
+        if not (_is_none(left) or _is_none(right)):
+            return language.RunTimeIdentity(ast.unparse(node))
+        # `if corpus is None: corpus = load()` asks about a variable that is None at first, and is right.
+        asked = right if _is_none(left) else left
+        if isinstance(asked, ast.Name) and asked.id in self.reset and not any(map(_open, kinds)):
+            return None
+        return mistakes.IsNone(ast.unparse(node))
+
+    def _kinds(self, node: ast.expr) -> list[t.Type]:
+        """The types of the run-time values that an expression may be."""
+        exprs = [expr_of(one) for one in self._values(node) if is_value(one)]
+        return [expr.type for expr in exprs if not isinstance(expr, Poison)]
+
+    def _values(self, node: ast.expr) -> list[Any]:
+        """What an expression meant at the end of the function; nothing where that takes more than a look."""
+        match node:
+            case ast.Name(name) if name in self.names:
+                return [self.names[name]]
+            case ast.Name(name) if name in self.iterables:
+                return self._elements(self.iterables[name])
+            case ast.NamedExpr(target):
+                return self._values(target)
+            case ast.IfExp(_, body, orelse):
+                return [*self._values(body), *self._values(orelse)]
+            case ast.Attribute(inner, name):
+                return [_taken(one, name) for one in self._values(inner)]
+            case ast.Subscript(inner, ast.Constant(key)):
+                return [_taken(one, None, key) for one in self._values(inner)]
+            case ast.Call(ast.Call(ast.Attribute(inner, "options"))) | ast.Call(inner):
+                steps = [one for one in self._values(inner) if type(one) in (Step, Pipeline)]
+                return [value(Param("", one._definition.signature.returns)) for one in steps]
+            case _:
+                return []
+
+    def _elements(self, iterable: ast.expr) -> list[Any]:
+        if isinstance(iterable, (ast.Tuple, ast.List)):
+            return [one for element in iterable.elts for one in self._values(element)]
+        return [one for found in self._values(iterable) if type(found) in (list, tuple) for one in found]
+
+
+def _open(kind: t.Type) -> bool:
+    """Whether a value of the type may be None, or anything."""
+    return isinstance(kind, (t.Maybe, t.Json, t.Nothing))
+
+
+def _taken(thing: Any, name: str | None, key: Any = None) -> Any:
+    """A field or element of a run-time value, or of what holds some."""
+    try:
+        if name is None:
+            return thing[key] if is_value(thing) or type(thing) in (list, tuple, dict) else None
+        holds = is_value(thing) or isinstance(t.describe(type(thing)), t.Record)
+        return getattr(thing, name) if holds else None
+    except (OutsidePipeline, LookupError, TypeError, AttributeError):
+        return None
+
+
+def _is_none(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _function(tree: ast.Module, code: CodeType) -> Function | None:
+    for node in ast.walk(tree):
+        if isinstance(node, Function) and node.name == code.co_name:
+            if min([node.lineno, *(one.lineno for one in node.decorator_list)]) == code.co_firstlineno:
+                return node
+    return None
+
+
+def _nodes(function: Function) -> Iterator[ast.AST]:
+    """All nodes of a function's own body, without those of functions inside."""
+    todo: list[ast.AST] = [*function.body]
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, _NESTED):
+            todo.extend(ast.iter_child_nodes(node))
+
+
+def _defaults(function: Function) -> Iterator[tuple[str, ast.expr | None]]:
+    names = function.args
+    plain = [*names.posonlyargs, *names.args]
+    yield from zip((one.arg for one in plain[len(plain) - len(names.defaults) :]), names.defaults, strict=True)
+    yield from zip((one.arg for one in names.kwonlyargs), names.kw_defaults, strict=True)
+
+
+def _span(file: SourceFile, node: ast.expr | ast.stmt) -> Span:
+    end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    start = file.column(node.lineno, node.col_offset)
+    return Span(file.filename, node.lineno, start, end_line, file.column(end_line, end))
