@@ -1,0 +1,53 @@
+"""`python -m benchmarks`: build the same pipelines with each tool, print the table, judge the limits.
+
+Timings never fail: the exit code is 0 whatever was measured, and 1 only when a tool crashed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from benchmarks import rows
+from benchmarks.measure import TOOLS, Tool, versions
+from benchmarks.report import as_data, limits, show
+
+ROOT = Path(__file__).absolute().parent.parent
+
+
+def main() -> int:
+    """Measures what the command line asks for and prints the report; 1 when a tool crashed."""
+    peers = ROOT / ".venv-bench" / "bin" / "python"
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="fewer repeats, nothing above 1000 tasks")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write every number to this file")
+    parser.add_argument("--python", type=Path, default=Path(sys.executable), help="interpreter with flowdsl")
+    parser.add_argument(
+        "--hera-python", type=Path, default=peers, help="interpreter with Hera and its cli extra"
+    )
+    parser.add_argument("--kfp-python", type=Path, default=peers, help="interpreter with KFP")
+    chosen = parser.parse_args()
+    pythons: dict[Tool, Path] = {
+        "flowdsl": chosen.python.absolute(),
+        "hera": chosen.hera_python.absolute(),
+        "kfp": chosen.kfp_python.absolute(),
+    }
+    found: dict[str, str] = {tool: versions(pythons[tool], tool) for tool in TOOLS}
+    plan = rows.short(pythons) if chosen.short else rows.full(pythons)
+    results = rows.measure(plan, lambda name: print(f"measuring: {name}", file=sys.stderr, flush=True))
+    judged = limits(results)
+    tools = ", ".join(f"{tool} {version}" for tool, version in found.items())
+    head = (
+        f"{tools}\nCPU time, minimum of up to {plan.repeats} processes, one build each; "
+        "flowdsl by its dearest form (straight lines or loop), Hera and KFP by their cheapest\n"
+    )
+    print(show(results, judged, head))
+    if chosen.json is not None:
+        chosen.json.write_text(json.dumps(as_data(results, judged, found), indent=2) + "\n")
+    return 1 if results.crashes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
