@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    import io
 
 
 def main() -> None:
     """Run the command in `sys.argv` and exit with its code."""
-    from flowdsl.cli.app import run
+    stream = cast("io.TextIOWrapper | None", sys.stdout)
+    if stream is not None:
+        # What is compiled has the same bytes everywhere.
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+    try:
+        from flowdsl.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+        sys.exit(run(sys.argv[1:]))
+    except KeyboardInterrupt:  # before `run` could see to it, or after
+        sys.exit(130)

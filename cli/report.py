@@ -39,16 +39,24 @@ class _Located(NamedTuple):
     span: Span | None
     file: str
     related: tuple[tuple[str, Span | None, str], ...]
+    sources: Sources
 
 
 def render(diagnostics: Sequence[Diagnostic], sources: Sources, format: Format, color: bool = False) -> str:
+    """All findings about one file and what it imports: `render_all` of one."""
+    return render_all([(diagnostics, sources)], format, color)
+
+
+def render_all(
+    reports: Sequence[tuple[Sequence[Diagnostic], Sources]], format: Format, color: bool = False
+) -> str:
     """All findings, sorted by place, equal ones once; complete lines, or nothing.
 
     `text` ends with the summary; `json` is a list, `[]` without findings, with columns in code points
     from 1, ends exclusive, null where there is no place; `github` is the workflow command `error` or
     `warning` (docs.github.com, "Workflow commands for GitHub Actions"). `color` is for text.
     """
-    found = _located(diagnostics, sources)
+    found = _located(reports)
     if format == "json":
         return json.dumps([_json(one) for one in found], indent=2) + "\n"
     if format == "github":
@@ -59,13 +67,13 @@ def render(diagnostics: Sequence[Diagnostic], sources: Sources, format: Format, 
 
     if format == "concise":
         return "".join(_head(one, paint) + "\n" for one in found)
-    blocks = ["\n".join(_block(one, sources, paint)) for one in found]
+    blocks = ["\n".join(_block(one, paint)) for one in found]
     return "\n\n".join([*blocks, _count(found)]) + "\n" if blocks else ""
 
 
 def summary(diagnostics: Sequence[Diagnostic], sources: Sources) -> str:
     """How many findings there are, equal ones once: `2 errors, 1 warning`; empty without findings."""
-    return _count(_located(diagnostics, sources))
+    return _count(_located([(diagnostics, sources)]))
 
 
 def suppressed(
@@ -135,18 +143,20 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def _located(diagnostics: Sequence[Diagnostic], sources: Sources) -> list[_Located]:
+def _located(reports: Sequence[tuple[Sequence[Diagnostic], Sources]]) -> list[_Located]:
     found: dict[tuple[Span | None, str], _Located] = {}
-    for finding, place, related in diagnostics:
-        span = None if place is None else sources.resolve(place)
-        others = ((sources.resolve(other.place), other.message) for other in related)
-        one = _Located(
-            finding,
-            span,
-            "" if span is None else sources.shown(span.file),
-            tuple((sources.shown(other.file) if other else "", other, text) for other, text in others),
-        )
-        found.setdefault((span, finding.message), one)
+    for diagnostics, sources in reports:
+        for finding, place, related in diagnostics:
+            span = None if place is None else sources.resolve(place)
+            others = ((sources.resolve(other.place), other.message) for other in related)
+            one = _Located(
+                finding,
+                span,
+                "" if span is None else sources.shown(span.file),
+                tuple((sources.shown(other.file) if other else "", other, text) for other, text in others),
+                sources,
+            )
+            found.setdefault((span, finding.message), one)
     return sorted(found.values(), key=_order)
 
 
@@ -176,13 +186,14 @@ def _head(one: _Located, paint: Callable[[str, str], str]) -> str:
     return f"{place}{kind}: {visible(finding.message)}"
 
 
-def _block(one: _Located, sources: Sources, paint: Callable[[str, str], str]) -> Iterator[str]:
+def _block(one: _Located, paint: Callable[[str, str], str]) -> Iterator[str]:
     finding, span = one.finding, one.span
     label = visible(finding.caption)
+    advice = "" if finding.advice == finding.caption else visible(finding.advice)
     number = "" if span is None else str(span.line)
     margin = " " * max(len(number), 1)
     yield _head(one, paint)
-    lines = [] if span is None else sources.excerpt(span)
+    lines = [] if span is None else one.sources.excerpt(span)
     notes: list[str] = []
     if span is None or not lines:
         notes.append(label)
@@ -195,7 +206,7 @@ def _block(one: _Located, sources: Sources, paint: Callable[[str, str], str]) ->
         yield f"{bar} {' ' * _width(before)}{carets}"
     for file, other, text in one.related:
         notes.append(visible(text) + (f", {visible(file)}:{other.line}" if other else ""))
-    notes.append(f"help: {visible(finding.advice)}" if finding.advice else "")
+    notes.append(f"help: {advice}" if advice else "")
     yield from (f"{paint('gutter', f'{margin} =')} {note}" for note in notes if note)
 
 
@@ -250,9 +261,8 @@ def _github(one: _Located) -> str:
             properties |= {"col": span.column, "endColumn": span.end_column}
     properties["title"] = finding.code
     said = ",".join(f"{name}={_property(visible(str(value)))}" for name, value in properties.items())
-    text = "\n".join(
-        filter(None, (visible(finding.message), visible(finding.caption), visible(finding.advice)))
-    )
+    texts = dict.fromkeys((finding.message, finding.caption, finding.advice))
+    text = "\n".join(visible(one) for one in texts if one)
     return f"::{finding.severity} {said}::{_data(text)}"
 
 

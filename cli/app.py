@@ -1,0 +1,205 @@
+"""Commands and their options."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from flowdsl import __version__
+from flowdsl.cli.completion import Shell
+from flowdsl.cli.process import BUG, DONE, INTERRUPTED, WRONG, Refused, err, mute, out
+from flowdsl.cli.report import Format
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclopts import CycloptsError
+
+app = App(
+    name="flowdsl",
+    help="Pipelines in Python, compiled to Argo Workflows.",
+    help_epilogue="""\
+Example:
+  flowdsl compile pipeline.py -o pipeline.yaml
+
+flowdsl COMMAND --help shows the options of a command, and examples.
+
+Exit codes: 0 done, 1 the answer is no (compile --check found a difference),
+2 the input is wrong, 70 a bug of flowdsl, 130 interrupted.""",
+    version=__version__,
+    help_format="plaintext",
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,  # `run` answers for it
+)
+
+FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
+_FLAG = Parameter(negative="", show_default=False)
+
+
+@app.command(
+    name="compile",
+    help_epilogue="""\
+Examples:
+  flowdsl compile pipeline.py
+  flowdsl compile pipeline.py:nightly -o nightly.yaml
+  flowdsl compile pipeline.py --as template | kubectl apply -f -
+  flowdsl compile pipeline.py --check""",
+)
+def compile_command(
+    file: Path,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    check: Annotated[bool, _FLAG] = False,
+    kind: Annotated[Literal["workflow", "template"], Parameter(name="--as")] = "workflow",
+    format: FormatOption = "text",
+) -> int:
+    """Write the Argo YAML of the pipelines in a file.
+
+    The YAML goes to standard output, findings go to standard error.
+    Nothing is written when there is an error.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines. Without a name: all that no other one calls.
+    output
+        The file to write. It is left alone when its content is the same.
+    check
+        Write nothing, show what would change in the file of -o (else FILE with .yaml for .py).
+        Exit 1 if anything would.
+    kind
+        A Workflow to create, or a WorkflowTemplate to apply.
+    """
+    from flowdsl.cli.compiling import compile_file
+
+    return compile_file(file, output=output, check=check, kind=kind, format=format)
+
+
+@app.command(
+    name="check",
+    help_epilogue="""\
+Examples:
+  flowdsl check pipeline.py
+  flowdsl check pipelines/*.py --format concise
+  flowdsl check pipeline.py --format github""",
+)
+def check_command(file: Path, /, *files: Path, format: FormatOption = "text") -> int:
+    """Find what is wrong with pipelines, without writing anything.
+
+    Findings go to standard output. Exit 0 without errors, 2 with errors.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines.
+    files
+        More of them.
+    """
+    from flowdsl.cli.compiling import check_files
+
+    return check_files((file, *files), format=format)
+
+
+@app.command(
+    name="graph",
+    help_epilogue="""\
+Examples:
+  flowdsl graph pipeline.py
+  flowdsl graph pipeline.py --as dot | dot -Tpdf -o pipeline.pdf
+  flowdsl graph pipeline.py:nightly --svg nightly.svg""",
+)
+def graph_command(
+    file: Path,
+    /,
+    *,
+    language: Annotated[Literal["mermaid", "dot"], Parameter(name="--as")] = "mermaid",
+    svg: Path | None = None,
+) -> int:
+    """Draw the tasks of pipelines and what they wait for.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines. Without a name: all that no other one calls.
+    language
+        The language of the drawing, which goes to standard output.
+    svg
+        Write a picture to this file instead. Needs an extra: pip install 'flowdsl[svg]'
+    """
+    from flowdsl.cli.drawing import draw
+
+    return draw(file, language=language, svg=svg)
+
+
+@app.command(
+    name="--install-completion",
+    help_epilogue="""\
+Examples:
+  flowdsl --install-completion
+  flowdsl --install-completion --shell zsh --output ~/.zfunc/_flowdsl""",
+)
+def completion_command(*, shell: Shell | None = None, output: Path | None = None) -> int:
+    """Let the shell complete commands, options and files.
+
+    Writes a script to where the shell looks for it and, for bash, zsh and
+    PowerShell, a line that loads it to the file that is read at the start.
+
+    Parameters
+    ----------
+    shell
+        The shell; without it, the one in use.
+    output
+        Write the script to this file, and nothing else.
+    """
+    from flowdsl.cli.completion import install
+
+    return install(app, shell, output)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; the exit code."""
+    from cyclopts import CycloptsError
+
+    try:
+        try:
+            answer: Any = app(list(arguments), exit_on_error=False, print_error=False)
+            out("")  # what cyclopts printed
+            return answer if isinstance(answer, int) else DONE
+        except CycloptsError as error:
+            err(_usage(error))
+        except Refused as error:
+            err(f"flowdsl: {error}\n")
+        return WRONG
+    except KeyboardInterrupt:
+        err("flowdsl: interrupted\n")
+        return INTERRUPTED
+    except SystemExit:
+        return DONE  # the reader of a help page has gone: rich ends the process then
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            mute(sys.stdout)
+            err(f"flowdsl: {error.strerror}\n")
+            return WRONG
+        from flowdsl.cli.report import internal_error
+
+        err(internal_error(error) + "\n")
+        return BUG
+
+
+def _usage(error: CycloptsError) -> str:
+    """What is wrong with the arguments, and where to read how they are right."""
+    from cyclopts.exceptions import MissingArgumentError, UnusedCliTokensError
+
+    command = " ".join(("flowdsl", *(error.command_chain or ())))
+    text = str(error).rstrip()
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        text = f"`{error.unused_tokens[0]}` is one argument too many"
+    elif isinstance(error, MissingArgumentError) and error.argument is not None:
+        name = error.keyword or error.argument.name
+        text = f"{name} needs a value" if name.startswith("-") else f"{name} is missing"
+    return f"flowdsl: {text}\n{command} --help shows what it takes\n"

@@ -1,0 +1,157 @@
+"""`compile` and `check`: from a file's name to YAML or findings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.cli.files import difference, same, save
+from flowdsl.cli.process import DONE, NO, WRONG, Refused, err, out
+from flowdsl.cli.report import render_all, suppressed
+from flowdsl.compiler.compile import Compiled, Kind, compile_loaded, resting_collector
+from flowdsl.compiler.load import LoadError, load, user_traceback
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.source import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from flowdsl.cli.report import Format
+
+
+class Judged(NamedTuple):
+    """A file on its way out: what it compiled to, or why not."""
+
+    compiled: Compiled | None
+    diagnostics: list[Diagnostic]
+    sources: Sources
+    traceback: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing may be written."""
+        return self.compiled is None or any(one.finding.severity == "error" for one in self.diagnostics)
+
+
+def judge(target: Path, kind: Kind = "workflow") -> Judged:
+    """Load and compile FILE or FILE:NAME; raises `Refused` when the project's settings cannot be used."""
+    from flowdsl.cli.config import ignored
+
+    path, name = parted(target)
+    codes = ignored(path)
+    with _quiet():
+        try:
+            loaded = load(path)
+        except LoadError as error:
+            return _failed(error)
+        try:
+            compiled = compile_loaded(loaded, name, kind)
+        except LoadError as error:
+            return _failed(error)
+        except SystemExit as error:  # of the user's: in the body of a pipeline
+            return Judged(None, [], loaded.sources, user_traceback(error))
+    return Judged(compiled, suppressed(compiled.diagnostics, loaded.sources, codes), loaded.sources)
+
+
+def _failed(error: LoadError) -> Judged:
+    found = [error.diagnostic] if error.diagnostic is not None else []
+    return Judged(None, found, error.sources, error.traceback or "")
+
+
+def parted(target: Path) -> tuple[Path, str | None]:
+    """FILE and NAME; a file whose own name has a colon is itself."""
+    head, colon, name = target.name.rpartition(":")
+    if colon and head and name and not os.path.lexists(target):
+        return target.with_name(head), name
+    return target, None
+
+
+@contextlib.contextmanager
+def _quiet() -> Generator[None]:
+    """What the user's code prints goes to standard error, and the collector rests: little here is in cycles.
+
+    Also what it prints from C code or lets other programs print, so that standard output is the YAML alone.
+    """
+    with resting_collector(), contextlib.redirect_stdout(sys.stderr), _redirected():
+        yield
+
+
+@contextlib.contextmanager
+def _redirected() -> Generator[None]:
+    try:
+        kept = os.dup(1)
+    except OSError:  # there is no standard output
+        yield
+        return
+    try:
+        _send(1, 2)
+        yield
+    finally:
+        if sys.__stdout__ is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.__stdout__.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _send(descriptor: int, to: int) -> None:
+    """Let a descriptor write to where another one does; to nowhere if that is closed."""
+    try:
+        os.dup2(to, descriptor)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+
+
+def show(found: Sequence[Judged], format: Format, to: Callable[[str], None]) -> None:
+    """Write all findings with `out` or `err`; exceptions of the user's code go to standard error."""
+    for one in found:
+        err(one.traceback)
+    stream = sys.stdout if to is out else sys.stderr
+    color = format == "text" and stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
+    to(render_all([(one.diagnostics, one.sources) for one in found], format, color))
+
+
+def compile_file(
+    target: Path,
+    *,
+    output: Path | None,
+    check: bool,
+    kind: Kind,
+    format: Format,
+) -> int:
+    """Compile a file to standard output or to `output`; the exit code."""
+    if output is not None:
+        refuse_source(output, target)
+    judged = judge(target, kind)
+    show([judged], format, err)
+    if judged.failed:
+        return WRONG
+    assert judged.compiled is not None
+    text = judged.compiled.text
+    if check:
+        changes = difference(text, output or parted(target)[0].with_suffix(".yaml"))
+        out(changes)
+        return NO if changes else DONE
+    if output is None:
+        out(text)
+    else:
+        save(text, output)
+    return DONE
+
+
+def refuse_source(output: Path, target: Path) -> None:
+    """Never write over the pipeline itself; raises `Refused`."""
+    if same(output, parted(target)[0]):
+        raise Refused(f"{output} is the pipeline itself: name another file to write")
+
+
+def check_files(targets: Sequence[Path], *, format: Format) -> int:
+    """Report the findings of files on standard output; the exit code."""
+    found = [judge(target) for target in targets]
+    show(found, format, out)
+    return WRONG if any(one.failed for one in found) else DONE

@@ -1,0 +1,70 @@
+"""The project's own settings: `[tool.flowdsl]` of pyproject.toml, or flowdsl.toml."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.cli.process import Refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KEYS = ("ignore",)
+
+_CODE = re.compile(r"FD\d{3}")
+
+
+def ignored(path: Path) -> frozenset[str]:
+    """The codes of warnings that the project of a file does not want to see.
+
+    The settings are those of the nearest folder, at or above the file's, that has a flowdsl.toml or a
+    pyproject.toml with a table `[tool.flowdsl]`. Raises `Refused` when they cannot be used.
+    """
+    file, settings = _settings(path)
+    for key in settings:
+        if key not in KEYS:
+            from flowdsl.diagnostic import suggest
+
+            raise Refused(f"{file}: there is no setting `{key}`: {suggest(key, KEYS)}")
+    given: object = settings.get("ignore", [])
+    codes = cast("list[object]", given) if isinstance(given, list) else [None]
+    known: set[str] = set()
+    for code in codes:
+        if not isinstance(code, str):
+            raise Refused(f'{file}: `ignore` is a list of codes, as in ignore = ["FD217"]')
+        if not _CODE.fullmatch(code):
+            raise Refused(f'{file}: `{code}` in `ignore` is no code of a warning: they look like "FD217"')
+        known.add(code)
+    return frozenset(known)
+
+
+def _settings(path: Path) -> tuple[Path | None, dict[str, Any]]:
+    try:
+        folder = path.resolve().parent
+    except (OSError, RuntimeError):  # a loop of links; reading the file says so
+        return None, {}
+    for place in (folder, *folder.parents):
+        own = place / "flowdsl.toml"
+        if own.is_file():
+            return own, _read(own)
+        project = place / "pyproject.toml"
+        if project.is_file():
+            found = _table(_table(_read(project), "tool"), "flowdsl")
+            if found is not None:
+                return project, found
+    return None, {}
+
+
+def _table(settings: dict[str, Any] | None, key: str) -> dict[str, Any] | None:
+    found = None if settings is None else settings.get(key)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise Refused(f"{path}: {error}") from error

@@ -1,0 +1,99 @@
+"""The files that commands write: whole or not at all, and only when their content changes."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from pathlib import Path
+
+from flowdsl.cli.process import Refused
+
+
+def save(text: str, path: Path) -> bool:
+    """Write a text as UTF-8; whether that was needed.
+
+    The new content takes the place of the old in one rename, so a reader never sees half of it. A file
+    keeps its mode and a link its target. What is no file (`/dev/stdout`) is written to as it is.
+    Raises `Refused`.
+    """
+    data = text.encode("utf-8")
+    try:
+        before = _status(path)
+        if before is not None and stat.S_ISDIR(before.st_mode):
+            raise Refused(f"{path} is a folder: name a file in it, as {path / 'pipeline.yaml'}")
+        if before is not None and not stat.S_ISREG(before.st_mode):
+            path.write_bytes(data)
+            return True
+        if before is not None and before.st_size == len(data) and path.read_bytes() == data:
+            return False
+        target = Path(os.path.realpath(path))
+        if before is None and not target.parent.exists():
+            raise Refused(f"{path} cannot be written: there is no folder {path.parent}")
+        if before is not None:
+            target.open("ab").close()  # a file that is protected is not replaced
+        _replace(target, data, 0o666 & ~_umask() if before is None else stat.S_IMODE(before.st_mode))
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror}") from error
+    return True
+
+
+def difference(text: str, path: Path) -> str:
+    """What would change in a file, as a unified diff; empty if nothing. Raises `Refused`."""
+    try:
+        before = None if _status(path) is None else path.read_bytes()
+    except OSError as error:
+        raise Refused(f"{path} cannot be read: {error.strerror}") from error
+    if before == text.encode("utf-8"):
+        return ""
+    import difflib
+
+    old = [] if before is None else _lines(before.decode("utf-8", "backslashreplace"))
+    name = os.devnull if before is None else str(path)
+    found = difflib.unified_diff(old, _lines(text), name, str(path), "committed", "compiled")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found
+    )
+
+
+def same(one: Path, two: Path) -> bool:
+    """Whether two paths name one file that exists."""
+    try:
+        return one.samefile(two)
+    except OSError:
+        return False
+
+
+def _lines(text: str) -> list[str]:
+    """The lines with their ends; only a line feed ends one."""
+    return list(io.StringIO(text, newline="\n"))
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _replace(target: Path, data: bytes, mode: int) -> None:
+    import tempfile
+
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".flowdsl.", suffix=".part")
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.chmod(mode)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

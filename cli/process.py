@@ -1,0 +1,65 @@
+"""What a command is to whoever runs it: its exit code, its refusals, its two streams."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+DONE = 0
+NO = 1
+"""The answer is no: `--check` found a difference."""
+WRONG = 2
+"""The input is wrong: findings, usage, a file that cannot be read or written."""
+BUG = 70
+"""flowdsl itself is wrong. Source: EX_SOFTWARE of sysexits.h."""
+INTERRUPTED = 130
+"""Ctrl-C. Source: what a shell reports for a process that SIGINT ended."""
+
+
+class Refused(Exception):
+    """A command that cannot be done as it was asked for; the text is one line that says why. Exit code 2."""
+
+
+def out(text: str) -> None:
+    """Write to standard output; raises `Refused` when it takes nothing more."""
+    if (error := _put(sys.stdout, text)) is not None:
+        raise Refused(f"standard output cannot be written: {error.strerror}") from error
+
+
+def err(text: str) -> None:
+    """Write to standard error."""
+    _put(sys.stderr, text)
+
+
+def _put(stream: TextIO | None, text: str) -> OSError | None:
+    """Write at once; the error, if it is not that the reader has seen enough, as `head` has."""
+    if stream is None:  # closed by whoever started the process
+        return None
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        mute(stream)
+    except OSError as error:
+        mute(stream)
+        return error
+    return None
+
+
+def mute(stream: TextIO | None) -> None:
+    """Let a stream that failed write to nowhere.
+
+    What is left in its buffer would fail again when Python ends. Source: the documentation of Python's
+    `signal`, "Note on SIGPIPE".
+    """
+    if stream is None:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

@@ -1,0 +1,832 @@
+"""The command line: what it writes where, its exit codes, its help. Goldens are in tests/cli."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+import yaml
+
+from flowdsl.cli.app import run
+from tests.goldens import same
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+GOLDENS = Path(__file__).parent / "cli"
+
+PIPELINE = """\
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def hello(name: str) -> str:
+    return f"hello {name}"
+
+
+@pipeline
+def greet(name: str = "you") -> None:
+    hello(name)
+"""
+TWO = (
+    PIPELINE
+    + """
+
+@pipeline
+def inner() -> None:
+    hello("inside")
+
+
+@pipeline(name="good-night")
+def night() -> None:
+    inner()
+"""
+)
+WRONG = PIPELINE.replace("hello(name)\n", "hello(nmae=name)\n", 1)
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder, and a terminal of 80 columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def flowdsl(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
+    """Run a command in this process, in the current folder."""
+
+    def command(*arguments: str) -> Result:
+        capsys.readouterr()
+        code = run(arguments)
+        out, err = capsys.readouterr()
+        return Result(code, out, err)
+
+    return command
+
+
+def write(name: str, text: str) -> Path:
+    path = Path(name)
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def listing(folder: str = ".") -> list[str]:
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+def process(*arguments: str, **options: object) -> subprocess.Popen[str]:
+    """The command as a process of its own."""
+    command = [sys.executable, "-m", "flowdsl.cli", *arguments]
+    settings: dict[str, object] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.Popen(command, text=True, encoding="utf-8", **settings)  # type: ignore[call-overload, no-any-return]
+
+
+def finished(*arguments: str, **options: object) -> Result:
+    with process(*arguments, **options) as child:
+        out, err = child.communicate(timeout=120)
+        return Result(child.returncode, out, err)
+
+
+@contextlib.contextmanager
+def unprivileged(folder: Path) -> Generator[None]:
+    """Run as somebody whom the modes of files hold back; root becomes nobody for the while."""
+    if os.geteuid() != 0:
+        yield
+        return
+    nobody = 65534
+    os.chown(folder, nobody, nobody)
+    for path in folder.rglob("*"):
+        os.chown(path, nobody, nobody)
+    os.seteuid(nobody)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.fixture
+def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A current folder that everybody can reach; those of pytest are closed to others."""
+    path = Path(tempfile.mkdtemp())
+    path.chmod(0o755)
+    monkeypatch.chdir(path)
+    yield path
+    path.chmod(0o755)
+    shutil.rmtree(path)
+
+
+# --- help and usage ----------------------------------------------------------------------------------
+
+PAGES = {
+    "help": ("--help",),
+    "help-compile": ("compile", "--help"),
+    "help-check": ("check", "--help"),
+    "help-graph": ("graph", "--help"),
+    "help-install-completion": ("--install-completion", "--help"),
+}
+USAGE = (
+    ("compil", "pipeline.py"),
+    ("unheard-of",),
+    ("--unheard-of",),
+    ("compile",),
+    ("compile", "pipeline.py", "other.py"),
+    ("compile", "pipeline.py", "--chek"),
+    ("compile", "pipeline.py", "--unheard-of"),
+    ("compile", "pipeline.py", "-o"),
+    ("compile", "pipeline.py", "-o", "a.yaml", "-o", "b.yaml"),
+    ("compile", "pipeline.py", "--as", "workflo"),
+    ("compile", "pipeline.py", "--check=perhaps"),
+    ("check",),
+    ("check", "pipeline.py", "--format", "xml"),
+    ("check", "pipeline.py", "--frmat", "json"),
+    ("graph", "pipeline.py", "--as", "svg"),
+    ("graph", "pipeline.py", "--svg"),
+    ("--install-completion", "--shell", "tcsh"),
+)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_help(name: str, flowdsl: Callable[..., Result], request: pytest.FixtureRequest) -> None:
+    code, out, err = flowdsl(*PAGES[name])
+    assert (code, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "Example" in out
+    same("\n".join(line.rstrip() for line in out.splitlines()) + "\n", GOLDENS / f"{name}.txt", request)
+
+
+def test_without_arguments_help_is_shown(flowdsl: Callable[..., Result]) -> None:
+    assert flowdsl() == flowdsl("--help")
+
+
+def test_wrong_usage(flowdsl: Callable[..., Result], request: pytest.FixtureRequest) -> None:
+    said: list[str] = []
+    for arguments in USAGE:
+        code, out, err = flowdsl(*arguments)
+        assert (code, out) == (2, "")
+        said.append(f"$ flowdsl {' '.join(arguments)}\n{err}")
+    same("\n".join(said), GOLDENS / "usage.txt", request)
+
+
+def test_there_are_no_other_goldens() -> None:
+    assert {path.stem for path in GOLDENS.iterdir()} == {*PAGES, "usage", "graph"}
+
+
+def test_every_example_of_the_help_is_right(flowdsl: Callable[..., Result]) -> None:
+    """Each names a command and options that exist."""
+    write("pipeline.py", PIPELINE.replace("greet", "nightly"))
+    Path("pipelines").mkdir()
+    write("pipelines/one.py", PIPELINE)
+    seen = 0
+    for arguments in PAGES.values():
+        for line in re.findall(r"^  flowdsl (.*)$", flowdsl(*arguments).out, re.MULTILINE):
+            words = line.partition(" | ")[0].replace("*", "one").split()
+            if words[0] != "--install-completion":
+                assert flowdsl(*words).code in (0, 1), line
+                seen += 1
+    assert seen >= 8
+
+
+def test_version(flowdsl: Callable[..., Result]) -> None:
+    from flowdsl import __version__
+
+    assert flowdsl("--version") == (0, f"{__version__}\n", "")
+
+
+# --- compile -----------------------------------------------------------------------------------------
+
+
+def test_compile_writes_to_standard_output(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    code, out, err = flowdsl("compile", "pipeline.py")
+    assert (code, err) == (0, "")
+    document = yaml.safe_load(out)
+    assert (document["kind"], document["metadata"]) == ("Workflow", {"generateName": "greet-"})
+    assert listing() == ["pipeline.py"]
+
+
+def test_the_kind_is_a_choice(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    document = yaml.safe_load(flowdsl("compile", "pipeline.py", "--as", "template").out)
+    assert (document["kind"], document["metadata"]) == ("WorkflowTemplate", {"name": "greet"})
+
+
+def names(text: str) -> list[str]:
+    return [document["metadata"]["generateName"] for document in yaml.safe_load_all(text)]
+
+
+def test_each_root_pipeline_is_a_document(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", TWO)
+    assert names(flowdsl("compile", "pipeline.py").out) == ["greet-", "good-night-"]
+
+
+@pytest.mark.parametrize(
+    ("name", "compiled"), [("inner", "inner-"), ("night", "good-night-"), ("good-night", "good-night-")]
+)
+def test_a_name_chooses_a_pipeline(name: str, compiled: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", TWO)
+    assert names(flowdsl("compile", f"pipeline.py:{name}").out) == [compiled]
+
+
+def test_a_file_may_have_a_colon_in_its_name(flowdsl: Callable[..., Result]) -> None:
+    write("a:greet", PIPELINE)
+    assert names(flowdsl("compile", "a:greet").out) == ["greet-"]
+    assert names(flowdsl("compile", "a:greet:greet").out) == ["greet-"]
+
+
+def test_a_name_that_no_pipeline_has(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", TWO)
+    code, out, err = flowdsl("compile", "pipeline.py:gret")
+    assert (code, out) == (2, "")
+    assert "error[FD111]: there is no pipeline `gret`: did you mean `greet`?" in err
+
+
+def test_a_file_without_pipelines(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", "x = 1\n")
+    code, out, err = flowdsl("compile", "pipeline.py")
+    assert (code, out) == (2, "")
+    assert err.startswith("error[FD110]: there is no pipeline in pipeline.py\n")
+
+
+@pytest.mark.parametrize("command", ["compile", "check", "graph"])
+def test_a_file_that_is_not_there(command: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    code, out, err = flowdsl(command, "pipelin.py")
+    assert code == 2
+    assert "error[FD102]: there is no file `pipelin.py`" in out + err
+    assert "did you mean `pipeline.py`?" in out + err
+
+
+def test_findings_go_to_standard_error(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", WRONG)
+    code, out, err = flowdsl("compile", "pipeline.py")
+    assert (code, out) == (2, "")
+    assert re.search(r"^pipeline\.py:11:\d+: error\[FD\d+\]: ", err, re.MULTILINE)
+    assert [row["line"] for row in json.loads(flowdsl("compile", "pipeline.py", "--format", "json").err)] == [
+        11
+    ]
+
+
+def test_what_the_file_prints_goes_to_standard_error(flowdsl: Callable[..., Result]) -> None:
+    write(
+        "pipeline.py",
+        PIPELINE.replace("    hello(name)", "    print('traced')\n    hello(name)") + "print('loaded')\n",
+    )
+    code, out, err = flowdsl("compile", "pipeline.py")
+    assert (code, err) == (0, "loaded\ntraced\n")
+    assert "loaded" not in out
+
+
+def test_what_its_children_print_does_too(folder: Path) -> None:
+    prints = ("os.write(1, b'raw ')", "sys.__stdout__.write('kept ')", "subprocess.run(['echo', 'child'])")
+    write("pipeline.py", PIPELINE + "\n".join(("import os, subprocess, sys", *prints)))
+    code, out, err = finished("compile", "pipeline.py")
+    assert code == 0
+    assert sorted(err.split()) == ["child", "kept", "raw"]
+    assert out.startswith("apiVersion: ")
+
+
+def test_an_exception_of_the_file_is_shown_as_python_shows_it(flowdsl: Callable[..., Result]) -> None:
+    path = write("pipeline.py", "def f():\n    return {}['key']\n\n\nf()\n")
+    ran = subprocess.run([sys.executable, path.resolve()], capture_output=True, text=True, check=False)
+    for command in ("compile", "check", "graph"):
+        assert flowdsl(command, "pipeline.py") == (2, "", ran.stderr)
+
+
+def test_an_exception_of_a_pipeline_too(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE.replace("    hello(name)", "    {}['key']"))
+    code, out, err = flowdsl("compile", "pipeline.py")
+    assert (code, out) == (2, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert err.endswith("KeyError: 'key'\n")
+    assert err.count('  File "') == 1
+
+
+def test_the_file_may_not_end_the_process(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE + "import sys\nsys.exit(0)\n")
+    code, out, err = flowdsl("compile", "pipeline.py")
+    assert (code, out) == (2, "")
+    assert "error[FD105]: the file ends Python when it is loaded: SystemExit(0)" in err
+
+
+def test_nor_may_a_pipeline(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE.replace("    hello(name)", "    raise SystemExit(0)"))
+    code, out, err = flowdsl("compile", "pipeline.py")
+    assert (code, out) == (2, "")
+    assert "SystemExit" in err
+
+
+# --- compile -o --------------------------------------------------------------------------------------
+
+
+def test_the_output_is_what_standard_output_gets(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE.replace("hello {name}", "héllo → {name}"))
+    text = flowdsl("compile", "pipeline.py").out
+    assert flowdsl("compile", "pipeline.py", "-o", "a.yaml") == (0, "", "")
+    assert Path("a.yaml").read_bytes().decode() == text
+    assert "héllo → " in text
+    assert listing() == ["a.yaml", "pipeline.py"]
+
+
+def test_the_same_content_is_not_written_again(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+    os.utime("a.yaml", (1, 1))
+    before = Path("a.yaml").stat()
+    flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+    assert (Path("a.yaml").stat().st_mtime_ns, Path("a.yaml").stat().st_ino) == (
+        before.st_mtime_ns,
+        before.st_ino,
+    )
+    write("pipeline.py", PIPELINE.replace("you", "world"))
+    flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+    assert Path("a.yaml").stat().st_mtime_ns > before.st_mtime_ns
+
+
+def test_a_file_keeps_its_mode_and_a_new_one_has_the_usual(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    write("a.yaml", "old").chmod(0o640)
+    before = os.umask(0o027)
+    try:
+        flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+        flowdsl("compile", "pipeline.py", "-o", "b.yaml")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(Path("a.yaml").stat().st_mode) == 0o640
+    assert stat.S_IMODE(Path("b.yaml").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_keeps_its_target(exists: bool, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    Path("real").mkdir()
+    if exists:
+        write("real/a.yaml", "old")
+    Path("a.yaml").symlink_to("real/a.yaml")
+    assert flowdsl("compile", "pipeline.py", "-o", "a.yaml").code == 0
+    assert Path("a.yaml").readlink() == Path("real/a.yaml")
+    assert listing("real") == ["a.yaml"]
+    assert Path("real/a.yaml").read_text(encoding="utf-8").startswith("apiVersion: ")
+
+
+def test_nothing_is_written_when_there_is_an_error(flowdsl: Callable[..., Result]) -> None:
+    write("a.yaml", "old")
+    for text in (WRONG, "1 / 0\n", "x = (\n", PIPELINE + TWO.replace("inner()\n", "inner(1)\n")):
+        write("pipeline.py", text)
+        for name in ("a.yaml", "new.yaml"):
+            code, out, _ = flowdsl("compile", "pipeline.py", "-o", name)
+            assert (code, out) == (2, "")
+    assert Path("a.yaml").read_text(encoding="utf-8") == "old"
+    assert listing() == ["a.yaml", "pipeline.py"]
+
+
+def test_a_failed_replacement_leaves_the_old_file(
+    flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("pipeline.py", PIPELINE)
+    write("a.yaml", "old")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    code, out, err = flowdsl("compile", "pipeline.py", "-o", "a.yaml")
+    assert (code, out, err) == (2, "", "flowdsl: a.yaml cannot be written: No space left on device\n")
+    assert Path("a.yaml").read_text(encoding="utf-8") == "old"
+    assert listing() == ["a.yaml", "pipeline.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("deploy/a.yaml", "deploy/a.yaml cannot be written: there is no folder deploy"),
+        ("pipeline.py/a.yaml", "pipeline.py/a.yaml cannot be written: Not a directory"),
+        (".", ". is a folder: name a file in it, as pipeline.yaml"),
+        ("pipeline.py", "pipeline.py is the pipeline itself: name another file to write"),
+        ("link.py", "link.py is the pipeline itself: name another file to write"),
+        ("round", "round cannot be written: Too many levels of symbolic links"),
+    ],
+)
+def test_an_output_that_cannot_be(name: str, said: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    Path("link.py").symlink_to("pipeline.py")
+    Path("round").symlink_to("round")
+    for command in (("compile", "pipeline.py", "-o", name), ("graph", "pipeline.py", "--svg", name)):
+        assert flowdsl(*command) == (2, "", f"flowdsl: {said}\n")
+    assert Path("pipeline.py").read_text(encoding="utf-8") == PIPELINE
+
+
+def test_an_output_without_permission(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write("pipeline.py", PIPELINE)
+    Path("locked").mkdir()
+    write("locked/a.yaml", "old")
+    write("b.yaml", "old").chmod(0o444)
+    run(["compile", "pipeline.py"])  # so that all modules are loaded
+    capsys.readouterr()
+    Path("locked").chmod(0o555)
+    with unprivileged(open_folder):
+        for name in ("locked/a.yaml", "locked/new.yaml", "b.yaml"):
+            assert run(["compile", "pipeline.py", "-o", name]) == 2
+            assert capsys.readouterr() == ("", f"flowdsl: {name} cannot be written: Permission denied\n")
+    assert listing("locked") == ["a.yaml"]
+    assert {Path(name).read_text(encoding="utf-8") for name in ("locked/a.yaml", "b.yaml")} == {"old"}
+
+
+def test_what_is_no_file_is_written_to(folder: Path) -> None:
+    write("pipeline.py", PIPELINE)
+    os.mkfifo("pipe")
+    with process("compile", "pipeline.py", "-o", "pipe") as child:
+        assert Path("pipe").read_text(encoding="utf-8").startswith("apiVersion: ")
+        child.communicate(timeout=120)
+        assert child.returncode == 0
+    assert stat.S_ISFIFO(Path("pipe").stat().st_mode)
+
+
+# --- compile --check ---------------------------------------------------------------------------------
+
+
+def test_check_compares(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    text = flowdsl("compile", "pipeline.py").out
+    write("pipeline.yaml", text)
+    assert flowdsl("compile", "pipeline.py", "--check") == (0, "", "")
+    write("pipeline.yaml", text.replace("you", "me"))
+    code, out, err = flowdsl("compile", "pipeline.py", "--check")
+    assert (code, err) == (1, "")
+    assert out.startswith("--- pipeline.yaml\tcommitted\n+++ pipeline.yaml\tcompiled\n@@ -")
+    assert re.findall(r"^([-+ ]) .*value: (me|you)", out, re.MULTILINE) == [("-", "me"), ("+", "you")]
+    assert sum(line[0] in "-+" for line in out.splitlines()) == 4
+    write("pipeline.py", WRONG)
+    code, out, err = flowdsl("compile", "pipeline.py", "--check")
+    assert (code, out) == (2, "")
+    assert "error[" in err
+
+
+def test_the_difference_is_a_patch(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    text = flowdsl("compile", "pipeline.py").out
+    for old in (
+        "",
+        "x: 1",
+        "x: 1\r\n",
+        text[:-1],
+        text.replace("\n", "\r\n"),
+        f"\x0b\x0c\x1c\u2028\n{text}",
+        text * 2,
+    ):
+        write("pipeline.yaml", old)
+        code, out, _ = flowdsl("compile", "pipeline.py", "--check")
+        assert code == 1
+        write("change.patch", out)
+        subprocess.run(["git", "apply", "-p0", "change.patch"], check=True)
+        assert Path("pipeline.yaml").read_bytes().decode() == text
+
+
+def test_check_of_a_file_that_is_not_there_or_not_text(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    text = flowdsl("compile", "pipeline.py").out
+    code, out, err = flowdsl("compile", "pipeline.py", "--check", "-o", "deploy/a.yaml")
+    assert (code, err) == (1, "")
+    assert out.startswith("--- /dev/null\tcommitted\n+++ deploy/a.yaml\tcompiled\n@@ -0,0 +1,")
+    Path("a.yaml").write_bytes(text.encode().replace(b"you", b"\xff\xef\xbf\xbd"))
+    code, out, err = flowdsl("compile", "pipeline.py", "--check", "-o", "a.yaml")
+    assert (code, err) == (1, "")
+    assert "\\xff" in out
+    assert flowdsl("compile", "pipeline.py", "--check", "-o", ".") == (
+        2,
+        "",
+        "flowdsl: . cannot be read: Is a directory\n",
+    )
+
+
+def test_check_writes_nothing(open_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Proven by a folder that cannot be written to, with a module beside the pipeline."""
+    write("pipeline.py", "import helper\n" + PIPELINE)
+    write("helper.py", "")
+    assert run(["compile", "pipeline.py", "-o", "pipeline.yaml"]) == 0
+    assert run(["compile", "pipeline.py", "--check", "-o", "other.yaml"]) == 1
+    capsys.readouterr()
+    open_folder.chmod(0o555)
+    before = {path.name: path.stat().st_mtime_ns for path in open_folder.iterdir()}
+    with unprivileged(open_folder):
+        with pytest.raises(PermissionError):
+            write("x", "")
+        assert run(["compile", "pipeline.py", "--check"]) == 0
+        assert run(["compile", "pipeline.py", "--check", "-o", "other.yaml"]) == 1
+        assert run(["check", "pipeline.py"]) == 0
+    assert capsys.readouterr().err == ""
+    assert {path.name: path.stat().st_mtime_ns for path in open_folder.iterdir()} == before
+    assert set(before) == {"pipeline.py", "helper.py", "pipeline.yaml"}
+
+
+# --- check -------------------------------------------------------------------------------------------
+
+
+def test_check_reports_on_standard_output(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", WRONG)
+    code, out, err = flowdsl("check", "pipeline.py")
+    assert (code, err) == (2, "")
+    assert out.startswith("pipeline.py:11:")
+    assert out.endswith("\n1 error\n")
+
+
+@pytest.mark.parametrize(("form", "said"), [("text", ""), ("concise", ""), ("json", "[]\n"), ("github", "")])
+def test_nothing_found(form: str, said: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    write("other.py", PIPELINE)
+    assert flowdsl("check", "pipeline.py", "--format", form) == (0, said, "")
+    assert flowdsl("check", "pipeline.py", "other.py", "--format", form) == (0, said, "")
+    assert flowdsl("compile", "pipeline.py", "--format", form).err == said
+
+
+def test_several_files_make_one_report(flowdsl: Callable[..., Result]) -> None:
+    write("b.py", WRONG)
+    write("a.py", WRONG)
+    write("fine.py", PIPELINE)
+    write("raises.py", "1 / 0\n")
+    files = ("b.py", "raises.py", "fine.py", "a.py", "gone.py", "a.py")
+    code, out, err = flowdsl("check", *files, "--format", "json")
+    assert code == 2
+    assert [row["file"] for row in json.loads(out)] == ["a.py", "b.py", None]
+    assert err.endswith("ZeroDivisionError: division by zero\n")
+    code, out, _ = flowdsl("check", *files)
+    assert code == 2
+    assert re.findall(r"^(\S+?):\d+:\d+: error|^(\d+ errors?)$", out, re.MULTILINE) == [
+        ("a.py", ""),
+        ("b.py", ""),
+        ("", "3 errors"),
+    ]
+    assert flowdsl("check", "fine.py", "raises.py").code == 2
+
+
+def test_two_files_may_have_helpers_of_one_name(flowdsl: Callable[..., Result]) -> None:
+    for name in ("one", "two"):
+        Path(name).mkdir()
+        write(f"{name}/helper.py", f"NAME = {name!r}\n")
+        write(f"{name}/pipeline.py", "import helper\n" + PIPELINE + f"assert helper.NAME == {name!r}\n")
+    assert flowdsl("check", "one/pipeline.py", "two/pipeline.py") == (0, "", "")
+
+
+# --- settings ----------------------------------------------------------------------------------------
+
+WARNED = PIPELINE.replace("    hello(name)\n", '    said = hello(name)\n    _ = f"lost: {said}"\n')
+
+
+def warned(flowdsl: Callable[..., Result], name: str = "pipeline.py") -> list[str]:
+    return [row["code"] for row in json.loads(flowdsl("check", name, "--format", "json").out)]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pyproject.toml", '[tool.flowdsl]\nignore = ["{code}"]\n'),
+        ("flowdsl.toml", 'ignore = ["{code}"]\n'),
+    ],
+)
+def test_a_warning_is_silenced_for_the_project(file: str, text: str, flowdsl: Callable[..., Result]) -> None:
+    Path("deep/er").mkdir(parents=True)
+    write("deep/er/pipeline.py", WARNED)
+    (code,) = warned(flowdsl, "deep/er/pipeline.py")
+    write("deep/pyproject.toml", '[project]\nname = "has no settings"\n')
+    write(file, text.format(code=code))
+    assert warned(flowdsl, "deep/er/pipeline.py") == []
+    write("deep/flowdsl.toml", "ignore = []\n")
+    assert warned(flowdsl, "deep/er/pipeline.py") == [code]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("flowdsl.toml", "ignore = [\n", "Invalid value (at end of document)"),
+        ("pyproject.toml", "[tool\n", "Expected ']' at the end of a table declaration (at line 1, column 6)"),
+        ("flowdsl.toml", 'ignore = "FD310"\n', '`ignore` is a list of codes, as in ignore = ["FD217"]'),
+        ("flowdsl.toml", "ignore = [310]\n", '`ignore` is a list of codes, as in ignore = ["FD217"]'),
+        (
+            "flowdsl.toml",
+            'ignore = ["fd310"]\n',
+            '`fd310` in `ignore` is no code of a warning: they look like "FD217"',
+        ),
+        ("flowdsl.toml", "ignroe = []\n", "there is no setting `ignroe`: did you mean `ignore`?"),
+        (
+            "pyproject.toml",
+            "[tool.flowdsl]\nignroe = []\n",
+            "there is no setting `ignroe`: did you mean `ignore`?",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_used(
+    file: str, text: str, said: str, flowdsl: Callable[..., Result]
+) -> None:
+    write("pipeline.py", PIPELINE)
+    path = write(file, text).resolve()
+    for command in ("compile", "check", "graph"):
+        assert flowdsl(command, "pipeline.py") == (2, "", f"flowdsl: {path}: {said}\n")
+
+
+def test_settings_in_an_odd_shape_are_those_of_others(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    write("pyproject.toml", "tool = 1\n")
+    assert flowdsl("check", "pipeline.py").code == 0
+
+
+def test_settings_that_are_not_text(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    Path("flowdsl.toml").write_bytes(b"\xff")
+    code, out, err = flowdsl("check", "pipeline.py")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"flowdsl: {Path('flowdsl.toml').resolve()}: ")
+    assert err.count("\n") == 1
+
+
+# --- graph -------------------------------------------------------------------------------------------
+
+
+def test_graph(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    assert flowdsl("graph", "pipeline.py") == (0, 'flowchart TD\n  n0["hello"]\n', "")
+    assert flowdsl("graph", "pipeline.py", "--as", "dot").out.startswith('digraph "greet" {\n')
+    assert flowdsl("graph", "pipeline.py", "--svg", "a.svg") == (0, "", "")
+    assert Path("a.svg").read_text(encoding="utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    write("pipeline.py", WRONG)
+    assert flowdsl("graph", "pipeline.py").code == 2
+
+
+def test_a_picture_without_its_extra(flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    write("pipeline.py", PIPELINE.replace("    hello(name)", "    said = hello(name)\n    hello(said)"))
+    monkeypatch.setitem(sys.modules, "grandalf.graphs", None)
+    code, out, err = flowdsl("graph", "pipeline.py", "--svg", "a.svg")
+    assert (code, out, err) == (2, "", "flowdsl: --svg needs an extra: pip install 'flowdsl[svg]'\n")
+    assert not Path("a.svg").exists()
+
+
+# --- completion --------------------------------------------------------------------------------------
+
+
+def test_completion_is_installed(flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(Path("home").resolve()))
+    Path("home").mkdir()
+    code, out, err = flowdsl("--install-completion", "--shell", "bash")
+    assert (code, err) == (0, "")
+    script = Path("home/.local/share/bash-completion/completions/flowdsl")
+    assert out == f"completion for bash: {script.resolve()}\na new shell uses it\n"
+    assert str(script.resolve()) in Path("home/.bashrc").read_text(encoding="utf-8")
+    write("pipeline.py", "")
+    for words, answer in (("che", "check"), ("compile pip", "pipeline.py"), ("compile x --as t", "template")):
+        text = f". '{script}'; COMP_WORDS=(flowdsl {words}); COMP_CWORD={len(words.split())}; _flowdsl"
+        text += "; echo ${COMPREPLY[@]}"
+        ran = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True)
+        assert ran.stdout.split() == [answer]
+
+
+def test_completion_goes_to_a_file(flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(Path.cwd()))
+    assert flowdsl("--install-completion", "--shell", "zsh", "--output", "deep/_flowdsl").code == 0
+    assert Path("deep/_flowdsl").read_text(encoding="utf-8").startswith("#compdef flowdsl")
+    assert listing() == ["deep"]
+    code, out, err = flowdsl("--install-completion", "--shell", "zsh", "--output", "deep/_flowdsl/x")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.endswith(("Not a directory\n", "File exists\n"))
+
+
+def test_completion_for_an_unknown_shell(
+    flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cyclopts.completion import detect
+
+    def fail() -> str:
+        raise detect.ShellDetectionError
+
+    monkeypatch.setattr(detect, "detect_shell", fail)
+    said = "flowdsl: the shell in use is unknown: name it, as --shell bash\n"
+    assert flowdsl("--install-completion") == (2, "", said)
+
+
+# --- when things go wrong ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stage", ["compiler.argo.to_argo", "compiler.emit.emit", "compiler.lint.lint"])
+def test_a_bug_of_ours(stage: str, flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("lost")
+
+    write("pipeline.py", PIPELINE)
+    monkeypatch.setattr(f"flowdsl.{stage}", broken)
+    for command in (("compile", "pipeline.py", "-o", "a.yaml"), ("check", "pipeline.py")):
+        code, out, err = flowdsl(*command)
+        assert (code, out) == (70, "")
+        assert err.startswith("This is a bug of flowdsl, not a mistake in your pipeline.\n")
+        assert "Traceback (most recent call last):\n" in err
+        assert "in broken\n" in err
+        assert err.endswith("\nKeyError: 'lost'\n\n")
+    assert listing() == ["pipeline.py"]
+
+
+def test_an_interruption(folder: Path) -> None:
+    write("pipeline.py", "import time\nprint('ready', flush=True)\ntime.sleep(600)\n")
+    # A shell lets its background jobs ignore the signal, and they hand that on.
+    settings = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    with process("compile", "pipeline.py", "-o", "a.yaml", **settings) as child:
+        assert child.stderr is not None
+        assert child.stderr.readline() == "ready\n"
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=120)
+    assert (child.returncode, out, err) == (130, "", "flowdsl: interrupted\n")
+    assert listing() == ["pipeline.py"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("compile", "pipeline.py"), 0),
+        (("compile", "pipeline.py", "--check"), 1),
+        (("check", "wrong.py"), 2),
+        (("graph", "pipeline.py"), 0),
+        (("--help",), 0),
+        (("--version",), 0),
+    ],
+)
+@pytest.mark.parametrize("together", [False, True])
+def test_the_reader_has_gone(arguments: tuple[str, ...], code: int, together: bool, folder: Path) -> None:
+    write("pipeline.py", PIPELINE)
+    write("wrong.py", WRONG)
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": writer, "stderr": subprocess.STDOUT} if together else {"stdout": writer}
+    result = finished(*arguments, **streams)
+    os.close(writer)
+    assert (result.code, result.err or "") == (code, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+@pytest.mark.parametrize("arguments", [("compile", "pipeline.py"), ("graph", "pipeline.py"), ("--help",)])
+def test_the_disk_is_full(arguments: tuple[str, ...], folder: Path) -> None:
+    write("pipeline.py", PIPELINE)
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        code, _, err = finished(*arguments, stdout=full)
+    assert code == 2
+    assert re.fullmatch(r"flowdsl: .*No space left on device\n", err)
+
+
+def test_standard_output_is_utf8_everywhere(folder: Path) -> None:
+    write("pipeline.py", PIPELINE.replace("hello {name}", "héllo → {name}"))
+    env = {**os.environ, "PYTHONIOENCODING": "latin-1", "LC_ALL": "C"}
+    code, out, err = finished("compile", "pipeline.py", env=env)
+    assert (code, err) == (0, "")
+    assert "héllo → {name}" in out
+
+
+def test_a_command_loads_only_what_it_needs(folder: Path) -> None:
+    """No Kubernetes, no HTTP, and nothing that draws help."""
+    write("pipeline.py", PIPELINE)
+    script = "; ".join(
+        (
+            "import sys",
+            "from flowdsl.cli.app import run",
+            "code = run(sys.argv[1:])",
+            "print(*sys.modules, file=sys.stderr)",
+            "sys.exit(code)",
+        )
+    )
+    libraries = {
+        "kubernetes",
+        "urllib3",
+        "requests",
+        "httpx",
+        "aiohttp",
+        "ssl",
+        "socket",
+        "http",
+        "jsonschema",
+        "grandalf",
+    }
+    for arguments in (
+        ("compile", "pipeline.py"),
+        ("check", "pipeline.py"),
+        ("graph", "pipeline.py"),
+        ("--help",),
+    ):
+        command = [sys.executable, "-c", script, *arguments]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        loaded = {name.partition(".")[0] for name in ran.stderr.split()}
+        assert "flowdsl" in loaded
+        assert not loaded & (libraries if "--help" in arguments else libraries | {"rich"})
