@@ -60,7 +60,9 @@ class _Writer:
         spec: Json = {"entrypoint": program.entrypoint}
         for field, option in _SPEC.items():
             if option in options:
-                spec[field] = {"secondsAfterCompletion": options[option]} if option == "ttl" else options[option]
+                spec[field] = (
+                    {"secondsAfterCompletion": options[option]} if option == "ttl" else options[option]
+                )
                 self._origin(spec, field, program.places[option])
         if program.parameters:
             spec["arguments"] = {
@@ -71,7 +73,8 @@ class _Writer:
             }
         if program.volumes:
             spec["volumes"] = [
-                {"name": name, "persistentVolumeClaim": {"claimName": claim}} for name, claim in program.volumes
+                {"name": name, "persistentVolumeClaim": {"claimName": claim}}
+                for name, claim in program.volumes
             ]
         inline = inlined(program)
         self.inline = {one.name: one for one in program.templates if one.name in inline}
@@ -340,5 +343,3 @@ def may_hold_dollar(kind: t.Type) -> bool:
             return may_hold_dollar(item)
         case _:
             return True
-
-

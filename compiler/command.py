@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
@@ -98,8 +98,8 @@ def _read(definition: StepDef, said: Commanded, found: list[Diagnostic]) -> Comm
             and word.value.endswith("c")
         )
         words.append(word)
-    env = []
-    for name, value in said.env.items():
+    env: list[tuple[str, Expr]] = []
+    for name, value in cast("Mapping[Any, object]", said.env).items():
         place = Argument(said.site, "env", part=f"item:{name}")
         if not isinstance(name, str) or not is_env_name(name):
             wrong = Argument(said.site, "env", part=f"key:{name}")
@@ -115,7 +115,7 @@ def _read(definition: StepDef, said: Commanded, found: list[Diagnostic]) -> Comm
 
 def _word(definition: StepDef, argument: object, where: str, place: Place, found: list[Diagnostic]) -> Expr:
     if is_value(argument):
-        return expr_of(argument)  # type: ignore[arg-type]
+        return expr_of(argument)
     if isinstance(argument, (int, float)) and not isinstance(argument, bool):
         return Const(str(argument), t.TEXT)
     if not isinstance(argument, (str, PurePath)):

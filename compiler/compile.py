@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.load import LoadError, importing, user_traceback
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline, PipelineDef
+from flowdsl.place import Definition
 from flowdsl.step import Step, StepDef
 from flowdsl.tracing import BodyError, trace_pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.carry import Carried, ModuleSource
@@ -39,6 +42,21 @@ class Compiled(NamedTuple):
         return any(one.finding.severity == "error" for one in self.diagnostics)
 
 
+@contextlib.contextmanager
+def resting_collector() -> Generator[None]:
+    """Without the cyclic collector: a compilation keeps all that it makes, and cycles would be sought in vain.
+
+    With it, the time grows faster than the number of tasks.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 class InternalError(Exception):
     """The compiler wrote something wrong by itself: a bug of flowdsl, not a mistake of the user."""
 
@@ -49,6 +67,11 @@ def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind = "workfl
     Raises `LoadError` when the body of a pipeline raises an exception of its own, and `InternalError`
     when the manifest is wrong at a place that no text of the user decides.
     """
+    with resting_collector():
+        return _compile(loaded, name, kind)
+
+
+def _compile(loaded: Loaded, name: str | None, kind: Kind) -> Compiled:
     from flowdsl.compiler.argo import to_argo
     from flowdsl.compiler.emit import emit
 
@@ -69,7 +92,7 @@ def judge(manifest: Manifest) -> list[Diagnostic]:
     """The findings of lint about a manifest, each at the place in the user's file that caused it."""
     from flowdsl.compiler.lint import lint
 
-    found = []
+    found: list[Diagnostic] = []
     for problem in lint(manifest.body):
         place = origin(manifest, problem.path)
         if place is None:
@@ -192,18 +215,22 @@ class _Unit:
         if definition.kind != "python":
             return None
         if id(definition) not in self._carried:
-            from flowdsl.compiler.carry import ModuleSource, carry
+            from flowdsl.compiler import mistakes
+            from flowdsl.compiler.carry import ModuleSource, carry, unwrapped
             from flowdsl.compiler.checks.definitions import classes
 
-            function = definition.function
+            function = unwrapped(definition.function)
             filename = function.__code__.co_filename
             module = self._modules.get(filename)
             if module is None:
                 file = self.loaded.sources.file(filename)
                 if file is None or file.tree is None:
+                    place = Definition(definition.function.__code__)
+                    self.diagnostics.append(Diagnostic(mistakes.NoSource(definition.name), place))
+                    self._carried[id(definition)] = None
                     return None
                 module = self._modules[filename] = ModuleSource(file, function.__globals__)
-            made, found = carry(function, module, classes(definition.signature))
+            made, found = carry(definition.function, module, classes(definition.signature))
             self._carried[id(definition)] = made
             self.diagnostics.extend(found)
         return self._carried[id(definition)]

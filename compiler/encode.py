@@ -6,7 +6,7 @@ import enum
 import json
 import re
 from math import isfinite
-from typing import Any
+from typing import Any, cast
 
 from flowdsl import types as t
 
@@ -41,16 +41,18 @@ def plain(value: Any, kind: t.Type) -> Any:
         case t.Mapping(item):
             return {key: plain(one, item) for key, one in value.items()}
         case t.Fixed(items):
-            ordered = list(value.values()) if isinstance(value, dict) else value
-            return [plain(one, item) for one, item in zip(ordered, items, strict=True)]
+            return [plain(field(value, str(at)), item) for at, item in enumerate(items)]
         case t.Record(_, fields):
-            return {field.name: plain(_field(value, field.name), field.type) for field in fields}
+            return {one.name: plain(field(value, one.name), one.type) for one in fields}
         case _:
             return value
 
 
-def _field(value: Any, name: str) -> Any:
-    return value[name] if isinstance(value, dict) else getattr(value, name)
+def field(value: Any, name: str) -> Any:
+    """A field of a record, or of the dict or tuple that stands for one."""
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)[name]
+    return value[int(name)] if name.isdigit() else getattr(value, name)
 
 
 def placeholder(kind: t.Type) -> str:

@@ -34,8 +34,10 @@ from flowdsl.expr import (
 VOLUMES = "/flowdsl/volumes"
 
 _OPERATORS = {"&": "&&", "|": "||"}
-_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(32), 127)}
-_ESCAPES |= str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
+_ESCAPES = {
+    **{code: f"\\u{code:04x}" for code in (*range(32), 127)},
+    **str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}),
+}
 _BRACES = re.compile(r"\{(?=\{)|\}(?=\})")
 
 
@@ -57,6 +59,8 @@ def text_of(expr: Expr, want: t.Type) -> str:
             return _composed(expr, want)
         case Join(parts) if t.is_text(want) and not _brace_before_value(parts):
             return "".join(part if isinstance(part, str) else text_of(part, part.type) for part in parts)
+        case _:
+            pass
     quote = _needs_quotes(expr.type, want)
     if not quote and (tag := simple(expr)) is not None:
         return tag
@@ -259,7 +263,13 @@ def formula(expr: Expr) -> str:
         case Ran(task):
             return f"tasks['{task}'].status == 'Succeeded'"
         case Get(of, key, kind):
-            index = f"asInt({ref(key)})" if isinstance(key, Item) else literal(key) if isinstance(key, str) else key
+            index = (
+                f"asInt({ref(key)})"
+                if isinstance(key, Item)
+                else literal(key)
+                if isinstance(key, str)
+                else key
+            )
             found = f"{_json_of(of)}[{index}]"
             return f"int({found})" if kind == t.INT else found
         case _:

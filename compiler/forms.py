@@ -16,13 +16,13 @@ from flowdsl.compiler.ports import (
     FromEnv,
     FromEnvPath,
     FromFile,
-    FromFolder,
     FromParts,
     FromRows,
     Reader,
+    file_reader,
 )
-from flowdsl.node import Node
 from flowdsl.expr import Expr, Get, Param
+from flowdsl.node import Node
 
 
 class Plain(Node):
@@ -191,9 +191,7 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
     optional = isinstance(kind, t.Maybe)
     match form:
         case File():
-            if isinstance(plain, (t.Sequence, t.Mapping)):
-                return FromFolder(f"{IN}/{name}", isinstance(plain, t.Mapping))
-            return FromFile(f"{IN}/{name}", optional)
+            return file_reader(f"{IN}/{name}", kind)
         case Absent():
             return FromFile(f"{IN}/{name}", True)
         case Mounted():

@@ -57,7 +57,9 @@ class Placement(NamedTuple):
     """Which nodes may run a pod, and how urgent it is."""
 
     node: Mapping[str, str]
-    affinity: tuple[tuple[tuple[str, str, tuple[str, ...]], ...], ...]  # any of: all of (key, operator, values)
+    affinity: tuple[
+        tuple[tuple[str, str, tuple[str, ...]], ...], ...
+    ]  # any of: all of (key, operator, values)
     tolerations: tuple[Mapping[str, str], ...]
     priority: str | None
 

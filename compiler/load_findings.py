@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from flowdsl.diagnostic import Finding
+from flowdsl.diagnostic import Finding, suggest
 
 
 class InvalidSyntax(Finding):

@@ -12,7 +12,18 @@ from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes
 from flowdsl.compiler.command import command_line
 from flowdsl.compiler.expressions import VOLUMES, text_of
-from flowdsl.compiler.forms import PLAIN, Carried, Form, handed, inputs, port_types, ports, reader, variable, volumes
+from flowdsl.compiler.forms import (
+    PLAIN,
+    Carried,
+    Form,
+    handed,
+    inputs,
+    port_types,
+    ports,
+    reader,
+    variable,
+    volumes,
+)
 from flowdsl.compiler.naming import Templates, slug
 from flowdsl.compiler.options import STEP_OPTIONS, Settings, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
@@ -32,6 +43,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry import Carried as Source
     from flowdsl.trace import Call
+
 
 class _Leaf(NamedTuple):
     """What sets the templates of one step apart."""
@@ -188,9 +200,7 @@ class Lowering:
         ]
         ins.extend(_hidden(plan.needs_at and not plan.root, plan.needs_index))
         outs = [
-            output
-            for out, carried in plan.results.items()
-            for output in self._handed_on(plan, out, carried)
+            output for out, carried in plan.results.items() for output in self._handed_on(plan, out, carried)
         ]
         if plan.body:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
@@ -224,7 +234,8 @@ class Lowering:
     def _picker(self, plan: CallPlan) -> str:
         """The template that picks the best of very many rows."""
         call = plan.call
-        assert call.loop is not None and call.loop.objective is not None
+        assert call.loop is not None
+        assert call.loop.objective is not None
         name = self.names.name(plan.best, f"pick {plan.name}")
         image = PYTHON
         if isinstance(call.target, StepDef) and call.target.kind == "python":
@@ -235,9 +246,7 @@ class Lowering:
             plan.name, objective.metric, objective.goal, call.loop.minimum, [out.name for out in outs]
         )
         empty = settings({}, lambda name: call.site, STEP_OPTIONS)[0]
-        pod = ir.Pod(
-            image, (Const("python3", t.TEXT),), source, (), (), {}, {}, empty.placement, None, None
-        )
+        pod = ir.Pod(image, (Const("python3", t.TEXT),), source, (), (), {}, {}, empty.placement, None, None)
         outputs = tuple(ir.Output(out.name, "parameter", f"{OUT}/{out.name}") for out in outs)
         rows = ir.Input("rows", "text", f"{IN}/rows")
         self.templates.append(ir.Template(name, (rows,), outputs, pod, call.site, {}))
@@ -431,9 +440,7 @@ class Lowering:
         return known.bound(forms) if known is not None else ((), ())
 
 
-def _variables(
-    forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
-) -> tuple[tuple[str, Expr], ...]:
+def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) -> tuple[tuple[str, Expr], ...]:
     """The environment variables that carry parameters into a Python step."""
     found: list[tuple[str, Expr]] = []
     for name, form in forms:
@@ -470,4 +477,3 @@ def _definition(owner: PipelineDef) -> Place:
 
 def _option(definition: StepDef | PipelineDef, name: str) -> Place:
     return Definition(definition.function.__code__, name, "option")
-

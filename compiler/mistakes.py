@@ -15,11 +15,14 @@ EXAMPLES = {
     "image": 'image="python:3.12-slim"',
     "labels": 'labels={"team": "search"}',
     "memory": 'memory="512Mi" or memory="8Gi"',
+    "memory of GPU": 'gpu=GPU(1, memory="40Gi")',
+    "mig of GPU": 'gpu=GPU(1, mig="1g.5gb")',
     "mounts": 'mounts={"/data": Volume("claim")}',
     "name": 'name="nightly"',
     "node": 'node={"disk": "ssd"}',
     "parallelism": "parallelism=10",
     "priority": 'priority="high", the name of a PriorityClass',
+    "product of GPU": """gpu=GPU(1, product="NVIDIA-A100-SXM4-40GB"), as `kubectl get nodes --show-labels` has it""",
     "retries": "retries=3",
     "secrets": 'secrets={"TOKEN": Secret("hub", "token")}',
     "service_account": 'service_account="pipelines"',
@@ -145,7 +148,7 @@ class MigVendor(Finding):
     code = "FD278"
     title = "`mig` is a partition of an NVIDIA GPU"
     label = "cannot be combined with `resource` or another vendor"
-    help = "leave the other out"
+    help = 'ask for the partition alone: GPU(1, mig="1g.5gb")'
 
 
 class ProductPattern(Finding):
@@ -512,7 +515,7 @@ class BadObjectName(Finding):
     """The name of an object of the cluster that Kubernetes refuses."""
 
     code = "FD340"
-    title = "`{have}` cannot be the name of {what}"
+    title = "{have} cannot be the name of {what}"
     label = "Kubernetes refuses the name"
     help = "write the name as `kubectl get` shows it: lower-case letters, digits, `-` and `.`"
     have: str
@@ -551,7 +554,13 @@ class BadLabelText(Finding):
     help = "{form}"
     have: str
     what: str
-    form: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the form that Kubernetes asks for."""
+        form = "write at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+        if self.what.startswith("the key"):
+            form = "write `name` or `domain/name`, the name of at most 63 letters, digits, `-`, `_` and `.`"
+        return {**super().words(), "form": form}
 
 
 class OutsideVolume(Finding):
@@ -563,3 +572,13 @@ class OutsideVolume(Finding):
     help = "name a folder or file on the volume"
     have: str
     volume: str
+
+
+class NoSource(Finding):
+    """A step whose text cannot be found."""
+
+    code = "FD345"
+    title = "the source of `{step}` cannot be found"
+    label = "made by code without a file"
+    help = "define the step in a file: its source becomes the script"
+    step: str

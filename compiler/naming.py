@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import hashlib
 from collections import defaultdict
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
@@ -37,6 +38,7 @@ def hexadecimal(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:4]
 
 
+@cache
 def slug(text: str) -> str:
     """A DNS label for an identifier; names that leave nothing get hex digits."""
     name = dns_name(text, _LONGEST)
@@ -60,6 +62,10 @@ def task_names(
         first = repeats[0]
         variable = assigned(first.site)
         base = slug(variable or first.target.name)
+        if len(repeats) == 1 and base not in taken:
+            taken[base] = first
+            names[id(first)] = base
+            continue
         marks = _marks(repeats)
         if any("-".join((base, *mark)) in taken for mark in marks):
             base = _other(base, first, variable, taken, diagnostics)

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Mount, Placement
 from flowdsl.compiler.placement import (
-    VENDORS,
     Wrong,
+    gpu_doubts,
     gpu_request,
     gpu_terms,
     gpu_toleration,
-    misspells,
     node_selector,
     resource_name,
+    said,
     toleration,
     where_terms,
 )
@@ -85,8 +85,10 @@ def _read(name: str, written: object, readers: Mapping[str, Reader], known: tupl
     return reader(name, written)
 
 
-def _entries(written: Mapping[Any, Any], entry: Callable[[Any, Any], T]) -> list[T]:
-    """What becomes of each entry of a dict; raises the `Wrong` of all entries that cannot be used."""
+def _entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T]) -> list[T]:
+    """What becomes of each entry of a dict; raises `Wrong`, or a group of it for all entries at fault."""
+    if not _is_mapping(written):
+        raise Wrong(mistakes.OptionType(name, want, said(written)))
     found: list[T] = []
     wrong: list[Wrong] = []
     for key, value in written.items():
@@ -97,6 +99,10 @@ def _entries(written: Mapping[Any, Any], entry: Callable[[Any, Any], T]) -> list
     if wrong:
         raise ExceptionGroup("entries", wrong)
     return found
+
+
+def _is_mapping(thing: object) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(thing, Mapping)
 
 
 def _each(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
@@ -115,12 +121,10 @@ def _reported(wrong: Wrong, place: Place) -> Diagnostic:
 
 def _doubts(name: str, written: Any) -> Iterator[Wrong]:
     """What can be used as written, and is probably not meant."""
-    if name == "gpu" and isinstance(written, GPU) and written.resource is not None:
-        close = next((one for one in VENDORS.values() if misspells(written.resource, one)), None)
-        if close is not None:
-            yield Wrong(mistakes.UnusualResource(written.resource, close), "item:resource")
-    if name == "env":
-        for variable, value in written.items():
+    if name == "gpu" and isinstance(written, GPU):
+        yield from gpu_doubts(written)
+    elif name == "env":
+        for variable, value in cast("Mapping[str, object]", written).items():
             if _SECRET_NAME.search(variable) and isinstance(value, str) and _SECRET_VALUE.fullmatch(value):
                 yield Wrong(mistakes.SecretInText(variable), f"item:{variable}")
 
@@ -155,20 +159,20 @@ def _settings(found: Mapping[str, Any]) -> Settings:
 
 def _text(name: str, written: object) -> str:
     if not isinstance(written, str):
-        raise Wrong(mistakes.OptionType(name, "a text", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "a text", said(written)))
     if not written.strip():
-        raise Wrong(mistakes.OptionType(name, "a text that is not empty", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "a text that is not empty", said(written)))
     if TOKEN.search(written):
         raise Wrong(mistakes.RunTimeOption(name))
     if "{{" in written:
-        raise Wrong(mistakes.OptionType(name, "a text without `{{`", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "a text without `{{`", said(written)))
     return written
 
 
 def _image(name: str, written: object) -> str:
     text = _text(name, written)
     if any(character.isspace() for character in text):
-        raise Wrong(mistakes.OptionType(name, "the name of an image without blanks", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "the name of an image without blanks", said(written)))
     return text
 
 
@@ -176,7 +180,7 @@ def _object_name(name: str, written: object) -> str:
     """The name of an object of the cluster."""
     text = _text(name, written)
     if not is_dns_subdomain(text):
-        raise Wrong(mistakes.BadObjectName(text, f"a {_OBJECTS[name]}"))
+        raise Wrong(mistakes.BadObjectName(repr(text), f"a {_OBJECTS[name]}"))
     return text
 
 
@@ -185,7 +189,7 @@ _OBJECTS = {"priority": "PriorityClass", "service_account": "ServiceAccount"}
 
 def _amount(name: str, written: object) -> str:
     if isinstance(written, bool) or not isinstance(written, (int, float, str)):
-        raise Wrong(mistakes.OptionType(name, "a number, or a text with a unit", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "a number, or a text with a unit", said(written)))
     text = str(written)
     try:
         amount = quantity(text)
@@ -203,8 +207,6 @@ _LEAST_MEMORY = 4 * 1024 * 1024
 
 
 def _node(name: str, written: object) -> Mapping[str, str]:
-    if not isinstance(written, Mapping):
-        raise Wrong(mistakes.OptionType(name, "a dict of labels", repr(written)))
 
     def entry(key: Any, value: Any) -> tuple[str, str]:
         if is_value(value):
@@ -215,7 +217,7 @@ def _node(name: str, written: object) -> Mapping[str, str]:
             part = "key" if error.text == key else "item"
             raise Wrong(mistakes.BadNode(error.text, error.expected), f"{part}:{key}") from None
 
-    return dict(_entries(written, entry))
+    return dict(_entries(name, written, "a dict of labels", entry))
 
 
 def _where(name: str, written: object) -> Any:
@@ -228,17 +230,15 @@ def _where(name: str, written: object) -> Any:
 
 
 def _tolerations(name: str, written: object) -> tuple[Mapping[str, str], ...]:
-    if isinstance(written, (str, Mapping)) or not isinstance(written, (list, tuple)):
-        raise Wrong(mistakes.OptionType(name, "a list", repr(written)))
+    if not isinstance(written, (list, tuple)):
+        raise Wrong(mistakes.OptionType(name, "a list", said(written)))
     try:
-        return tuple(toleration(one) for one in written)
+        return tuple(toleration(one) for one in cast("list[object]", written))
     except GrammarError as error:
         raise Wrong(mistakes.BadToleration(error.text, error.expected)) from None
 
 
 def _env(name: str, written: object) -> tuple[tuple[str, str], ...]:
-    if not isinstance(written, Mapping):
-        raise Wrong(mistakes.OptionType(name, "a dict of texts", repr(written)))
 
     def entry(key: Any, value: Any) -> tuple[str, str]:
         if not isinstance(key, str) or not is_env_name(key):
@@ -246,19 +246,17 @@ def _env(name: str, written: object) -> tuple[tuple[str, str], ...]:
         if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
             raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            finding = mistakes.OptionType(f"{name}[{key!r}]", "a text or a number", repr(value))
+            finding = mistakes.OptionType(f"{name}[{key!r}]", "a text or a number", said(value))
             raise Wrong(finding, f"item:{key}")
         if "{{" in str(value):
-            finding = mistakes.OptionType(f"{name}[{key!r}]", "a text without `{{`", repr(value))
+            finding = mistakes.OptionType(f"{name}[{key!r}]", "a text without `{{`", said(value))
             raise Wrong(finding, f"item:{key}")
         return key, str(value)
 
-    return tuple(_entries(written, entry))
+    return tuple(_entries(name, written, "a dict of texts", entry))
 
 
 def _secrets(name: str, written: object) -> tuple[tuple[str, Secret], ...]:
-    if not isinstance(written, Mapping):
-        raise Wrong(mistakes.OptionType(name, "a dict of Secret(name, key)", repr(written)))
 
     def entry(key: Any, value: Any) -> tuple[str, Secret]:
         if not isinstance(key, str) or not is_env_name(key):
@@ -266,13 +264,13 @@ def _secrets(name: str, written: object) -> tuple[tuple[str, Secret], ...]:
         if not isinstance(value, Secret):
             finding = mistakes.OptionType(f"{name}[{key!r}]", "Secret(name, key)", type(value).__name__)
             raise Wrong(finding, f"item:{key}")
-        if not isinstance(value.name, str) or not is_dns_subdomain(value.name):
-            raise Wrong(mistakes.BadObjectName(str(value.name), "a Secret"), f"item:{key}")
-        if not isinstance(value.key, str) or not re.fullmatch(r"[-._a-zA-Z0-9]+", value.key):
-            raise Wrong(mistakes.BadObjectName(str(value.key), "a key of a Secret"), f"item:{key}")
+        if not is_dns_subdomain(str(value.name)):
+            raise Wrong(mistakes.BadObjectName(repr(value.name), "a Secret"), f"item:{key}")
+        if not re.fullmatch(r"[-._a-zA-Z0-9]+", str(value.key)):
+            raise Wrong(mistakes.BadObjectName(repr(value.key), "a key of a Secret"), f"item:{key}")
         return key, value
 
-    return tuple(_entries(written, entry))
+    return tuple(_entries(name, written, "a dict of Secret(name, key)", entry))
 
 
 def _unmountable(path: object) -> str:
@@ -287,9 +285,6 @@ def _unmountable(path: object) -> str:
 
 
 def _mounts(name: str, written: object) -> tuple[tuple[Mount, Volume], ...]:
-    if not isinstance(written, Mapping):
-        raise Wrong(mistakes.OptionType(name, "a dict of paths to volumes", repr(written)))
-
     taken: dict[str, str] = {}
 
     def entry(path: Any, what: Any) -> tuple[Mount, Volume]:
@@ -311,19 +306,19 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Volume], ...]:
         finding = mistakes.OptionType(f"{name}[{path!r}]", "a Volume", type(what).__name__)
         raise Wrong(finding, f"item:{path}")
 
-    return tuple(_entries(written, entry))
+    return tuple(_entries(name, written, "a dict of paths to volumes", entry))
 
 
 def _retries(name: str, written: object) -> int:
     if isinstance(written, bool) or not isinstance(written, int) or written < 0:
-        raise Wrong(mistakes.OptionType(name, "a whole number of at least 0", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "a whole number of at least 0", said(written)))
     return written
 
 
 def seconds(name: str, written: object) -> float:
     """A duration option in seconds; raises `Wrong`."""
     if isinstance(written, bool) or not isinstance(written, (int, str)):
-        raise Wrong(mistakes.OptionType(name, "a text such as '6h' or whole seconds", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "a text such as '6h' or whole seconds", said(written)))
     try:
         found = duration(str(written))
     except GrammarError as error:
@@ -372,7 +367,7 @@ def pipeline_options(
 
 def _count(name: str, written: object) -> int:
     if isinstance(written, bool) or not isinstance(written, int) or written < 1:
-        raise Wrong(mistakes.OptionType(name, "a whole number of at least 1", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "a whole number of at least 1", said(written)))
     return written
 
 
@@ -388,27 +383,23 @@ def _whole_seconds(name: str, written: object) -> int:
 
 
 def _texts(name: str, written: object) -> dict[str, str]:
-    if not isinstance(written, Mapping):
-        raise Wrong(mistakes.OptionType(name, "a dict of texts", repr(written)))
 
     def entry(key: Any, value: Any) -> tuple[str, str]:
         if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
             raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
         if not isinstance(value, str):
-            raise Wrong(mistakes.OptionType(f"{name}[{key!r}]", "a text", repr(value)), f"item:{key}")
+            raise Wrong(mistakes.OptionType(f"{name}[{key!r}]", "a text", said(value)), f"item:{key}")
         if not isinstance(key, str) or not is_qualified_name(key):
-            finding = mistakes.BadLabelText(str(key), f"the key of {_ENTRIES[name]}", KEY_FORM)
+            finding = mistakes.BadLabelText(str(key), f"the key of {_ENTRIES[name]}")
             raise Wrong(finding, f"key:{key}")
         if name == "labels" and not is_label_value(value):
-            raise Wrong(mistakes.BadLabelText(value, "the value of a label", VALUE_FORM), f"item:{key}")
+            raise Wrong(mistakes.BadLabelText(value, "the value of a label"), f"item:{key}")
         return key, value
 
-    return dict(_entries(written, entry))
+    return dict(_entries(name, written, "a dict of texts", entry))
 
 
 _ENTRIES = {"labels": "a label", "annotations": "an annotation"}
-KEY_FORM = "write `name` or `domain/name`, the name of at most 63 letters, digits, `-`, `_` and `.`"
-VALUE_FORM = "write at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
 
 _PIPELINE_READERS: dict[str, Reader] = {
     "name": _name,

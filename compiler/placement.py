@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, cast
 
 from flowdsl.compiler import mistakes
 from flowdsl.gpu import GPU
@@ -105,7 +105,7 @@ def gpu_toleration(gpu: GPU, resource: str) -> dict[str, str]:
 
 def node_selector(labels: Mapping[object, object]) -> dict[str, str]:
     """A node selector with the real label keys; raises `GrammarError`."""
-    found = {}
+    found: dict[str, str] = {}
     for key, value in labels.items():
         if not isinstance(key, str) or not is_qualified_name(LABELS.get(key, key)):
             raise GrammarError(str(key), 0, len(str(key)), "a label name")
@@ -124,7 +124,8 @@ def toleration(written: object) -> dict[str, str]:
     Raises `GrammarError`. Source: kubectl taint; core/v1 Toleration.
     """
     if isinstance(written, Mapping):
-        return _toleration_fields({str(key): str(value) for key, value in written.items()})
+        fields = cast("Mapping[object, object]", written)
+        return _toleration_fields({str(key): str(value) for key, value in fields.items()})
     if not isinstance(written, str):
         raise GrammarError(repr(written), 0, len(repr(written)), "a text such as 'spot=true:NoSchedule'")
     body, colon, effect = written.partition(":")
@@ -172,16 +173,17 @@ def gpu_request(name: str, written: object) -> GPU:
     """The GPUs that an option asks for; raises `Wrong`."""
     gpu = GPU(written) if isinstance(written, int) and not isinstance(written, bool) else written
     if not isinstance(gpu, GPU):
-        raise Wrong(mistakes.OptionType(name, "a whole number or GPU(...)", repr(written)))
+        raise Wrong(mistakes.OptionType(name, "a whole number or GPU(...)", said(written)))
     for field in ("count", "product", "memory", "vendor", "resource", "mig"):
         if is_value(getattr(gpu, field)):
             raise Wrong(mistakes.RunTimeOption(field), f"item:{field}")
-    if isinstance(gpu.count, bool) or not isinstance(gpu.count, int) or gpu.count < 0:
-        raise Wrong(mistakes.BadGpuCount(repr(gpu.count)))
+    count = cast("object", gpu.count)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise Wrong(mistakes.BadGpuCount(said(count)))
     for field in ("memory", "resource", "mig"):
         text: object = getattr(gpu, field)
         if text is not None and not isinstance(text, str):
-            raise Wrong(mistakes.OptionType(f"{field} of GPU", "a text", repr(text)), f"item:{field}")
+            raise Wrong(mistakes.OptionType(f"{field} of GPU", "a text", said(text)), f"item:{field}")
     if gpu.resource is None and gpu.vendor not in VENDORS:
         raise Wrong(mistakes.UnknownVendor(str(gpu.vendor), tuple(VENDORS)), "item:vendor")
     if gpu.resource is not None and ("/" not in gpu.resource or not is_qualified_name(gpu.resource)):
@@ -190,15 +192,14 @@ def gpu_request(name: str, written: object) -> GPU:
         if gpu.resource is not None or gpu.vendor != "nvidia":
             raise Wrong(mistakes.MigVendor(), "item:mig")
         if _MIG.fullmatch(gpu.mig) is None:
-            wrong = mistakes.OptionType("mig of GPU", 'a profile such as "1g.5gb"', repr(gpu.mig))
+            wrong = mistakes.OptionType("mig of GPU", 'a profile such as "1g.5gb"', said(gpu.mig))
             raise Wrong(wrong, "item:mig")
     for product in gpu_products(gpu):
         if "*" in product:
             raise Wrong(mistakes.ProductPattern(product), "item:product")
         if not product or not is_label_value(product):
-            raise Wrong(
-                mistakes.BadNode(product, "the product as nodes are labelled with it"), "item:product"
-            )
+            label = "the text of a label of nodes"
+            raise Wrong(mistakes.OptionType("product of GPU", label, said(product)), "item:product")
     try:
         gpu_terms(gpu)
     except GrammarError as error:
@@ -208,15 +209,31 @@ def gpu_request(name: str, written: object) -> GPU:
 
 def gpu_products(gpu: GPU) -> tuple[str, ...]:
     """The products a GPU request names; raises `Wrong`."""
-    written: object = gpu.product
+    written = cast("object", gpu.product)
     products = () if written is None else (written,) if isinstance(written, str) else written
-    if not isinstance(products, (list, tuple)) or not all(isinstance(one, str) for one in products):
-        wrong = mistakes.OptionType("product of GPU", "a text or a list of texts", repr(written))
-        raise Wrong(wrong, "item:product")
-    return tuple(products)
+    if isinstance(products, (list, tuple)):
+        given = cast("list[object]", products)
+        texts = tuple(one for one in given if isinstance(one, str))
+        if len(texts) == len(given):
+            return texts
+    have = said(cast("object", gpu.product))
+    raise Wrong(mistakes.OptionType("product of GPU", "a text or a list of texts", have), "item:product")
 
 
-def misspells(text: str, name: str) -> bool:
+def gpu_doubts(gpu: GPU) -> Iterator[Wrong]:
+    """What a GPU request may ask for, and probably does not mean."""
+    for usual in VENDORS.values():
+        if gpu.resource is not None and _misspells(gpu.resource, usual):
+            yield Wrong(mistakes.UnusualResource(gpu.resource, usual), "item:resource")
+
+
+def said(thing: object) -> str:
+    """A value for a message."""
+    shown = repr(thing)
+    return shown if len(shown) <= 60 else type(thing).__name__
+
+
+def _misspells(text: str, name: str) -> bool:
     """Whether a text is a name with one character more, less or other."""
     if text == name or abs(len(text) - len(name)) > 1:
         return False

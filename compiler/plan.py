@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.encode import encode, placeholder
+from flowdsl.compiler.encode import encode, field, placeholder
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import (
     PLAIN,
@@ -478,7 +478,8 @@ class _Graph:
                     return Either((made, Const([], t.JSON)), t.JSON)
                 return made
             case Best(task, name, kind):
-                assert isinstance(task, Call) and task.loop is not None
+                assert isinstance(task, Call)
+                assert task.loop is not None
                 objective = task.loop.objective
                 assert objective is not None
                 maker = self.plan.by_call[id(task)]
@@ -548,8 +549,7 @@ class _Graph:
 def _part(result: Expr, out: t.Output) -> Expr:
     if isinstance(result, Const):
         key = str(out.attribute)
-        value = result.value[key] if isinstance(result.value, dict) else getattr(result.value, key)
-        return Const(value, out.type)
+        return Const(field(result.value, key), out.type)
     assert out.attribute is not None
     return Get(result, out.attribute, out.type)
 

@@ -20,7 +20,7 @@ from flowdsl.compiler.ports import (
     FromRows,
     layout,
 )
-from flowdsl.compiler.script_parts import IMPORTS, PARTS, STEP, with_their_parts, words
+from flowdsl.compiler.script_parts import IMPORTS, PARTS, STEP, assembled, indented, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.ports import Reader, Writer
 
 _MAIN = "_flowdsl_main"
-_TAKEN = {"result", "row", "index", "file", "value", *PARTS, *IMPORTS, *dir(builtins)}
+_BUILTINS = frozenset(dir(builtins))
+_TAKEN = {"result", "row", "index", "file", "value", *PARTS, *IMPORTS, *_BUILTINS}
 
 
 def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequence[Writer]) -> str:
@@ -80,23 +81,22 @@ class _Ending:
         if outputs:
             calling[0] = "result = " + calling[0]
         body = "\n".join((*calling, *checking, *writing))
-        parts = [PARTS[name] for name in with_their_parts(self.used)]
-        code = "\n".join((*parts, body)).replace(STEP, self.carried.function)
-        known = words(code)
+        parts, known = assembled(frozenset(self.used))
+        known |= words(body)
         imports = [name for name in IMPORTS if name in known]
         imports = [f"import {', '.join(imports)}\n"] if imports else []
-        shadowed = sorted(known & self.carried.names & set(dir(builtins)))
+        shadowed = sorted(known & self.carried.names & _BUILTINS)
         if shadowed:
             imports.append(f"from builtins import {', '.join(shadowed)}\n")
         if imports:
             imports.append("\n")
-        lines = ("".join(imports) + code).split("\n")
+        code = indented("".join(imports)) + parts + indented(body + "\n")
         return "".join(
             (
                 *(f"{alias} = {name}\n" for name, alias in self.aliases.items()),
                 "\n\n" if self.aliases else "",
                 f"def {_MAIN}():\n",
-                *(f"    {line}\n" if line else "\n" for line in lines),
+                code.replace(STEP, self.carried.function),
                 f'\n\nif __name__ == "__main__":\n    {_MAIN}()\n',
             )
         )

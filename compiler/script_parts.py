@@ -12,6 +12,7 @@ is unsafe in it is refused; the executor takes one line break off its end (SaveP
 from __future__ import annotations
 
 import re
+from functools import cache
 
 STEP = "STEP_NAME"
 IMPORTS = ("json", "os", "pathlib", "re", "shutil", "sys", "tempfile")
@@ -259,6 +260,7 @@ PARTS: dict[str, str] = {
     part.partition("(")[0]: "def " + part.rstrip() + "\n" for part in _PARTS.split("\ndef ")[1:]
 }
 _WORDS = re.compile(r"[A-Za-z_]\w*")
+_LINE = re.compile(r"^(?=.)", re.MULTILINE)
 
 
 def words(code: str) -> set[str]:
@@ -266,11 +268,18 @@ def words(code: str) -> set[str]:
     return set(_WORDS.findall(code))
 
 
-def with_their_parts(names: set[str]) -> list[str]:
-    """Parts and those that they call, in the order in which they are defined."""
+@cache
+def assembled(names: frozenset[str]) -> tuple[str, frozenset[str]]:
+    """Parts and those that they call, in the order in which they are defined, indented; and their words."""
     found: set[str] = set()
-    todo = names
+    todo: set[str] = set(names)
     while todo:
         found |= todo
         todo = {word for part in todo for word in words(PARTS[part])} & PARTS.keys() - found
-    return [part for part in PARTS if part in found]
+    text = "".join(f"{PARTS[part]}\n" for part in PARTS if part in found)
+    return indented(text), frozenset(words(text))
+
+
+def indented(text: str) -> str:
+    """The lines of a text four columns further in."""
+    return _LINE.sub("    ", text)

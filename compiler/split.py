@@ -11,9 +11,9 @@ A group becomes a template with the values it takes as inputs and those others t
 
 from __future__ import annotations
 
-from itertools import pairwise
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Union
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
@@ -28,7 +28,7 @@ LIMIT = 200
 ABSENT = "flowdsl:absent"
 """What a group hands on for an output of a task that did not run."""
 
-Unit = Union[int, list["Unit"]]
+Unit: TypeAlias = "int | list[Unit]"
 Change = Callable[[Expr], Expr | None]
 
 
@@ -89,8 +89,9 @@ class _Splitter:
             for one in found:
                 self.after[one].append(index)
         self.names = names
+        self.named = {task.name: _named(task) for task in graph.tasks}
         for task in graph.tasks:
-            for made in {*task.after, *(made for value in _values(task) for made in _named(value))}:
+            for made in (*task.after, *self.named[task.name]):
                 self.users.setdefault(made, {})[task.name] = None
 
     def templates(self) -> list[ir.Template]:
@@ -232,14 +233,17 @@ class _Splitter:
             return change
 
         inner = tuple(
-            _changed(task, inward)._replace(after=tuple(one for one in task.after if one in members))
+            task
+            if self.named[task.name] <= members.keys() and all(one in members for one in task.after)
+            else _changed(task, inward)._replace(after=tuple(one for one in task.after if one in members))
             for task in members.values()
         )
         users = {user: None for one in members for user in self.users.get(one, {}) if user not in members}
         for user in users:
             task = _changed(self.tasks[user], outward)
             after = dict.fromkeys(name if one in members else one for one in task.after)
-            self.tasks[user] = task._replace(after=tuple(after))
+            self.tasks[user] = task = task._replace(after=tuple(after))
+            self.named[user] = _named(task)
         for key, output in self.outputs.items():
             if output.value is not None:
                 change = outward("artifact" if output.kind == "artifact" else "parameter")
@@ -272,8 +276,8 @@ class _Splitter:
             if one == at or one not in members
         }
         self.users[name] = dict.fromkeys(users)
-        named = {made for value in _values(task) for made in _named(value)}
-        for made in {*waits, *named}:
+        self.named[name] = _named(task)
+        for made in {*waits, *(self.named[name] - {""})}:
             kept = {user: None for user in self.users.get(made, {}) if user not in members}
             self.users[made] = {**kept, name: None}
 
@@ -294,22 +298,20 @@ def _count(changes: list[int], start: int, end: int) -> None:
             changes[end + 1] -= 1
 
 
-def _values(task: ir.Task) -> list[Expr]:
-    found = [argument.value for argument in task.arguments]
+def _named(task: ir.Task) -> set[str]:
+    """The tasks whose outputs a task takes; the empty name for a parameter of the graph."""
+    found: set[str] = set()
+    stack = [argument.value for argument in task.arguments]
     if task.when is not None:
-        found.append(task.when)
-    return found
-
-
-def _named(expr: Expr) -> list[str]:
-    """The tasks that an expression names."""
-    found: list[str] = []
-    stack = [expr]
+        stack.append(task.when)
     while stack:
         one = stack.pop()
         if isinstance(one, (Out, Ran)):
-            found.append(str(one.task))
-        stack.extend(children(one))
+            found.add(str(one.task))
+        elif isinstance(one, Param):
+            found.add("")
+        else:
+            stack.extend(children(one))
     return found
 
 

@@ -1,14 +1,17 @@
 """Adding a call to the graph: arguments are bound by hand, so that every mistake has its own place."""
 
+# pyright: reportPrivateUsage=false
+# (Users hold steps and pipelines, whose public names are those of Python functions.)
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.diagnostic import Related, near
-from flowdsl.expr import Best, Expr, Many, Out, Poison, Rows, leaves
-from flowdsl.lift import lift
-from flowdsl.place import Argument, Place, Site
+from flowdsl.expr import Best, Const, Expr, Many, Out, Poison, Rows, leaves
+from flowdsl.lift import items_of, lift
+from flowdsl.place import Argument, Definition, Place, Site
 from flowdsl.signature import MISSING, Parameter, Signature
 from flowdsl.trace import Call, Graph, Trace
 from flowdsl.value import RunTimeValue, expr_of, is_value, value
@@ -58,22 +61,24 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
 def waited(trace: Trace, graph: Graph, after: object, place: Place) -> list[Call]:
     """The calls that `after=` names."""
     found: list[Call] = []
-    for one in after if isinstance(after, (list, tuple)) else (after,):
-        calls = calls_of(expr_of(one)) if is_value(one) else getattr(one, "_flowdsl_calls", None)  # type: ignore[arg-type]
-        if not calls:
-            trace.report("NotATask", place, have=type(one).__name__ if not is_value(one) else "a value")
+    several = None if is_value(after) else items_of(after)
+    for one in (after,) if several is None else several:
+        expr = expr_of(one) if is_value(one) else None
+        if isinstance(expr, Poison):
             continue
-        found.extend(call for call in calls if call.graph is graph)
+        calls = getattr(one, "_flowdsl_calls", []) if expr is None else calls_of(expr)
+        if not calls or any(call.graph is not graph for call in calls):
+            have = "a value" if expr is not None else type(one).__name__
+            trace.report("NotATask", place, (), have="a result of another pipeline" if calls else have)
+        else:
+            found.extend(calls)
     return found
 
 
 def calls_of(expr: Expr) -> list[Call]:
     """The calls whose outputs an expression takes."""
-    found: list[Call] = []
-    for leaf in leaves(expr):
-        if isinstance(leaf, (Out, Rows, Best)) and isinstance(leaf.task, Call):
-            found.append(leaf.task)
-    return found
+    makers = (leaf.task for leaf in leaves(expr) if isinstance(leaf, (Out, Rows, Best)))
+    return [task for task in makers if isinstance(task, Call)]
 
 
 def result_of(call: Call, returns: t.Type) -> Expr:
@@ -108,37 +113,40 @@ def bind(
     """
     signature = definition.signature
     parameters = signature.parameters
+    if signature.variadic or signature.unreadable is not None:
+        return {parameter.name: Poison() for parameter in parameters}  # reported at the definition
     bound: dict[str, Expr] = {}
     positional = [parameter for parameter in parameters if parameter.positional]
     if len(args) > len(positional):
         _report_call(
             trace,
             "TooManyArguments",
-            Argument(site, position=len(positional)),
+            Argument(site, position=len(positional), arrived=len(args)),
             definition,
             step=definition.name,
             given=len(args),
             takes=len(positional),
         )
     for index, (parameter, argument) in enumerate(zip(positional, args, strict=False)):
-        bound[parameter.name] = _lift(trace, definition, parameter, argument, site, index)
-    unknown = []
+        place = Argument(site, None, index, arrived=len(args))
+        bound[parameter.name] = _lift(trace, definition, parameter, argument, place)
+    unknown: list[str] = []
     for name, argument in kwargs.items():
         found = signature.by_name.get(name)
         if found is None or not found.keyword:
             unknown.append(name)
         elif name in bound or name in given:
-            _report_call(
-                trace, "RepeatedArgument", Argument(site, name, part="name"), definition, step=definition.name, name=name
-            )
+            place = Argument(site, name, part="name")
+            _report_call(trace, "RepeatedArgument", place, definition, step=definition.name, name=name)
         else:
-            bound[name] = _lift(trace, definition, found, argument, site, None)
+            bound[name] = _lift(trace, definition, found, argument, Argument(site, name))
     missing = [
         parameter
         for parameter in parameters
         if parameter.name not in bound and parameter.name not in given and parameter.default is MISSING
     ]
-    _misfits(trace, definition, signature, unknown, missing, site)
+    if not trace.told(site, itself=True):  # `f(*rows)` of a run-time value brings nothing
+        _misfits(trace, definition, signature, unknown, missing, site)
     for parameter in parameters:
         if parameter.name not in bound and parameter.name not in given:
             bound[parameter.name] = _default(trace, definition, parameter, site)
@@ -185,10 +193,8 @@ def _misfits(
 def _report_call(
     trace: Trace, kind: str, place: Place, definition: StepDef | PipelineDef, **data: Any
 ) -> None:
-    from flowdsl.place import Definition
-
     spelled = definition.signature.spell(definition.name)
-    trace.report(kind, place, (Related(Definition(definition.function.__code__), spelled),), **data)
+    trace.report(kind, place, (Related(Definition(definition.code), spelled),), **data)
 
 
 def _lift(
@@ -196,11 +202,8 @@ def _lift(
     definition: StepDef | PipelineDef,
     parameter: Parameter,
     argument: object,
-    site: Site,
-    position: int | None,
+    place: Argument,
 ) -> Expr:
-    place = Argument(site, parameter.name if position is None else None, position)
-
     def complain(kind: str, **data: Any) -> None:
         if kind == "WrongType":
             data = {"parameter": parameter.name, "step": definition.name, **data}
@@ -208,17 +211,20 @@ def _lift(
 
     if isinstance(parameter.type, t.Unsupported):
         return Poison()  # reported once, at the definition
+    if type(argument) is RunTimeValue and (expr := expr_of(argument)).type is parameter.type:
+        return expr
     return lift(argument, parameter.type, complain)
 
 
 def _default(trace: Trace, definition: StepDef | PipelineDef, parameter: Parameter, site: Site) -> Expr:
+    known = trace.defaults.get((id(definition), parameter.name))
+    if known is not None:
+        return known
     if parameter.default is MISSING or isinstance(parameter.type, t.Unsupported):
         return Poison()
 
     def complain(kind: str, **data: Any) -> None:
-        from flowdsl.place import Definition
-
-        place = Definition(definition.function.__code__, parameter.name, "default")
+        place = Definition(definition.code, parameter.name, "default")
         if kind == "WrongType":
             trace.report(
                 "WrongDefault", place, (), parameter=parameter.name, want=data["want"], have=data["have"]
@@ -226,5 +232,7 @@ def _default(trace: Trace, definition: StepDef | PipelineDef, parameter: Paramet
         else:
             trace.report(kind, place, (), **data)
 
-    return lift(parameter.default, parameter.type, complain)
-
+    made = lift(parameter.default, parameter.type, complain)
+    if isinstance(made, Const):
+        trace.defaults[id(definition), parameter.name] = made
+    return made

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flowdsl import types as t
-from flowdsl.expr import Expr, Poison, negate
+from flowdsl.expr import Either, Expr, Many, Poison, negate
 from flowdsl.lift import lift
 from flowdsl.place import Argument, Site, here
-from flowdsl.trace import Region, Trace, needed
-from flowdsl.value import either_of, expr_of, is_value, value
+from flowdsl.trace import TOKEN, Region, Trace, needed
+from flowdsl.value import expr_of, fields_of, is_value, value
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from flowdsl.trace import Graph
 
 T = TypeVar("T")
 
@@ -20,16 +22,20 @@ T = TypeVar("T")
 class _Branch:
     """The context manager of `when`, `unless` and `otherwise`."""
 
-    __slots__ = ("condition", "graph", "region", "site", "trace")
+    __slots__ = ("condition", "graph", "region", "site", "word")
 
-    def __init__(self, trace: Trace, condition: Expr, site: Site) -> None:
-        self.trace = trace
+    def __init__(self, word: str, graph: Graph, condition: Expr, site: Site) -> None:
+        self.word = word
+        self.graph = graph
         self.condition = condition
         self.site = site
-        self.graph = trace.graph
         self.region: Region | None = None
+        if not isinstance(condition, Poison):
+            graph.pending.append((word, site))
 
     def __enter__(self) -> None:
+        if (self.word, self.site) in self.graph.pending:
+            self.graph.pending.remove((self.word, self.site))
         self.region = Region(self.condition, self.graph.region, self.site)
         self.graph.region = self.region
         self.graph.finished = None
@@ -39,21 +45,21 @@ class _Branch:
     ) -> None:
         assert self.region is not None
         self.graph.region = self.region.parent
-        self.graph.finished = self.region
+        self.graph.finished = None if self.word == "otherwise" else self.region
 
 
 def when(condition: bool) -> _Branch:
     """The tasks called in this `with` block run only if the condition holds at run time."""
     trace = needed("when")
     site = here()
-    return _Branch(trace, _condition(trace, condition, site, "when"), site)
+    return _Branch("when", trace.graph, _condition(trace, condition, site, "when"), site)
 
 
 def unless(condition: bool) -> _Branch:
     """The tasks called in this `with` block run only if the condition does not hold at run time."""
     trace = needed("unless")
     site = here()
-    return _Branch(trace, negate(_condition(trace, condition, site, "unless")), site)
+    return _Branch("unless", trace.graph, negate(_condition(trace, condition, site, "unless")), site)
 
 
 def otherwise() -> _Branch:
@@ -63,19 +69,19 @@ def otherwise() -> _Branch:
     finished = trace.graph.finished
     if finished is None or finished.parent is not trace.graph.region:
         trace.report("OtherwiseAlone", site)
-        return _Branch(trace, Poison(t.BOOL), site)
-    return _Branch(trace, negate(finished.condition), site)
+        return _Branch("otherwise", trace.graph, Poison(t.BOOL), site)
+    return _Branch("otherwise", trace.graph, negate(finished.condition), site)
 
 
 def _condition(trace: Trace, condition: object, site: Site, word: str) -> Expr:
     place = Argument(site, position=0)
     if is_value(condition):
-        expr = expr_of(condition)  # type: ignore[arg-type]
+        expr = expr_of(condition)
         if isinstance(expr, Poison) or isinstance(expr.type, t.Flag):
             return expr
         trace.report("NotACondition", place, (), have=t.spell(expr.type), word=word)
     else:
-        trace.report("KnownCondition", place, (), word=word, value=repr(condition))
+        trace.report("KnownCondition", place, (), word=word, value=TOKEN.sub("...", repr(condition)))
     return Poison(t.BOOL)
 
 
@@ -89,20 +95,32 @@ def either(first: T | None, second: T) -> T:
     if not is_value(first):
         trace.report("EitherKnown", Argument(site, position=0))
         return second
-    one = expr_of(first)  # type: ignore[arg-type]
+    one = expr_of(first)
     if isinstance(one, Poison):
         return cast(T, value(one))
+    place = Argument(site, position=1)
     kind = one.type.item if isinstance(one.type, t.Maybe) else one.type
+    wrong: list[str] = []
 
-    def complain(name: str, **data: str) -> None:
+    def complain(name: str, **data: Any) -> None:
         if name == "WrongType":
-            trace.report("EitherType", Argument(site, position=1), (), **data)
+            wrong.append(data["have"])
         else:
-            trace.report(name, Argument(site, position=1), (), **data)
+            trace.report(name, place, (), **data)
 
-    other = lift(second, kind, complain)
-    if isinstance(other, Poison):
-        return cast(T, value(other))
-    return cast(T, either_of((one, other), kind))
+    # What both have in common, as a type checker sees it: a str beside a Literal, a float beside an int.
+    for wider in (kind, t.base(kind), *([t.FLOAT] if t.base(kind) == t.INT else ())):
+        wrong.clear()
+        other = lift(second, wider, complain)
+        if not wrong:
+            return cast(T, value(other if isinstance(other, Poison) else _choice(one, other, wider)))
+    trace.report("EitherType", place, (), want=t.spell(kind), have=wrong[0])
+    return cast(T, value(Poison()))
 
 
+def _choice(one: Expr, other: Expr, kind: t.Type) -> Expr:
+    """The first of two values that exists; of two records, field by field."""
+    if not isinstance(one, Many) or not isinstance(kind, (t.Record, t.Fixed)):
+        return Either((one, other), kind)
+    pairs = zip(fields_of(one), fields_of(other), strict=True)
+    return Many(tuple(_choice(left, right, left.type) for left, right in pairs), one.names, kind)

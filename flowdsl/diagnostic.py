@@ -7,7 +7,7 @@ Nothing here formats for a terminal; `flowdsl.cli.report` does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, dataclass_transform
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, cast, dataclass_transform
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,8 +36,10 @@ class Finding:
     _fields: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
-        own = cls.__dict__.get("__annotations__", {})
-        names = tuple(name for name, kind in own.items() if "ClassVar" not in str(kind))
+        names = tuple(name for name, kind in cls.__annotations__.items() if "ClassVar" not in str(kind))
+        for name in names:
+            if name in Finding.__annotations__ or hasattr(Finding, name):
+                raise TypeError(f"{cls.__name__}.{name}: every finding has that, with another meaning")
         cls._fields = cls._fields + names
 
     def __init__(self, *values: object, **named: object) -> None:
@@ -87,7 +89,7 @@ def show(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, (tuple, list)):
-        return ", ".join(show(item) for item in value)
+        return ", ".join(map(show, cast("Iterable[object]", value)))
     return str(value)
 
 

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl import types as t
 from flowdsl.expr import Const, Expr, Poison
 from flowdsl.lift import lift
+from flowdsl.loop import count, shown
 from flowdsl.place import Argument, Site
 from flowdsl.space import Space
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from flowdsl.pipeline import PipelineDef
     from flowdsl.step import StepDef
     from flowdsl.trace import Trace
 
-_CONTINUOUS = ("uniform", "loguniform", "quniform", "normal")
 _MOST = 100_000
+
+#: A source of random numbers from 0 to 1, and a space: its values, or how one is drawn.
+_Source = Callable[[], float]
+_Drawn = list[Expr] | Callable[[_Source], Expr]
 
 
 def draw(
@@ -35,19 +38,22 @@ def draw(
 ) -> list[dict[str, Expr]]:
     """The points of a search, each a value for every parameter; mistakes are recorded, and give no points."""
     found = {name: _space(trace, target, name, space, site) for name, space in spaces.items()}
-    kind = search or ("random" if trials is not None else "grid")
-    if kind not in ("grid", "random"):
-        trace.report("UnknownSearch", Argument(site, "search"), (), have=repr(search))
+    kind = ("random" if trials is not None else "grid") if search is None else search
+    if is_value(kind) or kind not in ("grid", "random"):
+        trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(search))
         return []
-    if trials is not None and (isinstance(trials, bool) or not isinstance(trials, int) or trials < 1):
-        trace.report("BadCount", Argument(site, "trials"), (), word="trials", have=repr(trials))
+    number = cast("object", seed)
+    if is_value(number) or isinstance(number, bool) or not isinstance(number, int):
+        trace.report("BadSeed", Argument(site, "seed"), (), have=shown(seed))
+        return []
+    if trials is not None and count(trace, site, "trials", trials) is None:
         return []
     if kind == "random" and trials is None:
         trace.report("TrialsMissing", site)
         return []
     if kind == "grid":
         for name, space in found.items():
-            if space is not None and not isinstance(space, list):
+            if callable(space):
                 place = Argument(site, "over", part=f"item:{name}")
                 trace.report("GridContinuous", place, (), name=name, space=spaces[name].__class__.__name__)
                 return []
@@ -73,7 +79,7 @@ def draw(
 def _size(spaces: Mapping[str, _Drawn]) -> int | None:
     total = 1
     for space in spaces.values():
-        if not isinstance(space, list):
+        if callable(space):
             return None
         total *= len(space)
     return total
@@ -86,7 +92,7 @@ def _grid(trace: Trace, spaces: Mapping[str, _Drawn], site: Site) -> list[dict[s
         return []
     rows: list[dict[str, Expr]] = [{}]
     for name, items in spaces.items():
-        assert isinstance(items, list)
+        assert not callable(items), "a grid has lists only"
         rows = [{**row, name: item} for row in rows for item in items]
     return rows
 
@@ -95,7 +101,7 @@ def _random(spaces: Mapping[str, _Drawn], trials: int, seed: int) -> list[dict[s
     # Only random() is used: its sequence for a seed is the same in every Python.
     import random
 
-    source = random.Random(seed).random  # noqa: S311 -- a repeatable search, not a secret
+    source = random.Random(seed).random
     rows: list[dict[str, Expr]] = []
     seen: set[tuple[object, ...]] = set()
     for _ in range(100 * trials):
@@ -104,8 +110,7 @@ def _random(spaces: Mapping[str, _Drawn], trials: int, seed: int) -> list[dict[s
         row = {name: _pick(space, source) for name, space in spaces.items()}
         # A listed value is the same object each time, a drawn one is a number.
         key = tuple(
-            id(one) if isinstance(spaces[name], list) else getattr(one, "value", one)
-            for name, one in row.items()
+            getattr(one, "value", one) if callable(spaces[name]) else id(one) for name, one in row.items()
         )
         if key not in seen:
             seen.add(key)
@@ -113,13 +118,10 @@ def _random(spaces: Mapping[str, _Drawn], trials: int, seed: int) -> list[dict[s
     return rows
 
 
-def _pick(space: _Drawn, source: Callable[[], float]) -> Expr:
-    if isinstance(space, list):
-        return space[min(int(source() * len(space)), len(space) - 1)]
-    return space(source)
-
-
-_Drawn = list[Expr] | Any
+def _pick(space: _Drawn, source: _Source) -> Expr:
+    if callable(space):
+        return space(source)
+    return space[min(int(source() * len(space)), len(space) - 1)]
 
 
 def _space(
@@ -140,18 +142,20 @@ def _space(
     if is_value(space):
         trace.report("SpaceRunTime", place, (), name=name)
         return None
+    have = type(space).__name__
     if not isinstance(space, Space):
-        if isinstance(space, (str, bytes)) or not hasattr(space, "__iter__"):
-            trace.report("NotASpace", place, (), name=name, have=type(space).__name__)
+        # The order of a set differs from run to run.
+        if isinstance(space, (str, bytes, Mapping, Set)) or not isinstance(space, Iterable):
+            trace.report("NotASpace", place, (), name=name, have=have)
             return None
-        space = Space("choice", tuple(space), site)
+        space = Space("choice", tuple(cast("Iterable[object]", space)), site)
     if space.kind == "choice":
         items = [lift(item, kind, complain) for item in space.arguments]
         if not items:
             trace.report("EmptySpace", place, (), name=name)
         return items if items and not any(isinstance(item, Poison) for item in items) else None
     if (problem := _wrong(space)) is not None:
-        trace.report("BadSpace", place, (), space=space.kind, problem=problem)
+        trace.report("BadSpace", place, (), space=_spelled(space), problem=problem, form=_FORMS[space.kind])
         return None
     whole = space.kind == "integer"
     plain = kind.item if isinstance(kind, t.Maybe) else kind
@@ -169,17 +173,32 @@ def _space(
     if whole:
         low, high = space.arguments
         if high - low < _MOST:
-            cast = int if plain == t.INT else float
-            return [Const(cast(number), kind) for number in range(low, high + 1)]
+            convert = int if plain == t.INT else float
+            return [Const(convert(number), kind) for number in range(low, high + 1)]
         return lambda source: Const(low + int(source() * (high - low + 1)), kind)
     if space.kind == "quniform":
         return [Const(number, kind) for number in _multiples(*space.arguments)]
     return lambda source: Const(_sample(space, source), kind)
 
 
+_FORMS = {
+    "uniform": "uniform(low, high) with low < high",
+    "loguniform": "loguniform(low, high) with 0 < low < high",
+    "quniform": "quniform(low, high, step) with low < high and a step that fits between them",
+    "integer": "integer(low, high) with whole numbers, low <= high",
+    "normal": "normal(mean, deviation) with a deviation above 0",
+}
+
+
+def _spelled(space: Space) -> str:
+    return f"{space.kind}({', '.join(map(shown, space.arguments))})"
+
+
 def _wrong(space: Space) -> str | None:
     """What is wrong with the numbers of a space, or None."""
     for argument in space.arguments:
+        if is_value(argument):
+            return "its numbers are known only when the pipeline runs"
         number = isinstance(argument, (int, float)) and not isinstance(argument, bool)
         if not number or not math.isfinite(argument):
             return f"{argument!r} is not a finite number"
@@ -188,6 +207,8 @@ def _wrong(space: Space) -> str | None:
     if space.kind == "normal":
         return None if space.arguments[1] > 0 else "its standard deviation must be above 0"
     low, high = space.arguments[:2]
+    if space.kind == "integer" and low == high:
+        return None
     if not low < high:
         return f"its lower bound {low!r} is not below its upper bound {high!r}"
     if space.kind == "loguniform" and low <= 0:
@@ -197,7 +218,7 @@ def _wrong(space: Space) -> str | None:
     return None
 
 
-def _sample(space: Space, source: Callable[[], float]) -> float:
+def _sample(space: Space, source: _Source) -> float:
     arguments = space.arguments
     if space.kind == "loguniform":
         low, high = math.log(arguments[0]), math.log(arguments[1])

@@ -171,11 +171,14 @@ Expr = (
     | Poison
 )
 
+_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, InPod, Poison})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside one."""
+    if type(expr) in _LEAVES:
+        return ()
     match expr:
         case Op(_, args):
             return args
@@ -204,10 +207,12 @@ def leaves(expr: Expr) -> list[Expr]:
 
 
 def substitute(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
-    """The expression with every part for which `change` answers replaced; parts inside those are left alone."""
+    """The expression with every part for which `change` answers replaced; parts inside those stay."""
     replaced = change(expr)
     if replaced is not None:
         return replaced
+    if type(expr) in _LEAVES:
+        return expr
     inside = children(expr)
     if not inside:
         return expr

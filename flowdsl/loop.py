@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
 
 from flowdsl import types as t
 from flowdsl.call import begin, bind, outputs_of, result_of
+from flowdsl.diagnostic import near
 from flowdsl.expr import Best, Const, Expr, Poison
 from flowdsl.lift import fits, lift
 from flowdsl.pipeline import Pipeline
@@ -58,12 +59,14 @@ def fan_out(
     trace = needed("fan_out")
     site = here()
     loop = Loop("fan_out", site)
-    loop.parallel = _parallel(trace, site, parallel)
+    loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel)
     call = _begin(trace, body, site)
     if call is None:
         return cast("list[R]", value(Poison()))
-    names = _lists(trace, call, loop, over)
-    _finish(trace, call, loop, names, fixed)
+    over = _named(trace, call, over, site)
+    names = _known_names(trace, call, over, site)
+    _lists(trace, call, loop, over, names)
+    _finish(trace, call, loop, _filled(call, over, fixed), fixed)
     return cast("list[R]", value(result_of(call, call.target.signature.returns)))
 
 
@@ -71,7 +74,7 @@ def sweep(
     body: Step[P, R] | Pipeline[P, R],
     /,
     *,
-    over: Mapping[str, Space | Iterable[object]],
+    over: Mapping[str, Space | Iterable[object]] | Grid,
     objective: Objective,
     trials: int | None = None,
     parallel: int | None = None,
@@ -90,20 +93,22 @@ def sweep(
     trace = needed("sweep")
     site = here()
     loop = Loop("sweep", site)
-    loop.parallel = _parallel(trace, site, parallel)
+    loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel)
     loop.objective = objective
-    loop.minimum = min_success
     call = _begin(trace, body, site)
     if call is None:
         poison = value(Poison())
         return Sweep(None, poison, poison)
     from flowdsl.draw import draw
 
+    over = _named(trace, call, over, site)
     names = _known_names(trace, call, over, site)
-    spaces = {name: space for name, space in over.items() if name in names}
+    lists = over.lists if isinstance(over, Grid) else over
+    spaces = {name: space for name, space in lists.items() if name in names}
     loop.rows = draw(trace, call.target, spaces, site, trials=trials, search=search, seed=seed)
+    loop.minimum = _minimum(trace, loop, min_success)
     _objective(trace, call, objective, site)
-    _finish(trace, call, loop, names, fixed)
+    _finish(trace, call, loop, _filled(call, over, fixed), fixed)
     returns = call.target.signature.returns
     best = outputs_of(returns, lambda name, kind: Best(call, name, kind))
     return Sweep(call, value(best), value(result_of(call, returns)))
@@ -115,94 +120,140 @@ def _begin(trace: Trace, body: object, site: Site) -> Call | None:
 
         trace_graph(trace, body._definition, site)
     elif not isinstance(body, Step):
-        trace.report("NotABody", Argument(site, position=0), (), have=type(body).__name__)
+        trace.report("NotABody", Argument(site, position=0), (), have=_said(body))
         return None
-    return begin(trace, body, site)
+    return begin(trace, cast("Step[..., Any] | Pipeline[..., Any]", body), site)
 
 
-def _finish(
-    trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: Mapping[str, object]
-) -> None:
+def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: Mapping[str, object]) -> None:
     call.loop = loop
     call.arguments = bind(trace, call.target, (), fixed, call.site, names)
     trace.graph.calls.append(call)
 
 
-def _parallel(trace: Trace, site: Site, parallel: object) -> int | None:
-    if parallel is None:
-        return None
-    if isinstance(parallel, bool) or not isinstance(parallel, int) or parallel < 1:
-        trace.report("BadCount", Argument(site, "parallel"), (), word="parallel", have=repr(parallel))
-        return None
-    return parallel
+def _said(thing: object) -> str:
+    """What was given, for a message; never the text of a run-time value."""
+    if is_value(thing):
+        return "a run-time value"
+    name = getattr(thing, "__name__", None)
+    return f"the {type(thing).__name__} `{name}`" if isinstance(name, str) else type(thing).__name__
 
 
-def _known_names(trace: Trace, call: Call, over: Mapping[str, object], site: Site) -> frozenset[str]:
+def shown(thing: object) -> str:
+    """A value for a message; never the text that stands for a run-time value."""
+    return "a run-time value" if is_value(thing) else repr(thing)
+
+
+def count(trace: Trace, site: Site, word: str, given: object) -> int | None:
+    """The count that the argument `word` gives, known now and at least 1; else None, and it is recorded."""
+    if is_value(given) or isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        trace.report("BadCount", Argument(site, word), (), word=word, have=shown(given))
+        return None
+    return given
+
+
+def _minimum(trace: Trace, loop: Loop, bound: object) -> int:
+    least = count(trace, loop.site, "min_success", bound)
+    trials = len(loop.rows or ())
+    if least is not None and trials and least > trials:
+        place = Argument(loop.site, "min_success")
+        trace.report("TooFewTrials", place, (), bound=least, trials=trials)
+    return least or 1
+
+
+def _named(trace: Trace, call: Call, over: Any, site: Site) -> Mapping[str, Any] | Grid:
+    """The parameters and their lists; what names none is recorded, and empty."""
+    if not is_value(over) and isinstance(over, (Mapping, Grid)):
+        named = cast("Mapping[str, Any] | Grid", over)
+        if not (named.lists if isinstance(named, Grid) else named):
+            trace.report("EmptyOver", Argument(site, "over"))
+        return named
+    first = next(iter(call.target.signature.by_name), "parameter")
+    have = "a search space" if type(over) is Space else _said(over)
+    trace.report("OverNotNamed", Argument(site, "over"), (), have=have, parameter=first)
+    return {}
+
+
+def _known_names(trace: Trace, call: Call, over: Mapping[str, object] | Grid, site: Site) -> frozenset[str]:
+    """The parameters that `over` names; names of none are recorded."""
+    lists = over.lists if isinstance(over, Grid) else over
     signature = call.target.signature
     known = tuple(parameter.name for parameter in signature.parameters)
-    for name in over:
+    for name in lists:
         if name not in signature.by_name:
             place = Argument(site, "over", part=f"key:{name}")
-            trace.report("UnknownOver", place, (), step=call.target.name, name=name, known=known)
-    if not over:
-        trace.report("EmptyOver", Argument(site, "over"))
-    return frozenset(name for name in over if name in signature.by_name)
+            trace.report("UnknownOver", place, (), step=call.target.name, name=str(name), known=known)
+    return frozenset(name for name in lists if name in signature.by_name)
 
 
-def _lists(trace: Trace, call: Call, loop: Loop, over: object) -> frozenset[str]:
+def _filled(call: Call, over: Mapping[str, object] | Grid, fixed: Mapping[str, object]) -> frozenset[str]:
+    """The parameters that the loop fills, or would fill but for a mistake in `over` that is recorded."""
+    lists = over.lists if isinstance(over, Grid) else over
+    known = [parameter.name for parameter in call.target.signature.parameters]
+    filled = {name for name in lists if name in known}
+    unknown = [str(name) for name in lists if name not in known]
+    missing = [name for name in known if name not in filled and name not in fixed]
+    if not lists or len(unknown) >= len(missing):
+        return frozenset(filled | set(missing))
+    return frozenset(filled | {close for name in unknown if (close := near(name, missing)) is not None})
+
+
+def _lists(
+    trace: Trace, call: Call, loop: Loop, over: Mapping[str, object] | Grid, names: frozenset[str]
+) -> None:
+    """Put what is looped over into the loop: rows when all is known now, else lists."""
     site = loop.site
     lists = over.lists if isinstance(over, Grid) else over
-    if not isinstance(lists, Mapping):
-        have = "a run-time value" if is_value(over) else type(over).__name__
-        trace.report("OverNotNamed", Argument(site, "over"), (), have=have)
-        return frozenset()
-    names = _known_names(trace, call, lists, site)
     columns = {name: _column(trace, call, name, lists[name], site) for name in lists if name in names}
+    known = {name: column for name, column in columns.items() if isinstance(column, list)}
     if any(column is None for column in columns.values()):
         loop.rows = []
-        return names
-    known = {name: column for name, column in columns.items() if isinstance(column, list)}
-    if isinstance(over, Grid) and len(known) < len(columns):
+    elif isinstance(over, Grid) and len(known) < len(columns):
         dynamic = next(name for name in columns if name not in known)
         trace.report("GridRunTime", Argument(site, "over", part=f"item:{dynamic}"), (), name=dynamic)
     elif len(known) == len(columns):
+        empty = next((name for name, column in known.items() if not column), None)
+        if empty is not None:
+            trace.report("EmptyOver", Argument(site, "over", part=f"item:{empty}"))
         loop.rows = _product(known) if isinstance(over, Grid) else _zip(trace, site, known)
-        if not loop.rows and columns:
-            trace.report("EmptyOver", Argument(site, "over"))
     else:
         loop.lists = {
             name: column if not isinstance(column, list) else _constant(trace, call, name, column, site)
             for name, column in columns.items()
             if column is not None
         }
-    return names
 
 
-def _column(
-    trace: Trace, call: Call, name: str, items: object, site: Site
-) -> list[Expr] | Expr | None:
+def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> list[Expr] | Expr | None:
     """The items for one parameter: a list of expressions, a run-time list, or None after a mistake."""
     parameter = call.target.signature.by_name[name]
     place = Argument(site, "over", part=f"item:{name}")
     if isinstance(parameter.type, t.Unsupported):
         return None
     if is_value(items):
-        expr = expr_of(items)  # type: ignore[arg-type]
+        expr = expr_of(items)
         if isinstance(expr, Poison):
             return None
         if isinstance(expr.type, (t.Sequence, t.Json)) and fits(expr.type, t.Sequence(parameter.type)):
             return expr
         trace.report(
-            "OverNotAList", place, (), name=name, have=t.spell(expr.type), want=f"list[{t.spell(parameter.type)}]"
+            "OverNotAList",
+            place,
+            (),
+            name=name,
+            have=t.spell(expr.type),
+            want=f"list[{t.spell(parameter.type)}]",
         )
         return None
-    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
+    have = type(items).__name__
+    # The order of a set differs from run to run.
+    if isinstance(items, (str, bytes, Mapping, Set)) or not isinstance(items, Iterable):
         trace.report(
             "OverNotAList",
             place,
             (),
             name=name,
-            have=type(items).__name__,
+            have=have,
             want=f"list[{t.spell(parameter.type)}]",
         )
         return None
@@ -212,7 +263,7 @@ def _column(
             data = {"parameter": name, "step": call.target.name, **data}
         trace.report(kind, place, (), **data)
 
-    column = [lift(item, parameter.type, complain) for item in items]
+    column = [lift(item, parameter.type, complain) for item in cast("Iterable[object]", items)]
     return None if any(isinstance(item, Poison) for item in column) else column
 
 
@@ -226,11 +277,11 @@ def _constant(trace: Trace, call: Call, name: str, column: list[Expr], site: Sit
 
 def _zip(trace: Trace, site: Site, columns: dict[str, list[Expr]]) -> list[dict[str, Expr]]:
     lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) > 1:
+    if len(set(lengths.values())) > 1 and all(lengths.values()):
         said = ", ".join(f"`{name}` has {length}" for name, length in lengths.items())
         trace.report("UnevenLists", Argument(site, "over"), (), lengths=said)
         return []
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=False)]
 
 
 def _product(columns: dict[str, list[Expr]]) -> list[dict[str, Expr]]:
@@ -243,12 +294,14 @@ def _product(columns: dict[str, list[Expr]]) -> list[dict[str, Expr]]:
 def _objective(trace: Trace, call: Call, objective: object, site: Site) -> None:
     place = Argument(site, "objective")
     if not isinstance(objective, Objective):
-        trace.report("NotAnObjective", place, (), have=type(objective).__name__)
+        trace.report("NotAnObjective", place, (), have=_said(objective))
         return
     outs = {out.name: out.type for out in t.outputs(call.target.signature.returns)}
-    kind = outs.get(objective.metric)
+    metric = cast("object", objective.metric)
+    named = not is_value(metric) and isinstance(metric, str)
+    kind = outs.get(objective.metric) if named else None
     if kind is None:
-        name = "" if objective.metric == "return" else objective.metric
+        name = "" if named and metric == "return" else objective.metric if named else shown(metric)
         trace.report(
             "UnknownMetric",
             Argument(objective.site, position=0) if name else place,
@@ -265,4 +318,3 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> None:
             name=objective.metric,
             type=t.spell(kind),
         )
-

@@ -14,12 +14,18 @@ class TooManyArguments(Finding):
     """More positional arguments than the step has parameters."""
 
     code = "FD201"
-    title = "`{step}` takes {takes} positional arguments, not {given}"
-    label = "one too many"
+    title = "`{step}` takes {arguments} by position, not {given}"
+    label = "{surplus}"
     help = "leave it out, or name the parameter it is for"
     step: str
     given: int
     takes: int
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the numbers in words."""
+        arguments = {0: "no arguments", 1: "1 argument"}.get(self.takes, f"{self.takes} arguments")
+        surplus = "one too many" if self.given == self.takes + 1 else "the first one too many"
+        return {**super().words(), "arguments": arguments, "surplus": surplus}
 
 
 class MissingArgument(Finding):
@@ -69,11 +75,32 @@ class WrongType(Finding):
     code = "FD205"
     title = "`{parameter}` of `{step}` is {want}, not {have}"
     label = "this is {have}"
-    help = "pass {want}, or change the annotation of `{parameter}`"
+    help = "{way}"
     parameter: str
     step: str
     want: str
     have: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits both types."""
+        way = f"pass {self.want}, or change the annotation of `{self.parameter}`"
+        if self.want == "Any":
+            way = "pass what JSON has: str, int, float, bool, None, and lists and dicts of them"
+        elif self.have == f"list[{self.want}]":
+            loop = f'fan_out({self.step}, over={{"{self.parameter}": ...}})'
+            way = f"to run `{self.step}` for each element write {loop}"
+        elif self.have == "None":
+            way = "return a value from the step that made it, and annotate it: `-> " + self.want + "`"
+        elif self.have in ("Step", "Pipeline", "function"):
+            way = "call it: its result is what is passed on"
+        elif self.have == "Volume":
+            way = 'pass a path on the volume: `volume / "folder/file"`'
+        return {**super().words(), **_plain(self.want, self.have), "way": way}
+
+
+def _plain(want: str, have: str) -> dict[str, str]:
+    """Two types as the user knows them."""
+    return {"want": "a JSON value" if want == "Any" else want, "have": "None" if have == "NoneType" else have}
 
 
 class UnknownOutput(Finding):
@@ -99,7 +126,8 @@ class RunTimeCondition(Finding):
     title = "the truth of a run-time value is not known while compiling"
     label = "known only when the pipeline runs"
     help = (
-        "`if`: write `with when(...):` and `with otherwise():`; `and`, `or`: write `&`, `|`; `not`: write `unless`"
+        "write `with when(...):` for `if`, `with otherwise():` for `else`, `unless` for `not`, "
+        "`(a) & (b)` for `a and b` and for `x < y < z`, `(a) | (b)` for `a or b`"
     )
 
 
@@ -128,9 +156,20 @@ class UnsupportedOperator(Finding):
 
     code = "FD210"
     title = "{operator} does not work on a run-time value"
-    label = "Argo has no expression with Python's result for this"
-    help = "use + - * / and comparisons, or compute it inside a step"
+    label = "{reason}"
+    help = "{way}"
     operator: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and why it does not work."""
+        reason = "Argo has no expression with Python's result for this"
+        way = "use + - * / and comparisons, or compute it inside a step"
+        if self.operator.startswith("an assignment") or self.operator in ("del", "with", "a call"):
+            reason, way = "known only when the pipeline runs", "do this inside a step"
+        elif self.operator in (">>", "<<"):
+            reason = "tasks are not put in order by arrows"
+            way = "pass the output on, or without data: `step.options(after=[first])(...)`"
+        return {**super().words(), "reason": reason, "way": way}
 
 
 class CannotOperate(Finding):
@@ -139,10 +178,24 @@ class CannotOperate(Finding):
     code = "FD211"
     title = "`{operator}` does not work on {left} and {right}"
     label = "{left} {operator} {right}"
-    help = "use numbers, texts, or conditions on both sides, or compute it inside a step"
+    help = "{way}"
     operator: str
     left: str
     right: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits the types."""
+        way = "use numbers, texts or conditions on both sides, or compute it inside a step"
+        sides = {self.left, self.right}
+        if any(side.endswith(" | None") for side in sides):
+            way = "give the value that may be None a default first: `either(value, default)`"
+        elif self.operator == "+" and "str" in sides and sides & {"int", "float"}:
+            way = 'write an f-string: f"{text}{number}"'
+        elif self.operator == "/" and self.left == "Path":
+            way = "pass the folder, and take the file out of it inside the step"
+        elif "Step" in sides:
+            way = "call the step first, and compare what it returned"
+        return {**super().words(), "way": way}
 
 
 class CannotCompare(CannotOperate):
@@ -150,7 +203,12 @@ class CannotCompare(CannotOperate):
 
     code = "FD212"
     title = "{left} and {right} cannot be compared with `{operator}`"
-    help = "compare two numbers or two texts; give an optional value a default with `either` first"
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits the types."""
+        found = super().words()
+        optional = any(side.endswith(" | None") for side in (self.left, self.right))
+        return found if optional else {**found, "way": "compare two numbers or two texts"}
 
 
 class RunTimeKey(Finding):
@@ -245,7 +303,7 @@ class LocalFile(Finding):
     code = "FD222"
     title = "`{path}` is a path on this machine, and the step runs in the cluster"
     label = "not a file of the cluster"
-    help = "pass the output of a step, or a path on a volume: `Volume(\"claim\") / \"{path}\"`"
+    help = 'pass the output of a step, or a path on a volume: `Volume("claim") / "{path}"`'
     path: str
 
 
@@ -266,9 +324,16 @@ class NoFields(Finding):
     code = "FD224"
     title = "a run-time {type} has no attribute `{name}` while compiling"
     label = "only outputs of records have fields here"
-    help = "return a NamedTuple or dataclass from the step to hand on several values"
+    help = "{way}"
     name: str
     type: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits the name."""
+        way = f"use `.{self.name}` inside a step, which gets the value itself"
+        if self.name in ("output", "outputs", "result", "parameters", "artifacts"):
+            way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
+        return {**super().words(), "way": way}
 
 
 class NoItem(Finding):
@@ -277,7 +342,7 @@ class NoItem(Finding):
     code = "FD225"
     title = "[{key}] does not work on a run-time {type}"
     label = "no such element"
-    help = "index a list with a number, a dict[str, ...] with a text; take files out of a folder inside a step"
+    help = "index a list with a number and a dict with a text; take files out of a folder inside a step"
     key: str
     type: str
 
@@ -309,6 +374,17 @@ class NotATask(Finding):
     label = "not the result of a step in this pipeline"
     help = "pass what the calls returned: `after=[first, second]`"
     have: str
+
+
+class BodyStopped(Finding):
+    """An exception in a pipeline's body, after other mistakes."""
+
+    code = "FD229"
+    title = "the body of `{name}` stopped here: {error}"
+    label = "what follows was not looked at"
+    help = "correct the other mistakes first: this may come from them"
+    name: str
+    error: str
 
 
 class KnownCondition(Finding):
@@ -361,6 +437,10 @@ class EitherType(Finding):
     want: str
     have: str
 
+    def words(self) -> dict[str, str]:
+        """The fields, with types as the user knows them."""
+        return {**super().words(), **_plain(self.want, self.have)}
+
 
 class Recursion(Finding):
     """A pipeline that calls itself."""
@@ -382,6 +462,10 @@ class WrongReturn(Finding):
     name: str
     want: str
     have: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, with types as the user knows them."""
+        return {**super().words(), **_plain(self.want, self.have)}
 
 
 class MissingReturnType(Finding):
@@ -405,13 +489,28 @@ class WrongDefault(Finding):
     want: str
     have: str
 
+    def words(self) -> dict[str, str]:
+        """The fields, with types as the user knows them."""
+        return {**super().words(), **_plain(self.want, self.have)}
+
+
+class NotABodyOfCalls(Finding):
+    """A pipeline whose function does not run when it is called."""
+
+    code = "FD239"
+    title = "the pipeline `{name}` is {kind}"
+    label = "its body would not run while compiling"
+    help = "write a plain function, without `async` and `yield`: its tasks run in parallel as it is"
+    name: str
+    kind: str
+
 
 class NotABody(Finding):
     """`fan_out` or `sweep` of something that is neither a step nor a pipeline."""
 
     code = "FD240"
     title = "a loop runs a step or a pipeline, not {have}"
-    label = "this is {have}"
+    label = "neither a step nor a pipeline"
     help = "put @step(...) or @pipeline above the function, and pass it without calling it"
     have: str
 
@@ -422,8 +521,9 @@ class OverNotNamed(Finding):
     code = "FD241"
     title = "`over` is {have}, and does not say which parameter it is for"
     label = "no parameter is named"
-    help = "name it: `over={{\"parameter\": ...}}`"
+    help = 'name it: over={{"{parameter}": ...}}'
     have: str
+    parameter: str
 
 
 class UnknownOver(Finding):
@@ -457,7 +557,7 @@ class OverNotAList(Finding):
     code = "FD244"
     title = "`{name}` loops over {have}, which is not {want}"
     label = "this is {have}"
-    help = "pass {want}"
+    help = "pass {want}: one written here, or one that a step returns"
     name: str
     have: str
     want: str
@@ -489,7 +589,7 @@ class BadCount(Finding):
     code = "FD247"
     title = "`{word}` is {have}, not a whole number of at least 1"
     label = "must be 1 or more"
-    help = "pass a whole number"
+    help = "write a number that is known while compiling, such as {word}=4"
     word: str
     have: str
 
@@ -498,9 +598,9 @@ class NotASpace(Finding):
     """A parameter of a sweep with neither a space nor a list."""
 
     code = "FD250"
-    title = "the space of `{name}` is {have}"
-    label = "not a search space"
-    help = "write choice(...), uniform(low, high), loguniform(...), integer(...) or a list"
+    title = "the space of `{name}` is {have}, not a search space or a list"
+    label = "this is {have}"
+    help = "write choice(...), uniform(low, high), loguniform(low, high), integer(low, high) or a list"
     name: str
     have: str
 
@@ -519,11 +619,12 @@ class BadSpace(Finding):
     """A space whose numbers make no sense."""
 
     code = "FD252"
-    title = "the space {space}(...) is wrong: {problem}"
+    title = "no value can be drawn from {space}"
     label = "{problem}"
-    help = "correct the numbers of the space"
+    help = "write {form}"
     space: str
     problem: str
+    form: str
 
 
 class SpaceType(Finding):
@@ -532,11 +633,16 @@ class SpaceType(Finding):
     code = "FD253"
     title = "{space}(...) draws {gives}, and `{name}` is {want}"
     label = "draws {gives}"
-    help = "use integer(low, high) or choice(...) for whole numbers, or change the annotation of `{name}`"
+    help = "use {instead}, or change the annotation of `{name}`"
     name: str
     space: str
     gives: str
     want: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the space that fits the parameter."""
+        instead = "integer(low, high) or choice(...)" if self.want.startswith("int") else "choice(...)"
+        return {**super().words(), "instead": instead}
 
 
 class SpaceRunTime(Finding):
@@ -553,7 +659,7 @@ class UnknownSearch(Finding):
     """A search method that does not exist."""
 
     code = "FD255"
-    title = "there is no search {have}"
+    title = "`search` cannot be {have}"
     label = "not a search"
     help = 'use "grid" or "random"'
     have: str
@@ -616,7 +722,7 @@ class NotAnObjective(Finding):
     """`objective=` that is neither maximize nor minimize."""
 
     code = "FD261"
-    title = "the objective is {have}"
+    title = "the objective is {have}, not maximize(...) or minimize(...)"
     label = "this is {have}"
     help = 'write objective=maximize("output") or minimize("output")'
     have: str
@@ -626,7 +732,7 @@ class UnknownMetric(Finding):
     """An objective that is no output of the trial."""
 
     code = "FD262"
-    title = "`{step}` has no output {shown} to judge its trials by"
+    title = "`{step}` has no {shown} to judge its trials by"
     label = "{meant}"
     help = "name one of its outputs in the objective"
     name: str
@@ -635,8 +741,9 @@ class UnknownMetric(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the output that was probably meant."""
-        shown = f"`{self.name}`" if self.name else "without a name"
-        return {**super().words(), "shown": shown, "meant": suggest(self.name, self.known) or "it returns nothing"}
+        shown = f"output `{self.name}`" if self.name else "single output"
+        meant = suggest(self.name, self.known) or "it returns nothing"
+        return {**super().words(), "shown": shown, "meant": meant}
 
 
 class MetricNotANumber(Finding):
@@ -648,3 +755,86 @@ class MetricNotANumber(Finding):
     help = "return it as float or int"
     name: str
     type: str
+
+
+class BadSeed(Finding):
+    """A seed that is not a whole number."""
+
+    code = "FD264"
+    title = "`seed` is {have}, not a whole number"
+    label = "this is {have}"
+    help = "write a whole number: the same seed draws the same trials again"
+    have: str
+
+
+class TooFewTrials(Finding):
+    """A bound on the trials that have to succeed that is above their number."""
+
+    code = "FD265"
+    title = "`min_success` is {bound}, and the sweep has {trials} trials"
+    label = "the run would always fail"
+    help = "write {trials} or less"
+    bound: int
+    trials: int
+
+
+class WrongUnpacking(Finding):
+    """A result unpacked into another number of names than it has values."""
+
+    code = "FD248"
+    title = "{of} has {given} values, and is unpacked into {wanted}"
+    label = "{wanted} names for {given} values"
+    help = "name every value, or take one of them by its field or index"
+    of: str
+    given: int
+    wanted: int
+
+
+class ConditionAlone(Finding):
+    """A condition that no `with` belongs to."""
+
+    code = "FD249"
+    title = "`{word}` without `with` has no effect"
+    label = "no task depends on this"
+    help = "write `with {word}(...):`, and call the steps in its block"
+    word: str
+
+
+class HugeNumber(Finding):
+    """A whole number that Argo cannot compute with."""
+
+    code = "FD266"
+    title = "{value} has more than 64 bits, and Argo cannot compute with it"
+    label = "too large for Argo"
+    help = "pass the number to a step as an argument of its own, and compute with it there"
+    value: int
+
+
+class RunTimeKind(Finding):
+    """A `match` or `isinstance` that asks of a run-time value what no stand-in can see."""
+
+    code = "FD267"
+    title = "what a run-time {type} is cannot be asked while compiling"
+    label = "known only when the pipeline runs"
+    help = "use `with when(...):`, give an optional value a default with `either`, or ask inside a step"
+    type: str
+
+
+class RunTimeIdentity(Finding):
+    """A run-time value compared by identity."""
+
+    code = "FD268"
+    title = "`{text}` compares objects while compiling, and a run-time value is another one"
+    label = "always the same answer"
+    help = "compare with `==`: `with when(value == ...):`"
+    text: str
+
+
+class OutOfPlace(Finding):
+    """A word that has no meaning in the body of a pipeline."""
+
+    code = "FD269"
+    title = "{problem}"
+    label = "not in the body of a pipeline"
+    help = "do this inside a step"
+    problem: str

@@ -26,7 +26,7 @@ class Node:
         header = ", ".join(f"{name}=_{name}" if f"_{name}" in defaults else name for name in fields)
         body = "".join(f"\n self.{name} = {name}" for name in fields) or " pass"
         made: dict[str, Any] = {}
-        exec(f"def __init__(self, {header}):{body}", defaults, made)  # noqa: S102
+        exec(f"def __init__(self, {header}):{body}", defaults, made)
         cls.__init__ = made["__init__"]  # type: ignore[method-assign]
 
     def _content(self) -> tuple[Any, ...]:
@@ -42,7 +42,10 @@ class Node:
         return isinstance(other, Node) and type(self) is type(other) and self._content() == other._content()
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, self._content()))
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash((type(self).__name__, self._content()))
+        return known
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(map(repr, self._content()))})"

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
 
 from flowdsl.place import Site, here
-from flowdsl.signature import Signature, read
+from flowdsl.signature import Signature, innermost, read
 from flowdsl.trace import OutsidePipeline, current
 
 if TYPE_CHECKING:
-    from types import FunctionType
+    from types import CodeType, FunctionType
 
 P = ParamSpec("P")
-R = TypeVar("R", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
 
 
 class PipelineOptions(TypedDict, total=False):
@@ -32,10 +32,11 @@ class PipelineOptions(TypedDict, total=False):
 class PipelineDef:
     """A pipeline as it was declared."""
 
-    __slots__ = ("_signature", "function", "name", "options", "site")
+    __slots__ = ("_signature", "function", "name", "options", "plain", "site")
 
     def __init__(self, function: FunctionType, options: Mapping[str, Any], site: Site) -> None:
         self.function = function
+        self.plain = innermost(function)  # without the user's decorators
         self.options = dict(options)
         self.site = site
         self.name: str = function.__name__
@@ -45,11 +46,16 @@ class PipelineDef:
     def signature(self) -> Signature:
         """The parameters and the result, read when first asked for."""
         if self._signature is None:
-            self._signature = read(self.function)
+            self._signature = read(self.plain)
         return self._signature
 
+    @property
+    def code(self) -> CodeType:
+        """The code of the function, for places in it."""
+        return self.plain.__code__
 
-class Pipeline(Generic[P, R]):
+
+class Pipeline(Generic[P, R_co]):
     """A function that says what a run consists of; called inside another pipeline it is a sub-graph."""
 
     def __init__(
@@ -64,7 +70,8 @@ class Pipeline(Generic[P, R]):
         self.__doc__ = definition.function.__doc__
         self.__module__ = definition.function.__module__
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Add the sub-graph to the pipeline whose body is running; raises `OutsidePipeline` elsewhere."""
         trace = current()
         if trace is None or not trace.open:
             raise OutsidePipeline(
@@ -75,9 +82,9 @@ class Pipeline(Generic[P, R]):
         from flowdsl.tracing import trace_graph
 
         trace_graph(trace, self._definition, here())
-        return cast(R, add(trace, self, args, kwargs, here()))
+        return cast(R_co, add(trace, self, args, kwargs, here()))
 
-    def options(self, **options: Unpack[SubgraphOptions]) -> Pipeline[P, R]:
+    def options(self, **options: Unpack[SubgraphOptions]) -> Pipeline[P, R_co]:
         """The same pipeline for one call inside another: `name=` and `after=`."""
         return Pipeline(self._definition, {**self._overrides, **options}, here())
 
@@ -93,11 +100,11 @@ class SubgraphOptions(TypedDict, total=False):
 
 
 @overload
-def pipeline(function: Callable[P, R], /) -> Pipeline[P, R]: ...
+def pipeline(function: Callable[P, R_co], /) -> Pipeline[P, R_co]: ...
 @overload
 def pipeline(
     **options: Unpack[PipelineOptions],
-) -> Callable[[Callable[P, R]], Pipeline[P, R]]: ...
+) -> Callable[[Callable[P, R_co]], Pipeline[P, R_co]]: ...
 def pipeline(function: Any = None, /, **options: Any) -> Any:
     """Declare that a function is a pipeline: `@pipeline`, or `@pipeline(parallelism=10)`.
 
@@ -105,9 +112,9 @@ def pipeline(function: Any = None, /, **options: Any) -> Any:
     """
     site = here()
     if function is not None:
-        return Pipeline(PipelineDef(function, {}, site))
+        return Pipeline[..., object](PipelineDef(function, {}, site))
 
-    def decorate(function: FunctionType) -> Pipeline[..., Any]:
+    def decorate(function: FunctionType) -> Pipeline[..., object]:
         return Pipeline(PipelineDef(function, options, site))
 
     return decorate

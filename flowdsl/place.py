@@ -7,7 +7,7 @@ are looked up in the file's syntax tree only when a diagnostic is shown.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 if TYPE_CHECKING:
     from types import CodeType, FrameType
@@ -64,13 +64,88 @@ class Definition(NamedTuple):
 
 Place = Span | Site | Argument | Definition
 
+_READS = ("LOAD_FAST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")  # how the names of such instructions begin
+
 
 def here() -> Site:
-    """The place in the user's code that is being executed: the first frame outside flowdsl."""
-    frame: FrameType | None = sys._getframe(1)
+    """The place in the user's code that is being executed: the first frame outside flowdsl and the library.
+
+    What code of the standard library, or code that it generates, does with a run-time value is done where
+    the user called it.
+    """
+    library: Site | None = None
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- no public one is as fast
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name != "flowdsl" and not name.startswith("flowdsl."):
-            return Site(frame.f_code, frame.f_lasti)
+        if not is_ours(frame):
+            if not is_library(frame):
+                return Site(frame.f_code, frame.f_lasti)
+            library = library or Site(frame.f_code, frame.f_lasti)
         frame = frame.f_back
-    raise AssertionError("flowdsl was called by nobody")
+    # A thread that the library started may have no frame of the user's.
+    assert library is not None, "flowdsl was called by nobody"
+    return library
+
+
+def through_library() -> bool:
+    """Whether flowdsl was called by code of the standard library, not by the user's own."""
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- as above
+    while frame is not None and is_ours(frame):
+        frame = frame.f_back
+    return frame is not None and is_library(frame)
+
+
+def is_ours(frame: FrameType) -> bool:
+    """Whether a frame runs code of flowdsl."""
+    module: str = frame.f_globals.get("__name__", "")
+    return module == "flowdsl" or module.startswith("flowdsl.")
+
+
+def is_library(frame: FrameType) -> bool:
+    """Whether a frame runs code of the standard library, or that it generates: a dataclass's `__eq__`."""
+    module: str = frame.f_globals.get("__name__", "")
+    return module.partition(".")[0] in sys.stdlib_module_names or frame.f_code.co_filename == "<string>"
+
+
+def extent(site: Site) -> tuple[int, int, int, int] | None:
+    """Line and column of the beginning and of the end of what an instruction was compiled from.
+
+    None where Python kept no columns.
+    """
+    line, end_line, column, end_column = list(site.code.co_positions())[site.lasti // 2]
+    if line is None or end_line is None or column is None or end_column is None:
+        return None
+    return line, column, end_line, end_column
+
+
+def inside(part: Site, whole: Site) -> bool:
+    """Whether an instruction belongs to the expression of another one."""
+    if part.code is not whole.code:
+        return False
+    inner, outer = extent(part), extent(whole)
+    if inner is None or outer is None:
+        return part.lasti == whole.lasti
+    return inner[:2] >= outer[:2] and inner[2:] <= outer[2:]
+
+
+def operation(site: Site) -> tuple[str, int]:
+    """The name of an instruction and its argument."""
+    import opcode
+
+    code, at = site.code.co_code, site.lasti
+    while opcode.opname[code[at]] == "CACHE":  # a frame that called stands behind the instruction
+        at -= 2
+    extended = at >= 2 and opcode.opname[code[at - 2]] == "EXTENDED_ARG"
+    return opcode.opname[code[at]], code[at + 1] | (code[at - 1] << 8 if extended else 0)
+
+
+def words(site: Site) -> set[str]:
+    """The names that the expression of an instruction reads."""
+    import dis
+
+    found: set[str] = set()
+    for step in dis.get_instructions(site.code):
+        if step.opname.startswith(_READS) and inside(Site(site.code, step.offset), site):
+            # 3.13 joins two instructions about local variables into one.
+            both = isinstance(step.argval, tuple)
+            found.update(cast("tuple[str, ...]", step.argval) if both else (step.argval,))
+    return found

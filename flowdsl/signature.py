@@ -36,11 +36,20 @@ class Signature(NamedTuple):
 
     def spell(self, name: str) -> str:
         """The signature as its author would write it, for a message."""
-        shown = []
+        shown: list[str] = []
         for parameter in self.parameters:
             text = f"{parameter.name}: {t.spell(parameter.type)}"
             shown.append(text if parameter.default is MISSING else f"{text} = {parameter.default!r}")
         return f"{name}({', '.join(shown)})"
+
+
+def innermost(function: FunctionType) -> FunctionType:
+    """The function that decorators with `functools.wraps` were put around."""
+    seen: set[int] = set()
+    while (inner := getattr(function, "__wrapped__", None)) is not None and id(function) not in seen:
+        seen.add(id(function))
+        function = inner
+    return function
 
 
 def read(function: FunctionType) -> Signature:
@@ -54,7 +63,8 @@ def read(function: FunctionType) -> Signature:
         hints = typing.get_type_hints(function)
     except Exception as error:
         unreadable = f"{type(error).__name__}: {error}"
-    defaults = dict(zip(reversed(names[: code.co_argcount]), reversed(function.__defaults__ or ()), strict=False))
+    given = function.__defaults__ or ()
+    defaults = dict(zip(names[code.co_argcount - len(given) : code.co_argcount], given, strict=True))
     defaults.update(function.__kwdefaults__ or {})
     written = function.__annotations__
     parameters = tuple(
@@ -68,7 +78,8 @@ def read(function: FunctionType) -> Signature:
         )
         for index, name in enumerate(names[:total])
     )
-    variadic = names[total : total + bool(flags & 4) + bool(flags & 8)]
+    stars = [star for star, flag in (("*", 4), ("**", 8)) if flags & flag]
+    variadic = tuple(star + name for star, name in zip(stars, names[total:], strict=False))
     returns = t.describe(hints["return"]) if "return" in hints else t.NONE
     return Signature(
         parameters,

@@ -36,7 +36,7 @@ def uniform(low: float, high: float) -> Space:
 
 
 def loguniform(low: float, high: float) -> Space:
-    """A float between `low` and `high` (both above zero), every order of magnitude as likely as the others."""
+    """A float between `low` and `high`, both above zero, every order of magnitude as likely as the others."""
     return Space("loguniform", (low, high), here())
 
 

@@ -7,23 +7,23 @@ findings come from the compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
 
 from flowdsl import types as t
 from flowdsl.expr import InPod
 from flowdsl.place import Site, here
-from flowdsl.signature import Signature, read
+from flowdsl.signature import Signature, innermost, read
 from flowdsl.trace import OutsidePipeline, current
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import FunctionType
+    from types import CodeType, FunctionType
 
     from flowdsl.gpu import GPU
     from flowdsl.volume import Secret, Volume
 
 P = ParamSpec("P")
-R = TypeVar("R", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
 
 
 class StepOptions(TypedDict, total=False):
@@ -54,10 +54,11 @@ class CallOptions(StepOptions, total=False):
 class StepDef:
     """A step as it was declared: the function, its kind, its options, and where."""
 
-    __slots__ = ("_signature", "function", "kind", "name", "options", "site")
+    __slots__ = ("_signature", "function", "kind", "name", "options", "plain", "site")
 
     def __init__(self, function: FunctionType, kind: str, options: Mapping[str, Any], site: Site) -> None:
         self.function = function
+        self.plain = innermost(function)  # without the user's decorators
         self.kind = kind  # "python" or "container"
         self.options = dict(options)
         self.site = site
@@ -68,14 +69,19 @@ class StepDef:
     def signature(self) -> Signature:
         """The parameters and the result, read when first asked for."""
         if self._signature is None:
-            self._signature = read(self.function)
+            self._signature = read(self.plain)
         return self._signature
 
+    @property
+    def code(self) -> CodeType:
+        """The code of the function, for places in it."""
+        return self.plain.__code__
 
-class Step(Generic[P, R]):
+
+class Step(Generic[P, R_co]):
     """A function that becomes a task when a pipeline calls it, and stays a function elsewhere."""
 
-    __slots__ = ("__dict__", "__weakref__", "_definition", "_overrides", "_override_site")
+    __slots__ = ("__dict__", "__weakref__", "_definition", "_override_site", "_overrides")
 
     def __init__(
         self, definition: StepDef, overrides: Mapping[str, Any] | None = None, site: Site | None = None
@@ -89,15 +95,16 @@ class Step(Generic[P, R]):
         self.__qualname__ = function.__qualname__
         self.__doc__ = function.__doc__
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Add a task to the pipeline whose body is running; elsewhere, call the function."""
         trace = current()
         if trace is None or not trace.open:
-            return cast(R, self._definition.function(*args, **kwargs))
+            return cast(R_co, self._definition.function(*args, **kwargs))
         from flowdsl.call import add
 
-        return cast(R, add(trace, self, args, kwargs, here()))
+        return cast(R_co, add(trace, self, args, kwargs, here()))
 
-    def options(self, **options: Unpack[CallOptions]) -> Step[P, R]:
+    def options(self, **options: Unpack[CallOptions]) -> Step[P, R_co]:
         """The same step with other options for one call: any word of the decorator, `name=` and `after=`."""
         return Step(self._definition, {**self._overrides, **options}, here())
 
@@ -115,21 +122,31 @@ class _StepDecorator:
         self.options = options
         self.site = site
 
-    def __call__(self, function: Callable[P, R]) -> Step[P, R]:
+    def __call__(self, function: Callable[P, R_co]) -> Step[P, R_co]:
         return Step(StepDef(cast("FunctionType", function), self.kind, self.options, self.site))
 
 
-def step(**options: Unpack[StepOptions]) -> _StepDecorator:
+@overload
+def step(function: Callable[P, R_co], /) -> Step[P, R_co]: ...
+@overload
+def step(**options: Unpack[StepOptions]) -> _StepDecorator: ...
+def step(function: Any = None, /, **options: Any) -> Any:
     """Declare that a function is a step: `@step(image="python:3.12-slim", memory="4Gi")`.
 
     Calling it in a pipeline adds a task; elsewhere it is the plain function.
     """
-    return _StepDecorator("python", options, here())
+    decorator = _StepDecorator("python", options, here())
+    return decorator if function is None else decorator(function)
 
 
-def container(**options: Unpack[StepOptions]) -> _StepDecorator:
+@overload
+def container(function: Callable[P, R_co], /) -> Step[P, R_co]: ...
+@overload
+def container(**options: Unpack[StepOptions]) -> _StepDecorator: ...
+def container(function: Any = None, /, **options: Any) -> Any:
     """Declare a step in any language: the function says the command line by calling `command`."""
-    return _StepDecorator("container", options, here())
+    decorator = _StepDecorator("container", options, here())
+    return decorator if function is None else decorator(function)
 
 
 class Commanded(BaseException):
@@ -186,5 +203,3 @@ def describe(definition: StepDef) -> Commanded | BaseException | None:
     finally:
         _describing.pop()
     return None
-
-

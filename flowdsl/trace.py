@@ -10,11 +10,15 @@ import re
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl import types as t
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Expr, Join, Poison, RunField
-from flowdsl.place import Argument, Place, Site, here
+from flowdsl.expr import Either, Expr, Get, InPod, Op, Poison, RunField
+from flowdsl.place import Argument, Definition, Place, Site, extent, here, inside, through_library
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import CodeType
+
     from flowdsl.pipeline import PipelineDef
     from flowdsl.space import Objective
     from flowdsl.step import StepDef
@@ -53,7 +57,19 @@ class Loop:
 class Call:
     """One call of a step or pipeline in a graph."""
 
-    __slots__ = ("after", "arguments", "graph", "loop", "name", "options", "override", "positional", "region", "site", "target")
+    __slots__ = (
+        "after",
+        "arguments",
+        "graph",
+        "loop",
+        "name",
+        "options",
+        "override",
+        "positional",
+        "region",
+        "site",
+        "target",
+    )
 
     def __init__(self, target: StepDef | PipelineDef, site: Site, graph: Graph) -> None:
         self.target = target
@@ -72,23 +88,28 @@ class Call:
         """The place of the argument for a parameter."""
         for index, parameter in enumerate(self.target.signature.parameters[: self.positional]):
             if parameter.name == name:
-                return Argument(self.site, None, index)
+                return Argument(self.site, None, index, arrived=self.positional)
         return Argument(self.site, name)
 
 
 class Graph:
     """What one pipeline's body did."""
 
-    __slots__ = ("calls", "finished", "locals", "owner", "region", "result", "returned")
+    __slots__ = ("calls", "finished", "inputs", "locals", "owner", "pending", "region", "result")
 
     def __init__(self, owner: PipelineDef) -> None:
         self.owner = owner
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what a first run of the body did."""
         self.calls: list[Call] = []
         self.result: Expr | None = None
-        self.returned: object = None
+        self.inputs: dict[str, Expr] = {}  # its parameters, as this body sees them
         self.region: Region | None = None  # the one being written
         self.finished: Region | None = None  # the `when` that ended last, for `otherwise`
-        self.locals: dict[str, Any] = {}
+        self.pending: list[tuple[str, Site]] = []  # conditions that no `with` has entered yet
+        self.locals: list[tuple[CodeType, Mapping[str, Any]]] = []  # of functions that ask what none can see
 
 
 class Token(NamedTuple):
@@ -108,8 +129,12 @@ class Trace:
         self.problems: list[Diagnostic] = []
         self.tokens: list[Token] = []
         self.arrived: set[int] = set()
-        self.truths: set[tuple[int, int]] = set()
+        self.defaults: dict[tuple[int, str], Expr] = {}  # of parameters, lifted once
         self._told: set[tuple[Any, ...]] = set()
+        self._misused: dict[tuple[int, int], dict[str, Site]] = {}  # the kinds of misuse, by instruction
+        self._asked: dict[tuple[int, int], int] = {}  # how often for its truth, by instruction
+        self._avoided: set[tuple[int, int]] = set()
+        self._last: tuple[int, int] | None = None
 
     @property
     def graph(self) -> Graph:
@@ -126,12 +151,58 @@ class Trace:
             self._told.add(key)
             self.problems.append(Diagnostic(finding, place, related))
 
+    def complain(self, kind: str, **data: Any) -> None:
+        """Record what the user's code does with a run-time value, once for each instruction.
+
+        `list(x)` loops and counts; what the standard library does with a value is one mistake of its caller.
+        """
+        site = here()
+        kinds = self._misused.setdefault((id(site.code), site.lasti), {})
+        if through_library():
+            kind, data = "StandInRefused", {"problem": "known only when the pipeline runs"}
+        if kind not in kinds:
+            kinds[kind] = site
+            self.report(kind, site, (), **data)
+
+    def told(self, site: Site, *, itself: bool = False) -> bool:
+        """Whether the expression at a site misused a run-time value, `itself` or in a part of it."""
+        sites = (next(iter(kinds.values())) for kinds in self._misused.values())
+        return any(inside(one, site) and (not itself or inside(site, one)) for one in sites)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a mistake was found that is more than a warning."""
+        return any(one.finding.severity == "error" for one in self.problems)
+
+    def truth(self, site: Site) -> bool:
+        """An answer where Python asks for the truth of a run-time value.
+
+        True first, so that the body of an `if` is run. Then False and True in ever longer turns, which
+        ends every loop; where True led to an exception, False comes first.
+        """
+        key = (id(site.code), site.lasti)
+        count = self._asked[key] = self._asked.get(key, 0) + 1
+        answer = count.bit_length() % 8 == 0 if key in self._avoided else count.bit_length() % 2 == 1
+        if answer:
+            self._last = key
+        return answer
+
+    def avoid(self) -> bool:
+        """Answer False first where True was answered last; False when there is nothing left to change."""
+        if self._last is None or self._last in self._avoided:
+            return False
+        self._avoided.add(self._last)
+        self._last = None
+        self._asked.clear()
+        return True
+
 
 def _identity(place: Place) -> tuple[Any, ...]:
-    if isinstance(place, Site):
-        return (id(place.code), place.lasti)
     if isinstance(place, Argument):
-        return (id(place.site.code), place.site.lasti, *place[1:])
+        return (*_identity(place.site), *place[1:])
+    if isinstance(place, Site):
+        # By the text: a `while` asks for its condition in two instructions.
+        return (id(place.code), extent(place) or place.lasti)
     return tuple(place)
 
 
@@ -147,7 +218,8 @@ def current() -> Trace | None:
     trace = _current.get()
     if trace is None and _running:
         trace = _running[-1]
-        trace.report("PipelineThread", here())
+        owner = trace.graph.owner if trace.open and through_library() else None
+        trace.report("PipelineThread", here() if owner is None else Definition(owner.code))
     return trace
 
 
@@ -181,7 +253,7 @@ def complain(kind: str, **data: Any) -> None:
         from flowdsl import mistakes
 
         raise OutsidePipeline(getattr(mistakes, kind)(**data).message)
-    trace.report(kind, here(), **data)
+    trace.complain(kind, **data)
 
 
 # Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)
@@ -213,7 +285,7 @@ def parts(text: str, trace: Trace | None) -> tuple[str | Expr, ...]:
         end = match.end()
     if end < len(text):
         found.append(text[end:])
-    return tuple(part for part in found if not isinstance(part, Poison)) if trace else tuple(found)
+    return tuple(found)
 
 
 def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
@@ -229,7 +301,27 @@ def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
     if made.shown:
         trace.report("TextRepr", made.site)
         return Poison()
-    inner = made.expr
-    if isinstance(inner, Join):
-        return Join(inner.parts)
-    return inner
+    if (why := not_text(made.expr)) is not None:
+        trace.report("TextType", made.site, (), type=why)
+        return Poison()
+    return made.expr
+
+
+def not_text(expr: Expr) -> str | None:
+    """Why a value's text would differ between Python and Argo, or None where both agree."""
+    kind = expr.type
+    if isinstance(expr, (Poison, InPod)) or (t.is_text(kind) and not isinstance(kind, t.Enumeration)):
+        return None
+    number = kind if isinstance(kind, t.Number) else None
+    if isinstance(kind, t.Choice) and all(type(one) is int for one in kind.values):
+        number = t.INT
+    if number is None:
+        return t.spell(kind)
+    return "float that Argo computes" if number == t.FLOAT and not _verbatim(expr) else None
+
+
+def _verbatim(expr: Expr) -> bool:
+    """Whether the text of a value arrives as the step or the user wrote it."""
+    if isinstance(expr, Either):
+        return all(map(_verbatim, expr.choices))
+    return not isinstance(expr, (Op, Get))

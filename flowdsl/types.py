@@ -160,6 +160,10 @@ def describe(annotation: object) -> Type:
         plain = None
     if plain is not None:
         return plain
+    if isinstance(annotation, typing.NewType):
+        return describe(annotation.__supertype__)
+    if type(annotation).__name__ == "TypeAliasType":  # `type X = ...`, from Python 3.12
+        return describe(getattr(annotation, "__value__", None))
     origin = typing.get_origin(annotation)
     if origin is not None:
         return _generic(annotation, origin, typing.get_args(annotation))
@@ -172,10 +176,11 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
     if origin is typing.Annotated:
         return describe(arguments[0])
     if origin is typing.Literal:
-        if all(isinstance(value, (str, int)) for value in arguments):
-            return Choice(arguments)
+        values = tuple(value for value in arguments if value is not None)
+        if values and all(type(value) in (str, int, bool) for value in values):
+            return Choice(values) if len(values) == len(arguments) else Maybe(Choice(values))
         return Unsupported(_name(annotation), "a Literal of strings, whole numbers and flags travels")
-    if origin in (typing.Union, types.UnionType):
+    if origin is typing.Union or origin is types.UnionType:
         rest = [item for item in arguments if item is not type(None)]
         if len(rest) == 1 and len(rest) < len(arguments):
             inner = describe(rest[0])
@@ -210,13 +215,14 @@ def _class(cls: type[Any]) -> Type:
         return Enumeration(cls)
     if issubclass(cls, pathlib.PurePath):
         return FILE
-    named_tuple = issubclass(cls, tuple) and hasattr(cls, "_fields")
+    whole: Any = cls
+    named_tuple = issubclass(cls, tuple) and hasattr(whole, "_fields")
     if not named_tuple and "__dataclass_fields__" not in cls.__dict__:
         return Unsupported(
             cls.__name__, "use a NamedTuple or a dataclass for several values, or write it to a file"
         )
     _records[cls] = Unsupported(cls.__name__, "it contains itself")
-    result = _record(cls, named_tuple)
+    result = _record(whole, named_tuple)
     _records[cls] = result
     return result
 
@@ -230,14 +236,15 @@ def _record(cls: type[Any], named_tuple: bool) -> Type:
         optional = set(cls._field_defaults)
         names = list(cls._fields)
     else:
+        kinds = {field._field_type.name for field in cls.__dataclass_fields__.values()}
         known = [field for field in cls.__dataclass_fields__.values() if field._field_type.name == "_FIELD"]
-        if any(not field.init for field in known):
-            return Unsupported(cls.__name__, "a field with init=False cannot be rebuilt")
+        if any(not field.init for field in known) or "_FIELD_INITVAR" in kinds:
+            return Unsupported(cls.__name__, "a field with init=False or InitVar cannot be rebuilt")
         names = [field.name for field in known]
         optional = {
             field.name for field in known if not (_missing(field.default) and _missing(field.default_factory))
         }
-    fields = []
+    fields: list[Field] = []
     for name in names:
         kind = describe(hints.get(name, object))
         if isinstance(kind, Unsupported):

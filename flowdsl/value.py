@@ -9,27 +9,18 @@ from __future__ import annotations
 
 import enum
 import pathlib
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Never, TypeGuard
 
 from flowdsl import types as t
-from flowdsl.expr import (
-    COMPARISONS,
-    Const,
-    Either,
-    Expr,
-    Get,
-    Join,
-    Many,
-    Op,
-    Poison,
-    Rows,
-)
-from flowdsl.place import here
-from flowdsl.trace import complain, current, token
+from flowdsl.expr import Const, Expr, Get, Many, Poison, Rows
+from flowdsl.operators import operate
+from flowdsl.place import here, operation, words
+from flowdsl.trace import DAMAGED, TOKEN, complain, current, token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+_COUNTERS = {"range", "chr", "bytearray", "islice"}
 _PYTHON: dict[type, Any] = {t.Text: str, t.Flag: bool, t.Nothing: type(None), t.File: pathlib.Path}
 
 
@@ -37,6 +28,12 @@ class RunTimeValue:
     """Stands for a value that will exist when the pipeline runs."""
 
     __slots__ = ("_flowdsl_expr",)
+    __array_ufunc__ = None  # numpy leaves `array * value` to the value
+
+    def __new__(cls, *args: object, **named: object) -> RunTimeValue:
+        """Refuse `type(x)(...)` and a class derived from a value."""
+        complain("RunTimeConversion", what="used as a class")
+        return value(Poison())
 
     # `__class__` answers the declared type, so that `isinstance` and `match` see what the run will see;
     # flowdsl itself asks `type(value) is RunTimeValue`.
@@ -61,10 +58,15 @@ class RunTimeValue:
     def __class__(self, value: Any) -> Never:
         raise TypeError("the type of a run-time value is that of the output it stands for")
 
+    # What debuggers and notebooks ask for begins with an underscore, and is no mistake.
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return value(attribute(expr_of(self), name))
+        expr = expr_of(self)
+        if name.startswith("_") and not _has_field(expr.type, name):
+            raise AttributeError(f"'{RunTimeValue.__name__}' object has no attribute '{name}'")
+        if name == "keys" and operation(here())[0] not in ("LOAD_ATTR", "LOAD_METHOD"):
+            complain("RunTimeLoop", what="looped over")  # by `f(**x)` or `dict(x)`
+            return list
+        return value(attribute(expr, name))
 
     def __dir__(self) -> list[str]:
         kind = expr_of(self).type
@@ -75,40 +77,33 @@ class RunTimeValue:
 
     def __iter__(self) -> Iterator[Any]:
         expr = expr_of(self)
-        if isinstance(expr, Many) and expr.names:
-            return iter([value(part) for part in expr.items])
-        if isinstance(expr.type, (t.Fixed, t.Record)):
-            return iter([value(part) for part in _fields(expr)])
-        if not isinstance(expr, Poison):
-            complain("RunTimeLoop", what="looped over")
-        return iter([value(Poison())])
+        wanted = _unpacked()
+        parts = _parts_of(expr)
+        if parts is None:
+            if not isinstance(expr, Poison):
+                complain("RunTimeLoop", what="looped over")
+            parts = []
+        elif wanted is not None and not wanted[0] <= len(parts) <= (wanted[1] or len(parts)):
+            complain("WrongUnpacking", of=t.spell(expr.type), given=len(parts), wanted=wanted[0])
+            parts = parts[: wanted[1]]
+        fill = (wanted[0] if wanted is not None else 0 if parts else 1) - len(parts)
+        return iter([value(part) for part in (*parts, *[Poison()] * fill)])
 
     def __len__(self) -> int:
         expr = expr_of(self)
-        match expr.type:
-            case t.Fixed(items):
-                return len(items)
-            case t.Record(_, fields):
-                return len(fields)
-        if not isinstance(expr, Poison):
+        parts = _parts_of(expr)
+        if parts is None and not isinstance(expr, Poison):
             complain("RunTimeLoop", what="counted")
-        return 1
+        return 1 if parts is None else len(parts)
 
     def __contains__(self, item: object) -> bool:
-        return bool(self._refuse("in", "RunTimeLoop", what="searched"))
+        return bool(_refuse(self, "RunTimeLoop", what="searched"))
 
-    # Truth answers True the first time and False the second at one place, so that `while` ends.
     def __bool__(self) -> bool:
         if not isinstance(expr_of(self), Poison):
             complain("RunTimeCondition")
         trace = current()
-        if trace is None:
-            return True
-        site = here()
-        key = (id(site.code), site.lasti)
-        answered = key in trace.truths
-        trace.truths.add(key)
-        return not answered
+        return trace is None or trace.truth(here())
 
     def __hash__(self) -> int:
         if not isinstance(expr_of(self), Poison):
@@ -121,15 +116,17 @@ class RunTimeValue:
     def __deepcopy__(self, memo: object) -> RunTimeValue:
         return self
 
-    def __reduce__(self) -> Never:
-        complain("RunTimeConversion", what="pickled")
-        raise TypeError("a run-time value cannot be pickled")
+    def __reduce__(self) -> tuple[Any, ...]:
+        _refuse(self, "RunTimeConversion", what="pickled")
+        return type(None), ()
 
     # Text: a token that is found again in every string that reaches flowdsl.
     def __format__(self, spec: str) -> str:
-        if spec:
-            complain("TextFormat", spec=spec)
-        return token(expr_of(self))
+        expr = expr_of(self)
+        if spec and not isinstance(expr, Poison):
+            complain("TextFormat", spec=TOKEN.sub("...", spec))
+            expr = Poison()
+        return token(expr)
 
     def __str__(self) -> str:
         return token(expr_of(self))
@@ -140,51 +137,48 @@ class RunTimeValue:
     def __fspath__(self) -> str:
         return token(expr_of(self))
 
-    def _refuse(self, operator: str, kind: str = "UnsupportedOperator", **data: str) -> RunTimeValue:
-        if not isinstance(expr_of(self), Poison):
-            complain(kind, **({"operator": operator} if kind == "UnsupportedOperator" else data))
-        return value(Poison())
-
     def __int__(self) -> int:
-        self._refuse("int", "RunTimeConversion", what="converted by int()")
+        _refuse(self, "RunTimeConversion", what="converted by int()")
         return 1
 
+    # No number of an open file: 1 is the standard output. But a loop is to run once.
     def __index__(self) -> int:
-        self._refuse("index", "RunTimeConversion", what="used as an index or a count")
-        return 1
+        _refuse(self, "RunTimeConversion", what="used as an index or a count")
+        return 1 if _COUNTERS & words(here()) else -1
 
     def __float__(self) -> float:
-        self._refuse("float", "RunTimeConversion", what="converted by float()")
+        _refuse(self, "RunTimeConversion", what="converted by float()")
         return 1.0
 
     def __complex__(self) -> complex:
-        self._refuse("complex", "RunTimeConversion", what="converted by complex()")
+        _refuse(self, "RunTimeConversion", what="converted by complex()")
         return 1j
 
     def __bytes__(self) -> bytes:
-        self._refuse("bytes", "RunTimeConversion", what="converted by bytes()")
+        _refuse(self, "RunTimeConversion", what="converted by bytes()")
         return b""
 
-    def __round__(self, digits: int = 0) -> Any:
-        return self._refuse("round()")
-
     def __call__(self, *args: object, **named: object) -> Any:
-        return self._refuse("a call")
+        """Refuse a call."""
+        return _refuse(self, "UnsupportedOperator", operator="a call")
 
     def __setitem__(self, key: object, new: object) -> None:
-        self._refuse("an assignment to an item")
+        _refuse(self, "UnsupportedOperator", operator="an assignment to an item")
 
     def __delitem__(self, key: object) -> None:
-        self._refuse("del")
+        _refuse(self, "UnsupportedOperator", operator="del")
 
     def __enter__(self) -> Any:
-        return self._refuse("with")
+        return _refuse(self, "UnsupportedOperator", operator="with")
 
     def __exit__(self, *details: object) -> None:
         return None
 
     def __setattr__(self, name: str, new: object) -> None:
-        self._refuse("an assignment to an attribute")
+        _refuse(self, "UnsupportedOperator", operator="an assignment to an attribute")
+
+    def __delattr__(self, name: str) -> None:
+        _refuse(self, "UnsupportedOperator", operator="del")
 
 
 _set = RunTimeValue.__dict__["_flowdsl_expr"].__set__
@@ -204,9 +198,35 @@ def expr_of(stand_in: RunTimeValue) -> Expr:
     return found
 
 
-def is_value(thing: object) -> bool:
+def is_value(thing: object) -> TypeGuard[RunTimeValue]:
     """Whether a thing is a stand-in (its `__class__` says otherwise on purpose)."""
     return type(thing) is RunTimeValue
+
+
+def _refuse(stand_in: RunTimeValue, kind: str, **data: str) -> Any:
+    """Report what a run-time value does not allow; the answer is poison, and so is that of poison."""
+    if not isinstance(expr_of(stand_in), Poison):
+        complain(kind, **data)
+    return value(Poison())
+
+
+def _has_field(kind: t.Type, name: str) -> bool:
+    return isinstance(kind, t.Record) and any(field.name == name for field in kind.fields)
+
+
+def _unpacked() -> tuple[int, int | None] | None:
+    """How many values the user's statement unpacks, at least and at most; None where it is no unpacking."""
+    name, number = operation(here())
+    if name == "UNPACK_SEQUENCE":
+        return number, number
+    return (number % 256 + number // 256, None) if name == "UNPACK_EX" else None
+
+
+def _parts_of(expr: Expr) -> list[Expr] | None:
+    """The values that Python would unpack: those of a tuple or NamedTuple."""
+    kind = expr.type
+    ordered = isinstance(kind, t.Fixed) or (isinstance(kind, t.Record) and issubclass(kind.cls, tuple))
+    return fields_of(expr) if ordered else None
 
 
 def attribute(expr: Expr, name: str) -> Expr:
@@ -229,19 +249,23 @@ def attribute(expr: Expr, name: str) -> Expr:
     return Poison()
 
 
-def item(expr: Expr, key: object) -> Expr:
+def item(expr: Expr, index: object) -> Expr:
     """The element of a list, dict, tuple or record under a key known now."""
     if isinstance(expr, Poison):
         return expr
-    kind = expr.type
-    if is_value(key) or isinstance(key, slice) or type(key) not in (int, str):
+    kind, key = expr.type, _known_index(index)
+    if is_value(index) and isinstance(expr_of(index), Poison):
+        return Poison()
+    if key is None:
         complain("UnsupportedOperator", operator="an index that is not a number or a text known now")
         return Poison()
     match kind:
-        case t.Fixed(items) if isinstance(key, int) and -len(items) <= key < len(items):
-            return _fields(expr)[key]
-        case t.Record(_, fields) if isinstance(key, int) and -len(fields) <= key < len(fields):
-            return _fields(expr)[key]
+        case t.Fixed() | t.Record() if (
+            isinstance(key, int)
+            and (parts := _parts_of(expr)) is not None
+            and -len(parts) <= key < len(parts)
+        ):
+            return parts[key]
         case t.Sequence(inner) if isinstance(key, int) and isinstance(expr, Rows):
             row = Get(expr, key, inner)
             if not isinstance(inner, (t.Record, t.Fixed)):
@@ -254,7 +278,7 @@ def item(expr: Expr, key: object) -> Expr:
         case t.Mapping(inner) if isinstance(key, str) and not t.holds_file(inner):
             return Get(expr, key, inner)
         case t.Json():
-            return Get(expr, key, t.JSON)  # type: ignore[arg-type]  # an int or a str, as asked above
+            return Get(expr, key, t.JSON)
         case t.Maybe():
             complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind))
         case _:
@@ -262,123 +286,90 @@ def item(expr: Expr, key: object) -> Expr:
     return Poison()
 
 
-def _fields(expr: Expr) -> list[Expr]:
+def _known_index(index: object) -> int | str | None:
+    if is_value(index) or isinstance(index, bool):
+        return None
+    if isinstance(index, int):
+        return int(index)
+    return str.__str__(index) if isinstance(index, str) and not DAMAGED.search(index) else None
+
+
+def fields_of(expr: Expr) -> list[Expr]:
+    """The parts of a record or tuple, in order."""
+    kind = expr.type
     if isinstance(expr, Many):
         return list(expr.items)
-    kind = expr.type
+    assert isinstance(kind, (t.Record, t.Fixed))
+    parts: list[tuple[str | int, t.Type]] = list(enumerate(kind.items)) if isinstance(kind, t.Fixed) else []
     if isinstance(kind, t.Record):
-        return [Get(expr, field.name, field.type) for field in kind.fields]
-    assert isinstance(kind, t.Fixed)
-    return [Get(expr, index, part) for index, part in enumerate(kind.items)]
+        parts = [(field.name, field.type) for field in kind.fields]
+    if isinstance(expr, Const):
+        return [Const(expr.value[str(key)], part) for key, part in parts]
+    return [Get(expr, key, part) for key, part in parts]
 
 
 # --- operators ------------------------------------------------------------------------------------
 
 
-def _known(thing: object) -> Expr | None:
+def _known(thing: object, beside: object) -> Expr | None:
     """An operand as an expression: a stand-in, or a constant that operators understand."""
     if is_value(thing):
-        return expr_of(thing)  # type: ignore[arg-type]
+        return expr_of(thing)
+    if isinstance(thing, enum.Enum):
+        # A member of an IntEnum or StrEnum is a number or a text beside anything but its like.
+        kind = t.describe(type(thing))
+        if not isinstance(thing, (int, str)) or (is_value(beside) and expr_of(beside).type == kind):
+            return Const(thing, kind)
     if isinstance(thing, bool):
         return Const(thing, t.BOOL)
     if isinstance(thing, int):
-        return Const(thing, t.INT)
+        return Const(int(thing), t.INT)
     if isinstance(thing, float):
-        return Const(thing, t.FLOAT)
+        return Const(float(thing), t.FLOAT)
     if isinstance(thing, str):
         from flowdsl.lift import text
 
         return text(thing)
-    if thing is None:
-        return Const(None, t.NONE)
-    if isinstance(thing, enum.Enum):
-        return Const(thing, t.describe(type(thing)))
-    return None
-
-
-def _arithmetic(operator: str, left: Expr, right: Expr) -> Expr | None:
-    one, two = left.type, right.type
-    if isinstance(one, t.Number) and isinstance(two, t.Number):
-        for side in (left, right):
-            if isinstance(side, Const) and side.value != side.value:
-                return None
-        result = t.INT if one == two == t.INT and operator != "/" else t.FLOAT
-        return Op(operator, (left, right), result)
-    if operator == "+" and isinstance(one, t.Text) and isinstance(two, t.Text):
-        return Join((*_parts(left), *_parts(right)))
-    return None
-
-
-def _parts(expr: Expr) -> tuple[str | Expr, ...]:
-    if isinstance(expr, Join):
-        return expr.parts
-    if isinstance(expr, Const):
-        return (expr.value,) if expr.value else ()
-    return (expr,)
-
-
-def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
-    one, two = left.type, right.type
-    equality = operator in ("==", "!=")
-    if isinstance(one, t.Number) and isinstance(two, t.Number):
-        return Op(operator, (left, right), t.BOOL)
-    if t.is_text(one) and t.is_text(two):
-        if isinstance(one, t.Enumeration) != isinstance(two, t.Enumeration):
-            return None
-        if equality or (isinstance(one, t.Text) and isinstance(two, t.Text)):
-            return Op(operator, (left, right), t.BOOL)
-    if equality and isinstance(one, t.Flag) and isinstance(two, t.Flag):
-        return Op(operator, (left, right), t.BOOL)
-    if equality and isinstance(one, t.Maybe) and isinstance(two, t.Nothing):
-        return Op(operator, (left, right), t.BOOL)
-    if equality and isinstance(one, t.Choice) and isinstance(two, (t.Text, t.Number, t.Flag)):
-        return Op(operator, (left, right), t.BOOL)
-    return None
-
-
-def _logic(operator: str, left: Expr, right: Expr) -> Expr | None:
-    if isinstance(left.type, t.Flag) and isinstance(right.type, t.Flag):
-        return Op(operator, (left, right), t.BOOL)
-    return None
+    return Const(None, t.NONE) if thing is None else None
 
 
 def _operate(operator: str, left: object, right: object) -> Any:
-    one, two = _known(left), _known(right)
-    if isinstance(one, Poison) or isinstance(two, Poison):
-        return value(Poison())
+    one, two = _known(left, right), _known(right, left)
     made: Expr | None = None
     if one is not None and two is not None:
-        if operator in "+-*/":
-            made = _arithmetic(operator, one, two)
-        elif operator in "&|":
-            made = _logic(operator, one, two)
-        else:
-            made = _comparison(operator, one, two)
-    if made is not None:
-        return value(made)
-    kinds = [t.spell(side.type) if side else type(raw).__name__ for side, raw in ((one, left), (two, right))]
-    if operator in COMPARISONS and operator not in ("==", "!="):
-        complain("CannotCompare", operator=operator, left=kinds[0], right=kinds[1])
-    else:
-        complain("CannotOperate", operator=operator, left=kinds[0], right=kinds[1])
-    return value(Poison())
+        made = operate(operator, one, two)
+    elif isinstance(one or two, Poison):
+        made = Poison()
+    if made is None:
+        names = [
+            t.spell(side.type) if side else type(raw).__name__ for side, raw in ((one, left), (two, right))
+        ]
+        kind = "CannotCompare" if operator in ("<", "<=", ">", ">=") else "CannotOperate"
+        complain(kind, operator=operator, left=names[0], right=names[1])
+    return value(Poison() if made is None else made)
+
+
+def _forward(operator: str) -> Callable[[object, object], Any]:
+    return lambda self, other: _operate(operator, self, other)
+
+
+def _backward(operator: str) -> Callable[[object, object], Any]:
+    return lambda self, other: _operate(operator, other, self)
+
+
+def _refused(operator: str) -> Callable[..., Any]:
+    def refuse(self: RunTimeValue, *rest: object) -> Any:
+        return _refuse(self, "UnsupportedOperator", operator=operator)
+
+    return refuse
 
 
 def _install() -> None:
-    def forward(operator: str) -> Any:
-        return lambda self, other: _operate(operator, self, other)
-
-    def backward(operator: str) -> Any:
-        return lambda self, other: _operate(operator, other, self)
-
-    def refused(operator: str) -> Any:
-        return lambda self, *rest: self._refuse(operator)
-
     for name, operator in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "and": "&", "or": "|"}.items():
-        setattr(RunTimeValue, f"__{name}__", forward(operator))
-        setattr(RunTimeValue, f"__r{name}__", backward(operator))
+        setattr(RunTimeValue, f"__{name}__", _forward(operator))
+        setattr(RunTimeValue, f"__r{name}__", _backward(operator))
     for name, operator in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
-        setattr(RunTimeValue, f"__{name}__", forward(operator))
+        setattr(RunTimeValue, f"__{name}__", _forward(operator))
     binary = {
         "floordiv": "//",
         "mod": "%",
@@ -390,8 +381,8 @@ def _install() -> None:
         "divmod": "divmod()",
     }
     for name, operator in binary.items():
-        setattr(RunTimeValue, f"__{name}__", refused(operator))
-        setattr(RunTimeValue, f"__r{name}__", refused(operator))
+        setattr(RunTimeValue, f"__{name}__", _refused(operator))
+        setattr(RunTimeValue, f"__r{name}__", _refused(operator))
     unary = {
         "neg": "unary -",
         "pos": "unary +",
@@ -400,15 +391,11 @@ def _install() -> None:
         "trunc": "trunc()",
         "floor": "floor()",
         "ceil": "ceil()",
+        "round": "round()",
         "reversed": "reversed()",
     }
     for name, operator in unary.items():
-        setattr(RunTimeValue, f"__{name}__", refused(operator))
+        setattr(RunTimeValue, f"__{name}__", _refused(operator))
 
 
 _install()
-
-
-def either_of(choices: tuple[Expr, ...], kind: t.Type) -> RunTimeValue:
-    """The stand-in for the first choice that exists."""
-    return value(Either(choices, kind))

@@ -103,6 +103,7 @@ def tasks(tmp_path: Path, body: str, parameters: str = "") -> dict[str, dict[str
 
 N = "tasks['n'].outputs.parameters['return']"
 F = "tasks['f'].outputs.parameters['return']"
+M = "tasks['o'].outputs.parameters['return']"
 T = "tasks['t'].outputs.parameters['return']"
 
 
@@ -125,7 +126,10 @@ T = "tasks['t'].outputs.parameters['return']"
         ("word(t)", "{{tasks.t.outputs.parameters.return}}"),
         ("word('a ' + t)", "a {{tasks.t.outputs.parameters.return}}"),
         ("word(t + t)", "{{tasks.t.outputs.parameters.return}}{{tasks.t.outputs.parameters.return}}"),
-        ("word(f'{n} of {t}')", "{{tasks.n.outputs.parameters.return}} of {{tasks.t.outputs.parameters.return}}"),
+        (
+            "word(f'{n} of {t}')",
+            "{{tasks.n.outputs.parameters.return}} of {{tasks.t.outputs.parameters.return}}",
+        ),
         ("word(f'{n + 1} of {run.name}')", f"{{{{=asInt({N}) + 1}}}} of {{{{workflow.name}}}}"),
         ("word(run.namespace)", "{{workflow.namespace}}"),
         ("word('$HOME')", "$HOME"),
@@ -138,8 +142,14 @@ T = "tasks['t'].outputs.parameters['return']"
         ("option(None)", "null"),
         ("option('x')", '"x"'),
         ("option(o)", "{{tasks.o.outputs.parameters.return}}"),
-        ("word(either(o, 'none'))", "{{=(OO == 'null' ? 'none' : fromJSON(OO))}}".replace("OO", N.replace("'n'", "'o'"))),
-        ("anything([n, {'a': t}])", f'[{{{{tasks.n.outputs.parameters.return}}}}, {{"a": {{{{=toJSON({T})}}}}}}]'),
+        (
+            "word(either(o, 'none'))",
+            "{{=(OO == 'null' ? 'none' : fromJSON(OO))}}".replace("OO", N.replace("'n'", "'o'")),
+        ),
+        (
+            "anything([n, {'a': t}])",
+            f'[{{{{tasks.n.outputs.parameters.return}}}}, {{"a": {{{{=toJSON({T})}}}}}}]',
+        ),
         ("whole(b.size)", "{{tasks.b.outputs.parameters.size}}"),
         ("whole(b.notes['x'][0])", "{{=int(fromJSON(tasks['b'].outputs.parameters['notes'])['x'][0])}}"),
         ("yes(m == Mode.FAST)", "{{=tasks['m'].outputs.parameters['return'] == 'FAST'}}"),

@@ -84,7 +84,7 @@ class Run:
 
 def ordered(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     done: set[str] = set()
-    rest, found = list(tasks), []
+    rest, found = list(tasks), list[dict[str, Any]]()
     while rest:
         ready = [one for one in rest if set(re.findall(r"[-\w]+", one.get("depends", ""))) <= done]
         assert ready, "a cycle"
@@ -94,9 +94,7 @@ def ordered(tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def origins(
-    text: str, inputs: dict[str, set[str]], outputs: dict[str, dict[str, set[str]]]
-) -> set[str]:
+def origins(text: str, inputs: dict[str, set[str]], outputs: dict[str, dict[str, set[str]]]) -> set[str]:
     found: set[str] = set()
     for tag in TAG.findall(text):
         root, _, rest = tag.partition(".")
@@ -234,7 +232,8 @@ def test_branches_are_kept_across_groups(tmp_path: Path) -> None:
 
 def test_many_steps_are_written_inline(tmp_path: Path) -> None:
     head = "from flowdsl import pipeline, step\n" + "".join(
-        f'\n@step(image="python:3.12-slim")\ndef work{one}(x: int) -> int:\n    return x\n' for one in range(210)
+        f'\n@step(image="python:3.12-slim")\ndef work{one}(x: int) -> int:\n    return x\n'
+        for one in range(210)
     )
     body = ["t0 = work0(1)", *(f"t{one} = work{one}(t{one - 1})" for one in range(1, 210))]
     document, _ = compiled(tmp_path, body, head)

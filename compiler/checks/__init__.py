@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks import branches, calls, definitions, identity
+from flowdsl.compiler.checks import branches, definitions, identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 CHECKS: tuple[Callable[[Graph, Sources], Iterable[Diagnostic]], ...] = (
     branches.values,
     identity.unseen_questions,
-    calls.call_options,
+    definitions.call_options,
 )
 
 
-def check_definitions(
-    found: Sequence[StepDef | PipelineDef], roots: Collection[int]
-) -> list[Diagnostic]:
+def check_definitions(found: Sequence[StepDef | PipelineDef], roots: Collection[int]) -> list[Diagnostic]:
     """What is wrong with the definitions of steps and pipelines; `roots` are the ids of those compiled."""
     return [one for each in found for one in definitions.definition(each, id(each) in roots)]
 

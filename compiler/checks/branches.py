@@ -85,7 +85,9 @@ def _certain(expr: Expr) -> Iterator[Call]:
         # The last choice may come from the branch that ran instead of those of the others.
         others = [maker.region for choice in expr.choices[:-1] for maker in _certain(choice)]
         for maker in _certain(last):
-            if not isinstance(last, (Out, Best, Rows)) or any(_within(maker.region, one) for one in others if one):
+            if not isinstance(last, (Out, Best, Rows)) or any(
+                _within(maker.region, one) for one in others if one
+            ):
                 yield maker
         return
     if isinstance(expr, (Out, Rows, Best)):
@@ -117,5 +119,3 @@ def _indexed(expr: Get) -> bool:
         return isinstance(of.of, Rows) and isinstance(of.key, int) and isinstance(expr.key, str)
     whole = isinstance(expr.type, (t.Record, t.Fixed))
     return isinstance(of, Rows) and isinstance(expr.key, int) and not whole
-
-

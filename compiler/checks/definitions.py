@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import mistakes as language
@@ -12,15 +13,21 @@ from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.names import is_parameter_name
 from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Definition, Place
+from flowdsl.place import Argument, Definition, Place
 from flowdsl.signature import MISSING
+from flowdsl.tracing import KINDS
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.place import Site
     from flowdsl.signature import Parameter, Signature
+    from flowdsl.source import Sources
     from flowdsl.step import StepDef
+    from flowdsl.trace import Graph
+
+_CALL_OPTIONS = ("name", "after")
 
 
 def definition(found: StepDef | PipelineDef, root: bool) -> Iterator[Diagnostic]:
@@ -40,10 +47,10 @@ def definition(found: StepDef | PipelineDef, root: bool) -> Iterator[Diagnostic]
         yield Diagnostic(mistakes.UnreadableAnnotations(found.name, signature.unreadable), Definition(code))
         return
     for name in signature.variadic:
-        yield Diagnostic(mistakes.Variadic(found.name, f"*{name}"), Definition(code))
+        yield Diagnostic(mistakes.Variadic(found.name, name), Definition(code, name.lstrip("*")))
     for parameter in signature.parameters:
         yield from _parameter(found, parameter, root)
-    if isinstance(signature.returns, t.Unsupported):
+    if isinstance(signature.returns, t.Unsupported) and not code.co_flags & sum(KINDS):
         kind = signature.returns
         yield Diagnostic(
             mistakes.BadAnnotation("the result", found.name, kind.annotation, kind.reason),
@@ -73,7 +80,9 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
             isinstance(parameter.type, t.Maybe) and parameter.default is None
         )
         if not given or parameter.default is MISSING:
-            yield Diagnostic(mistakes.FileDefault(parameter.name, found.name), Definition(code, parameter.name))
+            yield Diagnostic(
+                mistakes.FileDefault(parameter.name, found.name), Definition(code, parameter.name)
+            )
     elif root and parameter.default is not MISSING:
         yield from _default(parameter, Definition(code, parameter.name, "default"))
 
@@ -90,6 +99,24 @@ def _default(parameter: Parameter, place: Place) -> list[Diagnostic]:
 
     lift(parameter.default, parameter.type, complain)
     return wrong
+
+
+def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
+    """Errors in the options of single calls; what is only doubtful is said when the options are used."""
+    told: set[Site] = set()
+    for call in graph.calls:
+        site = call.override
+        if site is None or site in told:
+            continue
+        told.add(site)
+        if isinstance(call.target, PipelineDef):
+            for name in call.options:
+                place = Argument(site, name, part="name")
+                yield Diagnostic(mistakes.UnknownOption(name, _CALL_OPTIONS), place)
+        else:
+            known = (*STEP_OPTIONS, *_CALL_OPTIONS)
+            _, found = settings(call.options, functools.partial(Argument, site), known)
+            yield from (one for one in found if one.finding.severity == "error")
 
 
 def classes(signature: Signature) -> list[type[Any]]:

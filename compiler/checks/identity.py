@@ -1,4 +1,4 @@
-"""What no stand-in can see: whether a run-time value is None or True, what it is an instance of, what it matches.
+"""What no stand-in can see: whether a run-time value is None or True, and what `match` and `isinstance` ask.
 
 Python decides these by itself, so the body is searched for them, with what its names meant when it ended.
 """
@@ -6,7 +6,7 @@ Python decides these by itself, so the body is searched for them, with what its 
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl import mistakes as language
 from flowdsl import types as t
@@ -148,7 +148,7 @@ def _taken(thing: Any, name: str | None, key: Any = None) -> Any:
     try:
         if name is None:
             return thing[key] if is_value(thing) or type(thing) in (list, tuple, dict) else None
-        holds = is_value(thing) or isinstance(t.describe(type(thing)), t.Record)
+        holds = is_value(thing) or isinstance(t.describe(cast("object", type(thing))), t.Record)
         return getattr(thing, name) if holds else None
     except (OutsidePipeline, LookupError, TypeError, AttributeError):
         return None
@@ -160,9 +160,10 @@ def _is_none(node: ast.expr | None) -> bool:
 
 def _function(tree: ast.Module, code: CodeType) -> Function | None:
     for node in ast.walk(tree):
-        if isinstance(node, Function) and node.name == code.co_name:
-            if min([node.lineno, *(one.lineno for one in node.decorator_list)]) == code.co_firstlineno:
-                return node
+        if not isinstance(node, Function) or node.name != code.co_name:
+            continue
+        if min([node.lineno, *(one.lineno for one in node.decorator_list)]) == code.co_firstlineno:
+            return node
     return None
 
 
@@ -179,7 +180,9 @@ def _nodes(function: Function) -> Iterator[ast.AST]:
 def _defaults(function: Function) -> Iterator[tuple[str, ast.expr | None]]:
     names = function.args
     plain = [*names.posonlyargs, *names.args]
-    yield from zip((one.arg for one in plain[len(plain) - len(names.defaults) :]), names.defaults, strict=True)
+    yield from zip(
+        (one.arg for one in plain[len(plain) - len(names.defaults) :]), names.defaults, strict=True
+    )
     yield from zip((one.arg for one in names.kwonlyargs), names.kw_defaults, strict=True)
 
 

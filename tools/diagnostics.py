@@ -1,0 +1,164 @@
+"""The pages in docs/diagnostics: one for each kind of finding, and the index.
+
+`python -m tools.diagnostics` writes them from the classes and from the cases in tests/mistakes; with
+`--check` it writes nothing, names the pages that differ, and exits with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from pathlib import Path
+from string import Formatter
+from typing import TYPE_CHECKING
+
+from flowdsl.diagnostic import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ROOT / "docs" / "diagnostics"
+CASES = ROOT / "tests" / "mistakes"
+LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime")
+
+#: Modules whose findings are about manifests: what they find in YAML that somebody wrote has no case.
+MANIFESTS = ("flowdsl.compiler.lint", "flowdsl.compiler.schema")
+
+_KIND = re.compile(r'^    code(?:: ClassVar\[str\])? = "FD\d+"$', re.MULTILINE)
+_CODE = re.compile(r"^.*\b(?:error|warning)\[(FD\d+)\]: ", re.MULTILINE)
+
+
+def kinds() -> list[type[Finding]]:
+    """Every kind of finding, by code."""
+    for layer in LAYERS:
+        for path in (ROOT / layer).rglob("*.py"):
+            if _KIND.search(_read(path)):
+                inner = path.relative_to(ROOT).with_suffix("").parts
+                name = ".".join(inner if layer == "flowdsl" else ("flowdsl", *inner))
+                importlib.import_module(name.removesuffix(".__init__"))
+    return sorted(_below(Finding), key=lambda kind: (kind.code, kind.__module__, kind.__name__))
+
+
+def _below(kind: type[Finding]) -> Iterator[type[Finding]]:
+    for each in kind.__subclasses__():
+        if each.__module__.startswith("flowdsl.") and "code" in vars(each):
+            yield each
+        yield from _below(each)
+
+
+def of_a_manifest(kind: type[Finding]) -> bool:
+    """Whether a kind is about a manifest, and not about a pipeline in Python."""
+    return kind.__module__.startswith(MANIFESTS)
+
+
+def found(golden: str) -> list[str]:
+    """The codes of the findings in a printed text, in its order."""
+    return _CODE.findall(golden)
+
+
+def examples() -> dict[str, tuple[str, str]]:
+    """For each code the plainest case that shows it: its source, and what is printed about it.
+
+    Plainest: with the fewest other findings, and then the shortest.
+    """
+    ranked: dict[str, list[tuple[int, int, str, str]]] = {}
+    for golden in sorted(CASES.glob("*/*.err")):
+        source = golden.with_suffix(".py")
+        if source.exists():
+            text, printed = _read(source), _read(golden)
+            codes = found(printed)
+            for code in set(codes):
+                blocks = [block for block in printed.split("\n\n") if code in found(block)]
+                rank = (len(set(codes)), len(text), text, "\n\n".join(blocks))
+                ranked.setdefault(code, []).append(rank)
+    return {code: min(cases)[2:] for code, cases in ranked.items()}
+
+
+def page(kind: type[Finding], example: tuple[str, str] | None) -> str:
+    """The page of one kind."""
+    parts = [f"# {kind.code}", _meaning(kind), f"{kind.severity}: {_shown(kind.title)}"]
+    if _says_something(kind.help):
+        parts.append(f"help: {_shown(kind.help)}")
+    if example is not None:
+        source, printed = example
+        parts += ["## Example", f"```python\n{source.rstrip()}\n```", f"```text\n{printed.rstrip()}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def index(every: list[type[Finding]]) -> str:
+    """The page that lists all kinds."""
+    rows = [
+        f"| [{kind.code}]({kind.code}.md) | {kind.severity} | {_cell(_meaning(kind))} |" for kind in every
+    ]
+    head = (
+        "# Diagnostics\n\n"
+        "What flowdsl reports, by code. A warning can be silenced: on its line with a comment\n"
+        '`# flowdsl: ignore[FD217]`, or for a project with `ignore = ["FD217"]` under `[tool.flowdsl]`.\n\n'
+        "| code | severity | meaning |\n| --- | --- | --- |\n"
+    )
+    return head + "\n".join(rows) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """All pages, by path."""
+    every, shown = kinds(), examples()
+    made = {PAGES / f"{kind.code}.md": page(kind, shown.get(kind.code)) for kind in every}
+    return {PAGES / "README.md": index(every), **made}
+
+
+def stale(wanted: dict[Path, str]) -> list[Path]:
+    """The pages that are missing, differ, or belong to no kind."""
+    there = set(PAGES.glob("*.md"))
+    differing = [path for path, text in wanted.items() if path not in there or _read(path) != text]
+    return sorted([*differing, *(there - set(wanted))])
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or with `--check` name the stale ones; the exit code."""
+    if arguments not in ([], ["--check"]):
+        print("usage: python -m tools.diagnostics [--check]", file=sys.stderr)
+        return 2
+    wanted = pages()
+    differing = stale(wanted)
+    if arguments:
+        for path in differing:
+            print(f"{path.relative_to(ROOT)} is not what `python -m tools.diagnostics` writes")
+        return 1 if differing else 0
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for path in differing:
+        if path in wanted:
+            path.write_text(wanted[path], encoding="utf-8", newline="\n")
+        else:
+            path.unlink()
+    return 0
+
+
+def _meaning(kind: type[Finding]) -> str:
+    return " ".join((kind.__doc__ or "").split())
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _shown(template: str) -> str:
+    """A template as it is written, its doubled braces single."""
+    parts = (
+        text + ("" if name is None else f"{{{name}}}") for text, name, _, _ in Formatter().parse(template)
+    )
+    return "".join(parts)
+
+
+def _says_something(template: str) -> bool:
+    """Whether a template has words of its own beside its holes."""
+    return any(text.strip() for text, _, _, _ in Formatter().parse(template))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
