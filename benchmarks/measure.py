@@ -66,10 +66,10 @@ from flowdsl.compiler import compile_loaded
 from flowdsl.compiler.load import load
 
 def prepare(path):
-    return Path(path)
+    return load(Path(path))
 
-def build(path):
-    compiled = compile_loaded(load(path))
+def build(loaded):
+    compiled = compile_loaded(loaded)
     if not compiled.text:
         findings = [diagnostic.finding for diagnostic in compiled.diagnostics[:20]]
         sys.exit("\\n".join(f"{finding.code}: {finding.message}" for finding in findings))
