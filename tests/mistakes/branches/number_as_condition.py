@@ -1,0 +1,22 @@
+"""A number as a condition."""
+
+from flowdsl import pipeline, step, unless, when
+
+
+@step(image="python:3.12-slim")
+def count_errors(table: str) -> int:
+    return len(table)
+
+
+@step(image="python:3.12-slim")
+def alert(text: str) -> None:
+    print(text)
+
+
+@pipeline
+def nightly() -> None:
+    errors = count_errors("orders")
+    with when(errors):
+        alert("errors")
+    with unless(errors):
+        alert.options(name="fine")("no errors")

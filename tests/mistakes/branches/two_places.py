@@ -1,0 +1,26 @@
+"""A choice between a file on a volume and one in the artifact repository."""
+
+from pathlib import Path
+
+from flowdsl import Volume, either, pipeline, step, when
+
+DATA = Volume("models")
+
+
+@step(image="python:3.12-slim")
+def train(lr: float) -> Path:
+    model = Path("model.bin")
+    model.write_text(str(lr))
+    return model
+
+
+@step(image="python:3.12-slim")
+def publish(model: Path) -> None:
+    print(model)
+
+
+@pipeline
+def nightly(retrain: bool = False) -> None:
+    with when(retrain):
+        fresh = train(0.1)
+    publish(either(fresh, DATA / "latest.bin"))

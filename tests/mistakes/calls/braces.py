@@ -1,0 +1,13 @@
+"""Text of a template language that Argo would evaluate."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def render(template: str, name: str) -> str:
+    return template.replace("NAME", name)
+
+
+@pipeline
+def mail() -> None:
+    render("Dear {{ name }}", name="Ada")

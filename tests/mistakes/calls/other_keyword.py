@@ -1,0 +1,17 @@
+"""One unknown keyword and one missing parameter are one mistake."""
+
+from pathlib import Path
+
+from flowdsl import Volume, pipeline, step
+
+DATA = Volume("reviews")
+
+
+@step(image="pytorch/pytorch:2.7.1", gpu=1)
+def train(corpus: Path, lr: float) -> float:
+    return lr / corpus.stat().st_size
+
+
+@pipeline
+def sentiment() -> None:
+    train(DATA / "clean.txt", learning_rate=0.1)

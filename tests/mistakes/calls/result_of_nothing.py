@@ -1,0 +1,19 @@
+"""The result of a step that returns nothing is handed on."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def clean(table: str) -> None:
+    print(table)
+
+
+@step(image="python:3.12-slim")
+def count(table: str) -> int:
+    return len(table)
+
+
+@pipeline
+def nightly() -> None:
+    cleaned = clean("orders")
+    count(cleaned)

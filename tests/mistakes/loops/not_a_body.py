@@ -1,0 +1,18 @@
+"""A loop over a plain function, and over a step that is called too early."""
+
+from flowdsl import fan_out, pipeline, step
+
+
+def clean(table: str) -> str:
+    return table.strip()
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> int:
+    return len(table)
+
+
+@pipeline
+def nightly() -> None:
+    fan_out(clean, over={"table": ["orders", "users"]})
+    fan_out(load("orders"), over={"table": ["orders", "users"]})

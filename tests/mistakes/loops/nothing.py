@@ -1,0 +1,15 @@
+"""Loops over nothing."""
+
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> int:
+    return len(table)
+
+
+@pipeline
+def nightly() -> None:
+    tables: list[str] = []
+    fan_out(load, over={"table": tables})
+    fan_out(load, over={})

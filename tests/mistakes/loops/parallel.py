@@ -1,0 +1,21 @@
+"""Counts that are no whole number above zero."""
+
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> int:
+    return len(table)
+
+
+@step(image="python:3.12-slim")
+def workers(table: str) -> int:
+    return len(table)
+
+
+@pipeline
+def nightly() -> None:
+    tables = ["orders", "users"]
+    fan_out(load, over={"table": tables}, parallel=0)
+    fan_out(load, over={"table": tables}, parallel="4")
+    fan_out(load, over={"table": tables}, parallel=workers("orders"))

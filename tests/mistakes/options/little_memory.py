@@ -1,0 +1,19 @@
+"""Memory without its unit, and in thousandths of a byte."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim", memory=8)
+def train(lr: float) -> None:
+    print(lr)
+
+
+@step(image="python:3.12-slim", memory="512m")
+def evaluate(lr: float) -> None:
+    print(lr)
+
+
+@pipeline
+def nightly() -> None:
+    train(0.1)
+    evaluate(0.1)

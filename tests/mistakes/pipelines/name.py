@@ -1,0 +1,13 @@
+"""A name that the workflow cannot have."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(lr: float) -> None:
+    print(lr)
+
+
+@pipeline(name="übung")
+def nightly() -> None:
+    train(0.1)

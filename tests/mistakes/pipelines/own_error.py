@@ -1,0 +1,16 @@
+"""The body of a pipeline raises an exception of its own."""
+
+from flowdsl import pipeline, step
+
+LIMITS = {"orders": 100}
+
+
+@step(image="python:3.12-slim")
+def load(table: str, limit: int) -> int:
+    return len(table[:limit])
+
+
+@pipeline
+def nightly() -> None:
+    load("orders", LIMITS["orders"])
+    load("users", LIMITS["users"])

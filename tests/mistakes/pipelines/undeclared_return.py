@@ -1,0 +1,13 @@
+"""A pipeline returns a value, and its annotation is missing."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def evaluate(model: str) -> float:
+    return len(model) / 10
+
+
+@pipeline
+def trial(model: str = "resnet"):
+    return evaluate(model)

@@ -1,0 +1,13 @@
+"""The default of a step that is not of the parameter's type."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(epochs: int, lr: float = "1e-3") -> float:
+    return epochs * lr
+
+
+@pipeline
+def nightly() -> None:
+    train(3)

@@ -1,0 +1,27 @@
+"""A field of a record that does not travel, and a record without annotations of its own."""
+
+from dataclasses import dataclass, field
+
+from flowdsl import pipeline, step
+
+
+@dataclass
+class Batch:
+    ids: set[int]
+    name: str = ""
+
+
+@dataclass
+class Node:
+    name: str
+    children: list["Node"] = field(default_factory=list)
+
+
+@step(image="python:3.12-slim")
+def load(batch: Batch) -> Node:
+    return Node(batch.name)
+
+
+@pipeline
+def nightly() -> None:
+    load(Batch({1, 2}))

@@ -1,0 +1,20 @@
+"""An annotation with a name that is imported for type checkers only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl import pipeline, step
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@step(image="python:3.12-slim")
+def count(table: Path) -> int:
+    return len(table.read_text())
+
+
+@pipeline
+def nightly(table: Pth) -> None:
+    count(table)

@@ -1,0 +1,26 @@
+"""Annotations whose values do not travel between steps."""
+
+from collections.abc import Callable
+from datetime import date
+
+from flowdsl import pipeline, step
+
+
+class Model:
+    """The weights, in memory."""
+
+
+@step(image="python:3.12-slim")
+def train(columns: set[str], scorer: Callable[[str], float], until: date) -> Model:
+    print(columns, scorer, until)
+    return Model()
+
+
+@step(image="python:3.12-slim")
+def report(by_year: dict[int, float], limit: int | str, rows: tuple[int, ...]) -> None:
+    print(by_year, limit, rows)
+
+
+@pipeline
+def nightly() -> None:
+    print("nothing yet")

@@ -1,0 +1,13 @@
+"""Inputs without fixed names."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def concatenate(*parts: str, **options: str) -> str:
+    return options.get("separator", "").join(parts)
+
+
+@pipeline
+def nightly() -> None:
+    concatenate("a", "b", separator=" ")

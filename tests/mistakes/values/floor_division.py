@@ -1,0 +1,21 @@
+"""Operators that Argo would compute in another way than Python."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def count(table: str) -> int:
+    return len(table)
+
+
+@step(image="python:3.12-slim")
+def load(first: int, last: int) -> None:
+    print(first, last)
+
+
+@pipeline
+def halves() -> None:
+    rows = count("orders")
+    load(0, rows // 2)
+    load.options(name="rest")(rows % 2, round(rows / 2))
+    load.options(name="power")(-rows, rows**2)

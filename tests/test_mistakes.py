@@ -1,0 +1,127 @@
+"""What users read about their mistakes: each file in tests/mistakes/TOPIC has one, with the text beside it.
+
+A new case is a file; `pytest tests/test_mistakes.py --snapshot-update` writes its text, which is to be
+read before it is kept. The pages in docs/diagnostics show the cases: `python -m tools.diagnostics`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from flowdsl.cli.compiling import Judged, judge
+from flowdsl.cli.report import render
+from tests.goldens import same
+from tools.diagnostics import CASES, ROOT, found, kinds, of_a_manifest, pages, stale
+
+FILES = sorted(CASES.glob("*/*.py"))
+
+# Versions of Python mark other parts of a line in a traceback.
+MARKS = re.compile(r"^ *[\^~]+\n", re.MULTILINE)
+
+
+def printed(judged: Judged, folder: Path) -> str:
+    """What `flowdsl check` prints, for any folder and any Python: first what goes to standard error."""
+    text = MARKS.sub("", judged.traceback) + render(judged.diagnostics, judged.sources, "text")
+    return re.sub(r"this is Python 3\.\d+", "this is Python 3.x", text).replace(f"{folder}/", "")
+
+
+def check(golden: Path, target: str, folder: Path, request: pytest.FixtureRequest) -> None:
+    judged = judge(Path(target))
+    text = printed(judged, folder)
+    assert text, "no mistake is found"
+    same(text, golden, request)
+    for finding, _, _ in judged.diagnostics:
+        assert finding.advice, f"{finding.code} does not say what to do"
+        said = f"{finding.message}\n{finding.caption}\n{finding.advice}"
+        assert not re.search(r"RunTimeValue|NoneType|\{\{fD|FLOWDSL_|flowdsl-", said), said
+
+
+@pytest.mark.parametrize("case", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_what_is_said_about_a_mistake(
+    case: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(case.parent)
+    check(case.with_suffix(".err"), case.name, case.parent, request)
+
+
+PIPELINE = b"""\
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> int:
+    return len(table)
+
+
+@pipeline
+def nightly() -> None:
+    load("orders")
+"""
+
+
+class Given(NamedTuple):
+    """What `flowdsl check` is given, and the files there are; None is a link to itself."""
+
+    target: str
+    files: dict[str, bytes | None]
+
+
+#: Mistakes that no case can be: a file that is not Python would stop every tool that reads Python files.
+UNLOADABLE = {
+    "bad_encoding": Given("pipeline.py", {"pipeline.py": b"# caf\xe9\n" + PIPELINE}),
+    "folder": Given("jobs", {"jobs/pipeline.py": PIPELINE, "jobs/other.py": b""}),
+    "misspelt_file": Given("pipelin.py", {"pipeline.py": PIPELINE}),
+    "misspelt_pipeline": Given("pipeline.py:nigthly", {"pipeline.py": PIPELINE}),
+    "not_python": Given("pipeline.py", {"pipeline.py": PIPELINE.replace(b'"orders")', b'"orders"')}),
+    "link_to_itself": Given("pipeline.py", {"pipeline.py": None}),
+}
+
+
+@pytest.mark.parametrize("name", UNLOADABLE)
+def test_what_is_said_about_a_file_that_cannot_be_loaded(
+    name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    target, files = UNLOADABLE[name]
+    for file, data in files.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        if data is None:
+            (tmp_path / file).symlink_to(file)
+        else:
+            (tmp_path / file).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    check(CASES / "load" / f"{name}.err", target, tmp_path, request)
+
+
+def test_every_text_has_its_case() -> None:
+    cases = {path.with_suffix(".err") for path in FILES}
+    cases |= {CASES / "load" / f"{name}.err" for name in UNLOADABLE}
+    assert set(CASES.glob("*/*.err")) == cases
+
+
+def test_every_kind_of_mistake_in_a_pipeline_has_a_case() -> None:
+    goldens = CASES.glob("*/*.err")
+    shown = {code for golden in goldens for code in found(golden.read_text(encoding="utf-8"))}
+    missing = [f"{kind.code} {kind.__name__}" for kind in kinds() if kind.code not in shown]
+    manifests = [f"{kind.code} {kind.__name__}" for kind in kinds() if of_a_manifest(kind)]
+    assert sorted(set(missing) - set(manifests)) == []
+
+
+def test_every_kind_has_a_code_of_its_own() -> None:
+    count = Counter(kind.code for kind in kinds())
+    assert [code for code, number in count.items() if number > 1] == []
+
+
+def test_every_kind_is_explained() -> None:
+    for kind in kinds():
+        assert kind.__doc__, kind
+        assert kind.title, kind
+        assert kind.help, kind
+
+
+def test_the_pages_are_current() -> None:
+    assert [str(path.relative_to(ROOT)) for path in stale(pages())] == [], "run python -m tools.diagnostics"
