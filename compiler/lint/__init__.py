@@ -1,0 +1,105 @@
+"""Checks of a manifest: the schema first, then rules over what the fields mean together.
+
+The same rules judge what the compiler wrote and any other YAML of Argo's four kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from flowdsl.compiler.lint import (
+    arguments,
+    bodies,
+    graph,
+    limits,
+    loops,
+    names,
+    references,
+    resources,
+    schedules,
+    settings,
+    text,
+)
+from flowdsl.compiler.lint.sound import sound
+from flowdsl.compiler.lint.view import View
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema import check_schema
+from flowdsl.compiler.schema.findings import UnknownField, WrongType
+
+Rule = Callable[[View], Iterable[Problem]]
+
+RULES: tuple[Rule, ...] = (
+    names.object_name,
+    names.unique_names,
+    names.artifact_names,
+    names.labels,
+    names.containers,
+    names.volumes,
+    graph.entrypoint,
+    graph.bodies,
+    graph.plugins,
+    graph.targets,
+    graph.hooks,
+    graph.dependencies,
+    loops.loops,
+    graph.recursion,
+    arguments.supplied,
+    arguments.values,
+    arguments.defaults,
+    references.references,
+    references.workflow_references,
+    bodies.images,
+    bodies.mounts,
+    bodies.artifacts,
+    bodies.output_parameters,
+    bodies.container_sets,
+    bodies.resource_manifests,
+    settings.times,
+    settings.retries,
+    settings.memoization,
+    settings.locks,
+    settings.metrics,
+    settings.patches,
+    settings.pod_resources,
+    schedules.schedules,
+    resources.resources,
+    resources.placement,
+    text.characters,
+    text.sources,
+    limits.object_size,
+    limits.values,
+)
+"""Every rule: a plain function from a prepared manifest to what it finds, in no particular order."""
+
+
+def lint(document: dict[str, Any]) -> list[Problem]:
+    """All findings about one document, those of the schema first.
+
+    Where the schema and a rule find something at one place, the rule is heard about the form of a text
+    and the schema about everything else. A document of an unknown kind, or without a spec, meets the
+    schema only.
+    """
+    by_schema = list(check_schema(document))
+    if any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
+        return by_schema
+    view = View(sound(document, by_schema))
+    if not view.exists:
+        return by_schema
+    found = [problem for rule in RULES for problem in rule(view)]
+    return merge(by_schema, found) if by_schema else found
+
+
+def merge(by_schema: list[Problem], by_rules: list[Problem]) -> list[Problem]:
+    """The findings of the schema and of the rules, one mistake once."""
+    ruled = {problem.path for problem in by_rules}
+    kept = [each for each in by_schema if not (each.finding.code == "FD407" and each.path in ruled)]
+    gone = {each.path for each in kept if isinstance(each.finding, WrongType)}
+    # What a misspelt or wrong field leaves undone is no second mistake of the object that holds it.
+    taken = {each.path for each in kept}
+    taken |= {each.path[:-1] for each in kept if isinstance(each.finding, (UnknownField, WrongType))}
+    for problem in by_rules:
+        path = problem.path
+        if path not in taken and gone.isdisjoint(path[:length] for length in range(len(path))):
+            kept.append(problem)
+    return kept

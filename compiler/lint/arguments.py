@@ -1,0 +1,258 @@
+"""What calls hand to templates: every input, nothing that the template does not take, values that can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.lint.view import has_location
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, near, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import Template, View
+
+FORBIDDEN_SOURCES = ("path", "jsonPath", "parameter", "expression")
+
+
+class MissingArgument(Finding):
+    """An input of the called template that nobody supplies."""
+
+    code = "FD530"
+    title = "{call} does not supply {what} `{name}` of template `{template}`"
+    label = "needs `{name}`"
+    help = "add `{name}` to the arguments, or give the input of `{template}` {alternative}"
+    call: str
+    what: str
+    name: str
+    template: str
+    alternative: str
+
+
+class UnknownArgument(Finding):
+    """An argument that the called template does not take; Argo drops it without a word."""
+
+    code = "FD531"
+    severity = "warning"
+    title = "template `{template}` has no input {what} `{name}`, so the argument is dropped"
+    label = "{hint}"
+    help = "{way}"
+    name: str
+    what: str
+    template: str
+    known: Collection[str]
+
+    def words(self) -> dict[str, str]:
+        """The name, what was probably meant, and the way out."""
+        close = near(self.name, self.known)
+        return {
+            "name": self.name,
+            "what": self.what,
+            "template": self.template,
+            "hint": f"did you mean `{close}`?" if close else "dropped",
+            "way": f"write `{close}`"
+            if close
+            else f"take it out, or declare it in the inputs of `{self.template}`",
+        }
+
+
+class NoValue(Finding):
+    """An argument without a value."""
+
+    code = "FD532"
+    title = "argument `{name}` has no value"
+    label = "needs `value` or `valueFrom`"
+    help = "add `value`, or `valueFrom` with `configMapKeyRef` or `supplied`"
+    name: str
+
+
+class BadSource(Finding):
+    """An argument whose value comes from where arguments cannot."""
+
+    code = "FD533"
+    title = "the value of argument `{name}` cannot come from `valueFrom` {found}"
+    label = "only `configMapKeyRef`, `supplied` or `event`"
+    help = "use `value` with a tag, such as `value: '{{{{=...}}}}'`, or `configMapKeyRef`"
+    name: str
+    found: str
+
+
+class NotInEnum(Finding):
+    """An argument that is none of the values it declares itself."""
+
+    code = "FD534"
+    title = "`{value}` is not one of the values of `{name}`"
+    label = "{suggestion}"
+    help = "use one of {choices}"
+    name: str
+    value: str
+    choices: Sequence[str]
+
+    def words(self) -> dict[str, str]:
+        """The data and what was probably meant."""
+        return super().words() | {"suggestion": suggest(self.value, self.choices)}
+
+
+class NotInInputEnum(NotInEnum):
+    """An argument that is none of the values of the template's input, which Argo does not check."""
+
+    code = "FD535"
+    severity = "warning"
+
+
+class NoArtifactSource(Finding):
+    """An artifact handed on from nowhere."""
+
+    code = "FD536"
+    title = "artifact `{name}` comes from nowhere"
+    label = "needs `from` or a location"
+    help = "add `from`, or a location such as `s3`; `fromExpression` works in the outputs of a template only"
+    name: str
+
+
+class TwoArtifactSources(Finding):
+    """An artifact handed on from two places."""
+
+    code = "FD537"
+    title = "artifact `{name}` has both `from` and `fromExpression`"
+    label = "one of them only"
+    help = "keep `from` or `fromExpression`"
+    name: str
+
+
+def supplied(view: View) -> Iterator[Problem]:
+    """Every call supplies what its template needs, and nothing else."""
+    for call in (*view.calls, *view.hooks):
+        callee = call.callee
+        if callee is None:
+            continue
+        arguments: Object = call.data.get("arguments") or {}
+        parameters: list[Object] = arguments.get("parameters") or []
+        artifacts: list[Object] = arguments.get("artifacts") or []
+        names = {each.get("name") for each in parameters}
+        fits = callee.required_parameters <= names <= callee.parameters.keys()
+        if fits and not (artifacts or callee.required_artifacts):
+            continue
+        files = {each.get("name") for each in artifacts}
+        yield from _missing(callee, names, files, f"`{call.title}`", call.path)
+        for field, what, given, known in (
+            ("parameters", "parameter", parameters, callee.parameters),
+            ("artifacts", "artifact", artifacts, callee.artifacts),
+        ):
+            for index, each in enumerate(given):
+                name: str = each.get("name") or ""
+                if name and name not in known:
+                    path = (*call.path, "arguments", field, index)
+                    yield Problem(path, UnknownArgument(name, what, callee.title, known))
+    yield from _entry(view)
+
+
+def _entry(view: View) -> Iterator[Problem]:
+    """The arguments of the workflow supply what its first and its last template need."""
+    if view.kind not in ("Workflow", "CronWorkflow"):
+        return
+    artifacts = [each.get("name") for each in entries(view.spec, "arguments", "artifacts")]
+    for field in ("entrypoint", "onExit"):
+        template = view.named.get(view.spec.get(field) or "")
+        if template is not None:
+            yield from _missing(template, view.arguments, artifacts, "the workflow", (*view.path, field))
+
+
+def _missing(
+    callee: Template, parameters: Iterable[object], artifacts: Iterable[object], call: str, path: Path
+) -> Iterator[Problem]:
+    """The inputs of a template that are not among the given names."""
+    for what, required, given, alternative in (
+        ("parameter", callee.required_parameters, parameters, "a `default`"),
+        ("artifact", callee.required_artifacts, artifacts, "a location, or `optional: true`"),
+    ):
+        for name in sorted(required.difference(given)):
+            yield Problem(path, MissingArgument(call, what, name, callee.title, alternative))
+
+
+def values(view: View) -> Iterator[Problem]:
+    """Every argument has one value, of a source that arguments may have, and of its enum.
+
+    A value of the workflow may be left out, to be given when the workflow is submitted; nobody submits one
+    for a CronWorkflow.
+    """
+    for call in (*view.calls, *view.hooks):
+        arguments = call.data.get("arguments")
+        if arguments is None:
+            continue
+        for parameter in arguments.get("parameters") or ():
+            if parameter.get("value") is None or "valueFrom" in parameter or "enum" in parameter:
+                yield from _values(arguments, call.path)
+                break
+        if "artifacts" in arguments:
+            yield from _artifacts(arguments, call.path)
+        callee = call.callee
+        if callee is not None and callee.enums:
+            for index, parameter in enumerate(entries(arguments, "parameters")):
+                choices = callee.enums.get(parameter.get("name") or "")
+                value: str | None = parameter.get("value")
+                if choices and isinstance(value, str) and "{{" not in value and value not in choices:
+                    path = (*call.path, "arguments", "parameters", index, "value")
+                    yield Problem(path, NotInInputEnum(parameter["name"], value, choices))
+    arguments = inside(view.spec, "arguments")
+    yield from _artifacts(arguments, view.path)
+    for problem in _values(arguments, view.path):
+        if not isinstance(problem.finding, NoValue) or view.kind == "CronWorkflow":
+            yield problem
+
+
+def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
+    """The artifacts of some arguments without a source, or with two."""
+    for index, artifact in enumerate(entries(arguments, "artifacts")):
+        place = (*path, "arguments", "artifacts", index)
+        if not artifact.get("from") and not has_location(artifact):
+            yield Problem(place, NoArtifactSource(artifact.get("name") or ""))
+        if artifact.get("from") and artifact.get("fromExpression"):
+            yield Problem(place, TwoArtifactSources(artifact.get("name") or ""))
+
+
+def _values(arguments: Object, path: Path) -> Iterator[Problem]:
+    """The parameters of some arguments without a value, or with one from a wrong source."""
+    parameters = entries(arguments, "parameters")
+    for index, parameter in enumerate(parameters):
+        name: str = parameter.get("name") or ""
+        here = (*path, "arguments", "parameters", index)
+        source: Object | None = parameter.get("valueFrom")
+        if parameter.get("value") is None and source is None:
+            yield Problem(here, NoValue(name))
+        if source is not None:
+            wrong = [field for field in FORBIDDEN_SOURCES if source.get(field)]
+            right = [
+                field for field in ("configMapKeyRef", "supplied", "event") if source.get(field) is not None
+            ]
+            if wrong or not right:
+                found = " and ".join(f"`{field}`" for field in wrong or source) or "without a source"
+                yield Problem((*here, "valueFrom"), BadSource(name, found))
+    yield from _enums(parameters, path)
+
+
+def _enums(parameters: Sequence[Object], path: Path) -> Iterator[Problem]:
+    """The parameters whose value is none of their own enum."""
+    for index, parameter in enumerate(parameters):
+        choices: list[str] = parameter.get("enum") or []
+        value: str | None = parameter.get("value")
+        if choices and isinstance(value, str) and "{{" not in value and value not in choices:
+            here = (*path, "arguments", "parameters", index, "value")
+            yield Problem(here, NotInEnum(parameter.get("name") or "", value, choices))
+
+
+def defaults(view: View) -> Iterator[Problem]:
+    """The values that templates give their own inputs are among the values of these inputs."""
+    for template in view.templates:
+        if not template.enums:
+            continue
+        for index, parameter in enumerate(template.data["inputs"]["parameters"]):
+            choices = template.enums.get(parameter.get("name") or "")
+            for field in ("value", "default"):
+                value: str | None = parameter.get(field)
+                if choices and isinstance(value, str) and "{{" not in value and value not in choices:
+                    path = (*template.path, "inputs", "parameters", index, field)
+                    yield Problem(path, NotInInputEnum(parameter["name"], value, choices))

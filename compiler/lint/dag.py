@@ -1,0 +1,153 @@
+"""The order of a DAG's tasks, as `depends` and `dependencies` say it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.grammar.depends import depends
+from flowdsl.grammar.error import GrammarError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from flowdsl.grammar.depends import Operand
+
+BATCH = 4096  # producers per pass of `reached`: bounds the memory on graphs of any size
+MOST_CYCLES = 20  # reported for one graph: each is as long as the graph in the worst case
+
+
+class Missing(NamedTuple):
+    """A dependency on a task that does not exist: the task that asks, the place in it, the name."""
+
+    task: int
+    place: tuple[str | int, ...]
+    name: str
+
+
+class Dag:
+    """The tasks by position: which tasks each needs, and what is wrong with the texts that say so.
+
+    `needs` holds positions, without repeats per task. `results` are the operands that ask for a result.
+    """
+
+    def __init__(self, tasks: Sequence[dict[str, Any]]) -> None:
+        self.index: dict[str, int] = {}
+        for position, task in enumerate(tasks):
+            self.index.setdefault(task.get("name") or "", position)
+        self.needs: list[Sequence[int]] = []
+        self.missing: list[Missing] = []
+        self.malformed: list[tuple[int, GrammarError]] = []
+        self.results: list[tuple[int, Operand]] = []
+        index = self.index
+        for position, task in enumerate(tasks):
+            text = task.get("depends")
+            if text in index:
+                self.needs.append((index[text],))
+            elif text:
+                self._read(position, text)
+            else:
+                names: list[str] = task.get("dependencies") or []
+                self.needs.append([index[name] for name in names if name in index])
+                if len(self.needs[-1]) < len(names):
+                    self.missing += (
+                        Missing(position, ("dependencies", i), name)
+                        for i, name in enumerate(names)
+                        if name not in index
+                    )
+
+    def _read(self, position: int, text: str) -> None:
+        """Take in a `depends` text that is more than one name."""
+        names = text.split(" && ")
+        if self.index.keys() >= set(names):
+            self.needs.append([self.index[name] for name in dict.fromkeys(names)])
+            return
+        known: dict[int, None] = {}
+        try:
+            operands = depends(text)
+        except GrammarError as error:
+            operands = ()
+            self.malformed.append((position, error))
+        for operand in operands:
+            if operand.result is not None:
+                self.results.append((position, operand))
+            if (need := self.index.get(operand.task)) is None:
+                self.missing.append(Missing(position, ("depends",), operand.task))
+            else:
+                known[need] = None
+        self.needs.append(list(known))
+
+    def reached(self, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Those (producer, consumer) pairs where the consumer runs after the producer in every case.
+
+        Linear in the size of the graph for each BATCH of different producers. Tasks on a cycle have no
+        order: pairs that lead through one may be left out.
+        """
+        wanted: dict[int, list[int]] = {}
+        for producer, consumer in pairs:
+            wanted.setdefault(producer, []).append(consumer)
+        found: set[tuple[int, int]] = set()
+        producers = list(wanted)
+        order = self.order if producers else ()
+        for begin in range(0, len(producers), BATCH):
+            batch = producers[begin : begin + BATCH]
+            bits = {producer: 1 << bit for bit, producer in enumerate(batch)}
+            before = [0] * len(self.needs)
+            for task in order:
+                reaching = 0
+                for need in self.needs[task]:
+                    reaching |= before[need] | bits.get(need, 0)
+                before[task] = reaching
+            for producer in batch:
+                bit = bits[producer]
+                found.update((producer, each) for each in wanted[producer] if before[each] & bit)
+        return found
+
+    @cached_property
+    def is_sound(self) -> bool:
+        """Whether the order can be read: nothing malformed or missing, no cycle."""
+        return not (self.malformed or self.missing or cycles(self.needs))
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The tasks, each behind those it needs; tasks on a cycle are last, in their given order."""
+        waiting = [len(needs) for needs in self.needs]
+        users: list[list[int]] = [[] for _ in self.needs]
+        for task, needs in enumerate(self.needs):
+            for need in needs:
+                users[need].append(task)
+        ready = [task for task, count in enumerate(waiting) if not count]
+        for task in ready:  # grows while it is walked
+            for user in users[task]:
+                waiting[user] -= 1
+                if not waiting[user]:
+                    ready.append(user)
+        return ready + [task for task, count in enumerate(waiting) if count]
+
+
+def cycles(successors: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Cycles of a graph, each as its members in order: one for every way back in a depth-first walk.
+
+    Empty exactly when there is none. No two of them close at the same edge; at most MOST_CYCLES are given.
+    """
+    state = [0] * len(successors)  # 0 new, 1 on the path, 2 done
+    found: list[list[int]] = []
+    for root in range(len(successors)):
+        if state[root]:
+            continue
+        path = [root]
+        rests = [iter(successors[root])]
+        state[root] = 1
+        while rests:
+            for successor in rests[-1]:
+                if state[successor] == 1 and len(found) < MOST_CYCLES:
+                    found.append(path[path.index(successor) :])
+                elif not state[successor]:
+                    state[successor] = 1
+                    path.append(successor)
+                    rests.append(iter(successors[successor]))
+                    break
+            else:
+                state[path.pop()] = 2
+                rests.pop()
+    return found

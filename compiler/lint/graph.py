@@ -1,0 +1,388 @@
+"""The shape of the workflow: what it starts with, what calls what, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.dag import cycles
+from flowdsl.compiler.lint.tree import entries, inside, string
+from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, suggest
+from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import Call, View
+
+
+class NoEntrypoint(Finding):
+    """A workflow that does not say where it starts."""
+
+    code = "FD510"
+    title = "the workflow has no `entrypoint`"
+    label = "needs `entrypoint`"
+    help = "add `entrypoint` with the name of the template to start with"
+
+
+class TemplatesBesideReference(Finding):
+    """Templates in a workflow that takes them from elsewhere."""
+
+    code = "FD511"
+    title = "`templates` cannot stand beside `workflowTemplateRef`"
+    label = "refused beside `workflowTemplateRef`"
+    help = "move the templates to the WorkflowTemplate, or take `workflowTemplateRef` out"
+
+
+class NoBody(Finding):
+    """A template that does nothing."""
+
+    code = "FD512"
+    title = "template `{name}` has nothing to run"
+    label = "needs one of {bodies}"
+    help = "give it exactly one of {bodies}"
+    name: str
+    bodies: tuple[str, ...]
+
+
+class SeveralBodies(Finding):
+    """A template that is of several sorts at once."""
+
+    code = "FD513"
+    title = "template `{name}` has {bodies} at once"
+    label = "one of them only"
+    help = "keep one of {bodies}, and move the others to templates of their own"
+    name: str
+    bodies: tuple[str, ...]
+
+
+class EmptyGraph(Finding):
+    """Steps or a DAG without anything to do."""
+
+    code = "FD528"
+    title = "template `{name}` has no {what}"
+    label = "needs at least one"
+    help = "add one, or take the template out"
+    name: str
+    what: str
+
+
+class BadPlugin(Finding):
+    """A `plugin` template that does not name one plugin, or a plugin without what its pod needs."""
+
+    code = "FD529"
+    title = "{found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class UndefinedTemplate(Finding):
+    """The name of a template that there is none of."""
+
+    code = "FD514"
+    title = "there is no template `{name}`"
+    label = "{suggestion}"
+    help = "name a template of `templates`, or add this one"
+    name: str
+    known: Iterable[str]
+
+    def words(self) -> dict[str, str]:
+        """The name and what was probably meant."""
+        return {"name": self.name, "suggestion": suggest(self.name, self.known)}
+
+
+class CallTarget(Finding):
+    """A task, step or hook that names no template, or several."""
+
+    code = "FD515"
+    title = "`{name}` names {found}"
+    label = "exactly one of `template`, `templateRef` and `inline`"
+    help = "keep exactly one of `template`, `templateRef` with `name` and `template`, and `inline`"
+    name: str
+    found: str
+
+
+class UndefinedTask(Finding):
+    """A dependency or target that is no task of the DAG."""
+
+    code = "FD516"
+    title = "there is no task `{name}` in this DAG"
+    label = "{suggestion}"
+    help = "name a task of the same DAG, or add this one"
+    name: str
+    known: Iterable[str]
+
+    def words(self) -> dict[str, str]:
+        """The name and what was probably meant."""
+        return {"name": self.name, "suggestion": suggest(self.name, self.known)}
+
+
+class Cycle(Finding):
+    """Tasks or containers that wait for each other."""
+
+    code = "FD517"
+    title = "{what} wait for each other: {cycle}"
+    label = "waits for itself"
+    help = "take one of these dependencies out"
+    what: str
+    cycle: str
+
+
+class BadDepends(Finding):
+    """A `depends` text that Argo cannot read."""
+
+    code = "FD518"
+    title = "`depends` cannot be read: expected {expected}, found {found}"
+    label = "expected {expected} at character {column}"
+    help = "write task names, `&&`, `||`, `!` and parentheses, such as `a && (b.Failed || c)`"
+    expected: str
+    found: str
+    column: int
+
+
+class UnknownResult(Finding):
+    """A word behind a task's name that Argo does not know."""
+
+    code = "FD519"
+    title = "`{result}` is not a result of task `{task}`"
+    label = "{suggestion}"
+    help = "use one of {results}"
+    result: str
+    task: str
+
+    def words(self) -> dict[str, str]:
+        """The word and what was probably meant."""
+        return {
+            "result": self.result,
+            "task": self.task,
+            "suggestion": suggest(self.result, RESULTS),
+            "results": ", ".join(RESULTS),
+        }
+
+
+class LoopResult(Finding):
+    """A result of all items, asked of a task without items."""
+
+    code = "FD520"
+    title = "`{task}.{result}` needs a task with a loop, and `{task}` has none"
+    label = "`{task}` has no items"
+    help = "use `{task}.{instead}`, or give `{task}` a loop"
+    task: str
+    result: str
+    instead: str
+
+
+class DigitFirst(Finding):
+    """A task's name that cannot stand in `depends`."""
+
+    code = "FD521"
+    title = "task `{name}` begins with a digit in a DAG with dependencies"
+    label = "begins with a digit"
+    help = "begin the name with a letter: Argo computes with names when `depends` or `dependencies` is used"
+    name: str
+
+
+class MixedDependencies(Finding):
+    """Two ways of saying the order, in one DAG."""
+
+    code = "FD522"
+    title = "`{field}` cannot be used in a DAG that uses `depends`"
+    label = "refused beside `depends`"
+    help = "{way}"
+    field: str
+    way: str
+
+
+class HookWithoutExpression(Finding):
+    """A hook that does not say when it runs."""
+
+    code = "FD523"
+    title = "hook `{name}` has no `expression`"
+    label = "only the hook `exit` needs none"
+    help = 'add `expression`, such as `workflow.status == "Running"`, or name the hook `exit`'
+    name: str
+
+
+class EndlessRecursion(Finding):
+    """Templates that call each other without a condition: Argo stops them at depth 100."""
+
+    code = "FD527"
+    title = "templates call each other without end: {cycle}"
+    label = "calls itself in the end"
+    help = "give one of these calls a `when` that ends the recursion"
+    cycle: str
+
+
+def entrypoint(view: View) -> Iterator[Problem]:
+    """The workflow starts with a template that exists; templates come from one place only."""
+    spec = view.spec
+    start: str = spec.get("entrypoint") or ""
+    if view.external:
+        if spec.get("templates"):
+            yield Problem((*view.path, "templates"), TemplatesBesideReference(), on_key=True)
+    elif not start and view.kind in ("Workflow", "CronWorkflow"):
+        yield Problem(view.path, NoEntrypoint())
+    for field, name in (("entrypoint", start), ("onExit", spec.get("onExit") or "")):
+        if name and name not in view.named and not view.external and "{{" not in name:
+            yield Problem((*view.path, field), UndefinedTemplate(name, view.named))
+
+
+def bodies(view: View) -> Iterator[Problem]:
+    """Each template has exactly one body, with something in it."""
+    for template in view.templates:
+        if len(template.bodies) != 1:
+            kind = SeveralBodies if template.bodies else NoBody
+            yield Problem(template.path, kind(template.title, tuple(template.bodies) or BODIES))
+        elif template.body in GRAPH_BODIES and not template.calls:
+            what = "tasks" if template.body == "dag" else "steps"
+            yield Problem((*template.path, template.body), EmptyGraph(template.title, what))
+
+
+def plugins(view: View) -> Iterator[Problem]:
+    """A `plugin` template names one plugin; plugins of the workflow have what Argo asks of their container.
+
+    Source: Argo Workflows, Plugin.UnmarshalJSON and Sidecar.Validate.
+    """
+    for template in view.templates:
+        plugin = template.data.get("plugin")
+        if plugin is not None and len(plugin) != 1:
+            finding = BadPlugin(f"`plugin` has {len(plugin)} keys", "give one key, the name of the plugin")
+            yield Problem((*template.path, "plugin"), finding)
+    for index, each in enumerate(entries(view.spec, "executorPlugins")):
+        place: Path = (*view.path, "executorPlugins", index)
+        if not string(each, "metadata", "name"):
+            yield Problem((*place, "metadata"), BadPlugin("the plugin has no name", "add `name`"))
+        container = inside(each, "spec", "sidecar", "container")
+        resources = inside(container, "resources")
+        needed = {
+            "ports": container.get("ports"),
+            "resources.requests": resources.get("requests") is not None,
+            "resources.limits": resources.get("limits") is not None,
+            "securityContext": container.get("securityContext") is not None,
+        }
+        for field, given in needed.items():
+            if not given:
+                finding = BadPlugin(f"the container of the plugin has no `{field}`", f"add `{field}`")
+                yield Problem((*place, "spec", "sidecar", "container"), finding)
+
+
+def targets(view: View) -> Iterator[Problem]:
+    """Each task, step and hook names one template, and one that exists."""
+    for call in (*view.calls, *view.hooks):
+        data = call.data
+        if call.callee is not None and data.get("template") and len(data.keys() & _TARGETS) == 1:
+            continue
+        given = [
+            field for field in ("template", "templateRef", "inline") if data.get(field) not in (None, "")
+        ]
+        if len(given) != 1:
+            found = " and ".join(f"`{field}`" for field in given) + " at once" if given else "no template"
+            yield Problem(call.path, CallTarget(call.title, found))
+        elif given == ["templateRef"]:
+            reference: Object = data["templateRef"]
+            missing = [field for field in ("name", "template") if not reference.get(field)]
+            if missing:
+                finding = CallTarget(call.title, f"a `templateRef` without `{'` and `'.join(missing)}`")
+                yield Problem((*call.path, "templateRef"), finding)
+        elif call.callee is None and call.known:
+            yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
+        # A task's own `onExit` names a template too.
+    for call in view.calls:
+        last: str = call.data.get("onExit") or ""
+        if last and last not in view.named and not view.external and "{{" not in last:
+            yield Problem((*call.path, "onExit"), UndefinedTemplate(last, view.named))
+
+
+_TARGETS = frozenset(("template", "templateRef", "inline"))
+
+
+def hooks(view: View) -> Iterator[Problem]:
+    """Every hook but `exit` says when it runs."""
+    for call in (*view.hooks, *(call for call in view.calls if call.parent is not None)):
+        if call.place[-1] != "exit" and not call.data.get("expression"):
+            yield Problem(call.path, HookWithoutExpression(str(call.place[-1])))
+
+
+def dependencies(view: View) -> Iterator[Problem]:
+    """Tasks depend on tasks that exist, in words that Argo knows, and not on themselves."""
+    for template in view.templates:
+        if template.body != "dag":
+            continue
+        calls, dag = template.calls, template.dag
+        for position, error in dag.malformed:
+            finding = BadDepends(error.expected, error.found or "the end", error.start + 1)
+            yield Problem((*calls[position].path, "depends"), finding)
+        for missing in dag.missing:
+            yield Problem((*calls[missing.task].path, *missing.place), UndefinedTask(missing.name, dag.index))
+        for position, operand in dag.results:
+            result = operand.result or ""
+            path = (*calls[position].path, "depends")
+            if result not in RESULTS:
+                yield Problem(path, UnknownResult(result, operand.task))
+            elif result not in LOOP_RESULTS or operand.task not in dag.index:
+                continue
+            elif not calls[dag.index[operand.task]].loop:
+                instead = "Succeeded" if result == "AnySucceeded" else "Failed"
+                yield Problem(path, LoopResult(operand.task, result, instead))
+        for cycle in cycles(dag.needs):
+            path = (
+                *calls[cycle[0]].path,
+                "depends" if calls[cycle[0]].data.get("depends") else "dependencies",
+            )
+            yield Problem(path, Cycle("tasks", _chain([calls[i].name for i in cycle])))
+        yield from _one_way(calls)
+        for name in str(template.data["dag"].get("target") or "").split():
+            if name not in dag.index and "{{" not in name:
+                yield Problem((*template.path, "dag", "target"), UndefinedTask(name, dag.index))
+
+
+def _chain(names: list[str]) -> str:
+    """A cycle in words, shortened where it is long."""
+    shown = names if len(names) <= 8 else [*names[:4], "...", *names[-3:]]
+    return " -> ".join([*shown, names[0]])
+
+
+def _one_way(calls: list[Call]) -> Iterator[Problem]:
+    """A DAG says its order in one way, and its tasks have names that fit it."""
+    uses_depends = any(call.data.get("depends") for call in calls)
+    for call in calls:
+        data = call.data
+        if call.name[:1].isdigit() and (uses_depends or data.get("dependencies")):
+            yield Problem((*call.path, "name"), DigitFirst(call.name))
+        if not uses_depends:
+            continue
+        if data.get("dependencies"):
+            way = "write `depends: " + " && ".join(map(str, data["dependencies"])) + "`"
+            yield Problem((*call.path, "dependencies"), MixedDependencies("dependencies", way), on_key=True)
+        if data.get("continueOn") is not None:
+            way = (
+                f"ask for results where they are used, such as `{call.name}.Succeeded || {call.name}.Failed`"
+            )
+            yield Problem((*call.path, "continueOn"), MixedDependencies("continueOn", way), on_key=True)
+
+
+def recursion(view: View) -> Iterator[Problem]:
+    """Templates do not call themselves without a condition."""
+    position = {id(template): index for index, template in enumerate(view.templates)}
+    called = [
+        [position[id(call.callee)] for call in template.calls if _is_certain(call)]
+        for template in view.templates
+    ]
+    for cycle in cycles(called):
+        first, second = view.templates[cycle[0]], view.templates[cycle[1 % len(cycle)]]
+        call = next(call for call in first.calls if call.callee is second and _is_certain(call))
+        names = [view.templates[i].title for i in cycle]
+        yield Problem(call.path, EndlessRecursion(_chain(names)))
+
+
+def _is_certain(call: Call) -> bool:
+    """Whether a call of a graph runs whenever all went well before it."""
+    if call.callee is None or call.callee.body not in GRAPH_BODIES:
+        return False
+    data, owner = call.data, call.owner.data
+    depends: str = data.get("depends") or ""
+    target = string(owner, "dag", "target")
+    return not (data.get("when") or call.loop or "." in depends or "!" in depends or target)

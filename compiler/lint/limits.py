@@ -1,0 +1,152 @@
+"""Sizes that Argo and Kubernetes bear. How many templates, tasks and inputs there may be is the schema's."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.tree import entries, is_list, is_mapping, string
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Object
+    from flowdsl.compiler.lint.view import View
+
+KIB = 1024
+MOST_OBJECT = 1024 * KIB
+"""Bytes of a workflow above which Argo gives up. Source: Argo Workflows, workflow/packer/packer.go."""
+
+BIG_OBJECT = 512 * KIB
+"""Bytes of a manifest that leave little room for the status of a run in the same object."""
+
+MOST_VARIABLE = 128 * KIB
+"""Bytes of one environment variable or argument. Source: Linux, MAX_ARG_STRLEN."""
+
+
+class ObjectTooBig(Finding):
+    """A manifest that no cluster can run."""
+
+    code = "FD595"
+    title = "the {kind} is {size} KiB; Argo takes less than {most}"
+    label = "{size} KiB"
+    help = "keep values and items in files or ConfigMaps, or run the work as several workflows"
+    kind: str
+    size: int
+    most: int
+
+
+class ObjectBig(Finding):
+    """A manifest that leaves little room for the status of its run."""
+
+    code = "FD596"
+    severity = "warning"
+    title = "the {kind} is {size} KiB, and its status has to fit into the same {most} KiB"
+    label = "{size} KiB"
+    help = "keep values and items in files or ConfigMaps, or run the work as several workflows"
+    kind: str
+    size: int
+    most: int
+
+
+class ValueTooBig(Finding):
+    """A parameter that no container can be given."""
+
+    code = "FD597"
+    title = "the value of `{name}` is {size} KiB; a container can be given {most}"
+    label = "{size} KiB"
+    help = "hand the value on as a file, such as an artifact with `raw`"
+    name: str
+    size: int
+    most: int
+
+
+class SourceBig(Finding):
+    """A script that is too long for an environment variable, so each pod needs a ConfigMap."""
+
+    code = "FD598"
+    severity = "warning"
+    title = (
+        "the source of template `{name}` is {size} KiB; above {most} every pod needs a ConfigMap of its own"
+    )
+    label = "{size} KiB"
+    help = "keep the code in the image, in a repository or on a volume"
+    name: str
+    size: int
+    most: int
+
+
+def object_size(view: View) -> Iterator[Problem]:
+    """The whole object is small enough for Argo, with room for its status."""
+    size = _size(view)
+    if size >= MOST_OBJECT:
+        yield Problem((), ObjectTooBig(view.kind, size // KIB, MOST_OBJECT // KIB))
+    elif size >= BIG_OBJECT:
+        yield Problem((), ObjectBig(view.kind, size // KIB, MOST_OBJECT // KIB))
+
+
+def _size(view: View) -> int:
+    """The bytes of the document as JSON without spaces; escapes in long loops are not counted."""
+    size = 0
+    emptied: dict[int, Object] = {}
+    for call in view.calls:
+        items = call.data.get("withItems")
+        if items and len(items) > 100 and (counted := view.survey(call).size) is not None:
+            size += counted
+            emptied[id(call.data)] = {**call.data, "withItems": []}
+    document: Any = view.document
+    if emptied:
+        document = _exchanged(document, emptied)
+    return size + _bytes(
+        json.dumps(
+            document,
+            ensure_ascii=False,
+            separators=(",", ":"),
+            default=str,
+            skipkeys=True,
+            check_circular=False,
+        )
+    )
+
+
+def _exchanged(node: Any, others: dict[int, Object]) -> Any:
+    """A copy of a document with some of its mappings exchanged."""
+    if is_mapping(node):
+        return others.get(id(node)) or {key: _exchanged(value, others) for key, value in node.items()}
+    if is_list(node):
+        return [_exchanged(each, others) for each in node]
+    return node
+
+
+def values(view: View) -> Iterator[Problem]:
+    """Values that are written out fit into a container's variable, scripts into an environment."""
+    lists = [((*view.path, "arguments"), entries(view.spec, "arguments", "parameters"))]
+    for template in view.templates:
+        lists.append(((*template.path, "inputs"), entries(template.data, "inputs", "parameters")))
+        if size := _excess(string(template.data, "script", "source")):
+            big = SourceBig(template.title, size // KIB, MOST_VARIABLE // KIB)
+            yield Problem((*template.path, "script", "source"), big)
+    if any(map(_excess, view.values)):
+        lists += (
+            ((*call.path, "arguments"), entries(call.data, "arguments", "parameters")) for call in view.calls
+        )
+    for path, parameters in lists:
+        for index, parameter in enumerate(parameters):
+            for field in ("value", "default"):
+                if size := _excess(parameter.get(field)):
+                    finding = ValueTooBig(parameter.get("name") or "", size // KIB, MOST_VARIABLE // KIB)
+                    yield Problem((*path, "parameters", index, field), finding)
+
+
+def _excess(value: object) -> int:
+    """The bytes of a text that is longer than MOST_VARIABLE, else 0."""
+    if not isinstance(value, str) or len(value) * 4 <= MOST_VARIABLE:
+        return 0
+    size = _bytes(value)
+    return size if size > MOST_VARIABLE else 0
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

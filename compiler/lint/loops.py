@@ -1,0 +1,101 @@
+"""Loops are given in one way, with items that can be counted."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.view import LOOPS
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Object
+    from flowdsl.compiler.lint.view import Call, View
+
+
+class LoopFields(Finding):
+    """A loop that is given in several ways, or in none that can be counted."""
+
+    code = "FD524"
+    title = "{found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class BadItem(Finding):
+    """An item that Argo cannot loop over."""
+
+    code = "FD525"
+    title = "an item of `withItems` is null"
+    label = "text, a number, true, false, a list or a mapping"
+    help = 'write a value; an empty text is `""`'
+
+
+class EmptyItems(Finding):
+    """An empty list of items, which is no loop to Argo: the task runs once, without an item."""
+
+    code = "FD526"
+    severity = "warning"
+    title = "`withItems` is empty, so `{name}` runs once, without an item"
+    label = "no items"
+    help = "take the task out, or use `withParam: '[]'`, which skips it"
+    name: str
+
+
+def loops(view: View) -> Iterator[Problem]:
+    """A loop is given in one way, with items that can be counted."""
+    for call in view.calls:
+        data = call.data
+        if data.keys().isdisjoint(LOOPS):
+            continue
+        given = [field for field in LOOPS if data.get(field) not in (None, [], "")]
+        if len(given) > 1:
+            found = " and ".join(f"`{field}`" for field in given) + f" stand together in `{call.name}`"
+            yield Problem(call.path, LoopFields(found, "keep one of them"))
+        if (items := data.get("withItems")) is not None:
+            if not items:
+                yield Problem((*call.path, "withItems"), EmptyItems(call.name))
+            elif type(None) in set(map(type, items)):
+                yield Problem((*call.path, "withItems", items.index(None)), BadItem())
+        if (sequence := data.get("withSequence")) is not None:
+            yield from _sequence(call, sequence)
+        text: str = data.get("withParam") or ""
+        if text and "{{" not in text and not _is_list(text):
+            found = "the text of `withParam` is not a JSON list"
+            way = "write a list in JSON, such as `[1, 2]`, or a tag that gives one"
+            yield Problem((*call.path, "withParam"), LoopFields(found, way))
+
+
+def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
+    """A `withSequence` has one end and whole numbers."""
+    path = (*call.path, "withSequence")
+    ends = [field for field in ("count", "end") if sequence.get(field) is not None]
+    if len(ends) != 1:
+        found = (
+            "`withSequence` has both `count` and `end`"
+            if ends
+            else "`withSequence` has neither `count` nor `end`"
+        )
+        yield Problem(path, LoopFields(found, "give exactly one of `count` and `end`"))
+    for field in ("start", "count", "end"):
+        value = sequence.get(field)
+        if isinstance(value, str) and "{{" not in value and not _is_whole(value):
+            finding = LoopFields(f"`{field}` of `withSequence` is `{value}`", "write a whole number")
+            yield Problem((*path, field), finding)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether Go reads the text as a whole number."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    return digits.isascii() and digits.isdigit()
+
+
+def _is_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False

@@ -1,0 +1,306 @@
+"""Names: of the object, of what a manifest declares twice, of labels, containers, variables and volumes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.tree import entries, inside, string
+from flowdsl.compiler.lint.view import by_name
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.names import (
+    dns_name,
+    is_dns_label,
+    is_dns_subdomain,
+    is_env_name,
+    is_label_value,
+    is_parameter_name,
+    is_qualified_name,
+    is_relaxed_env_name,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import View
+
+LONGEST_NAMES = {"CronWorkflow": 52}
+"""How long an object's name may be; 63 for all other kinds.
+
+A workflow's name becomes the value of a label; the name of one that a CronWorkflow starts is eleven
+characters longer. Source: Argo Workflows, maxCharsInObjectName and maxCharsInCronWorkflowName.
+"""
+
+DISPLAY_NAME = "workflows.argoproj.io/display-name"
+
+_DISPLAY_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.-]{0,61}[a-zA-Z0-9]")
+
+
+class NoObjectName(Finding):
+    """An object without a name: the API server refuses it."""
+
+    code = "FD501"
+    title = "the {kind} has no name"
+    label = "needs `name` or `generateName`"
+    help = "add `name`, or `generateName` for a prefix to which the cluster adds five characters"
+    kind: str
+
+
+class BadObjectName(Finding):
+    """An object's name that Kubernetes or Argo refuses."""
+
+    code = "FD502"
+    title = "`{name}` cannot be the name of a {kind}"
+    label = "{reason}"
+    help = (
+        "use at most {longest} lower-case letters, digits, `-` and `.`, with a letter or digit at both ends"
+    )
+    name: str
+    kind: str
+    longest: int
+    reason: str
+
+
+class DuplicateName(Finding):
+    """Two entries of one list with one name."""
+
+    code = "FD503"
+    title = "`{name}` is already the name of another {what}"
+    label = "the same name as entry {first}"
+    help = "give each {what} a name of its own"
+    name: str
+    what: str
+    first: int
+
+
+class BadArtifactName(Finding):
+    """An artifact or global name that the API server takes and Argo refuses."""
+
+    code = "FD504"
+    title = "`{name}` cannot be the name of {what}"
+    label = "letters, digits, `-` and `_` only"
+    help = "use letters, digits, `-` and `_`"
+    name: str
+    what: str
+
+
+class BadLabel(Finding):
+    """The key or value of a label, annotation or node selector in a form that Kubernetes refuses."""
+
+    code = "FD505"
+    title = "`{text}` cannot be {what}"
+    help = "{form}"
+    text: str
+    what: str
+    form: str
+
+
+class BadContainerName(Finding):
+    """The name of a container that the pod cannot have."""
+
+    code = "FD506"
+    title = "`{name}` cannot be the name of a container"
+    label = "{reason}"
+    help = "use another name of at most 63 lower-case letters, digits and `-`, such as `{instead}`"
+    name: str
+    reason: str
+    instead: str
+
+
+class BadVariableName(Finding):
+    """A name that no environment variable can have."""
+
+    code = "FD507"
+    title = "`{name}` cannot be the name of an environment variable"
+    label = "not a variable's name"
+    help = "use letters, digits and `_`"
+    name: str
+
+
+class UnusualVariableName(Finding):
+    """The name of an environment variable that clusters before Kubernetes 1.34 refuse."""
+
+    code = "FD508"
+    severity = "warning"
+    title = "`{name}` names an environment variable only from Kubernetes 1.34 on"
+    label = "refused by older clusters"
+    help = "use letters, digits and `_`, and begin with a letter or `_`"
+    name: str
+
+
+class BadVolumeName(Finding):
+    """The name of a volume that no pod can have."""
+
+    code = "FD509"
+    title = "`{name}` cannot be the name of a volume"
+    label = "at most 63 lower-case letters, digits and `-`"
+    help = "name it `{instead}`, and name it so in `volumeMounts` too"
+    name: str
+    instead: str
+
+
+KEY_FORM = "use `name` or `domain/name`, the name of at most 63 letters, digits, `-`, `_` and `.`"
+VALUE_FORM = "use at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+DISPLAY_FORM = "use 2 to 63 letters, digits, `-` and `.`, with a letter or digit at both ends"
+
+
+def object_name(view: View) -> Iterator[Problem]:
+    """The object has a name, and one that its kind may have."""
+    name = string(view.metadata, "name")
+    prefix = string(view.metadata, "generateName")
+    longest = LONGEST_NAMES.get(view.kind, 63)
+    if not name and not prefix:
+        yield Problem(("metadata",), NoObjectName(view.kind))
+        return
+    field, whole = ("name", name) if name else ("generateName", prefix[:58] + "xxxxx")
+    reason = ""
+    if len(whole) > longest:
+        reason = f"{len(whole)} characters, {longest} are allowed"
+    elif not is_dns_subdomain(whole):
+        reason = "not the name of a Kubernetes object"
+    if reason:
+        yield Problem(("metadata", field), BadObjectName(name or prefix, view.kind, longest, reason))
+
+
+def unique_names(view: View) -> Iterator[Problem]:
+    """Names are unique within their list: templates, calls, parameters, artifacts, containers, volumes."""
+    spec, path = view.spec, view.path
+    yield from _repeated(spec.get("templates"), (*path, "templates"), "template")
+    yield from _repeated(spec.get("volumes"), (*path, "volumes"), "volume")
+    yield from _repeated_in(spec.get("arguments"), (*path, "arguments"))
+    for template in view.templates:
+        data, path = template.data, template.path
+        for field in ("inputs", "outputs"):
+            yield from _repeated_in(data.get(field), (*path, field))
+        yield from _repeated(data.get("volumes"), (*path, "volumes"), "volume")
+        group = inside(data, "containerSet")
+        yield from _repeated(group.get("containers"), (*path, "containerSet", "containers"), "container")
+        what = "task" if template.body == "dag" else "step"
+        if len({call.name for call in template.calls}) < len(template.calls):
+            first: dict[str, int] = {}
+            for index, call in enumerate(template.calls):
+                if call.name and first.setdefault(call.name, index) != index:
+                    yield Problem((*call.path, "name"), DuplicateName(call.name, what, first[call.name]))
+    for call in view.calls:
+        if (arguments := call.data.get("arguments")) is not None:
+            for field, what in (("parameters", "parameter"), ("artifacts", "artifact")):
+                entries: list[Object] = arguments.get(field) or []
+                if len(entries) > 1 and len(by_name(entries)) < len(entries):
+                    yield from _repeated(entries, (*call.path, "arguments", field), what)
+
+
+def _repeated_in(lists: Object | None, path: Path) -> Iterator[Problem]:
+    """The repeated names among the parameters and artifacts of inputs, outputs or arguments."""
+    for field, what in (("parameters", "parameter"), ("artifacts", "artifact")):
+        yield from _repeated((lists or {}).get(field), (*path, field), what)
+
+
+def _repeated(entries: list[Object] | None, path: Path, what: str) -> Iterator[Problem]:
+    """The entries of a list that have the name of an earlier one."""
+    if not entries or len(by_name(entries)) == len(entries):
+        return
+    first: dict[str, int] = {}
+    for index, entry in enumerate(entries):
+        name: str = entry.get("name") or ""
+        if name and first.setdefault(name, index) != index:
+            yield Problem((*path, index, "name"), DuplicateName(name, what, first[name]))
+
+
+def artifact_names(view: View) -> Iterator[Problem]:
+    """Artifacts and global names are named as parameters are, which Argo asks and the API server does not."""
+    lists: list[tuple[str, str]] = [
+        ("inputs", "artifacts"),
+        ("outputs", "artifacts"),
+        ("outputs", "parameters"),
+    ]
+    for template in view.templates:
+        for field in lists:
+            for index, entry in enumerate(entries(template.data, *field)):
+                for key, what in (("name", "an artifact"), ("globalName", "a global output")):
+                    name = string(entry, key)
+                    filled = field[0] == "outputs" and "{{" in name
+                    if name and not filled and not is_parameter_name(name):
+                        path = (*template.path, *field, index, key)
+                        yield Problem(path, BadArtifactName(name, what))
+
+
+def labels(view: View) -> Iterator[Problem]:
+    """Labels, annotations and node selectors have the form that Kubernetes asks for.
+
+    Text with template tags is left alone where Argo fills tags in.
+    """
+    yield from _metadata(view.metadata, ("metadata",), filled=False)
+    for field in ("workflowMetadata", "podMetadata"):
+        yield from _metadata(inside(view.spec, field), (*view.path, field))
+    if view.kind == "CronWorkflow":
+        metadata = inside(view.document, "spec", "workflowMetadata")
+        yield from _metadata(metadata, ("spec", "workflowMetadata"))
+    for template in view.templates:
+        yield from _metadata(inside(template.data, "metadata"), (*template.path, "metadata"))
+        display = string(template.data, "annotations", DISPLAY_NAME)
+        if display and "{{" not in display and _DISPLAY_NAME.fullmatch(display) is None:
+            finding = BadLabel(display, "a display name", DISPLAY_FORM)
+            yield Problem((*template.path, "annotations", DISPLAY_NAME), finding)
+    for owner, path in view.owners:
+        selector = inside(owner, "nodeSelector")
+        yield from _labels(selector, (*path, "nodeSelector"), "a node's label", filled=True)
+
+
+def _metadata(metadata: Object, path: Path, filled: bool = True) -> Iterator[Problem]:
+    """The labels and annotations of one object or of its pods; `filled` says that Argo fills tags in."""
+    yield from _labels(inside(metadata, "labels"), (*path, "labels"), "a label", filled)
+    for field, what in (("annotations", "an annotation"), ("labelsFrom", "a label")):
+        yield from _keys(inside(metadata, field), (*path, field), what, filled)
+
+
+def _labels(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
+    """The keys and values of labels."""
+    yield from _keys(labels, path, what, filled)
+    for key, value in labels.items():
+        if value and not is_label_value(value) and not (filled and "{{" in value):
+            yield Problem((*path, key), BadLabel(value, f"the value of {what}", VALUE_FORM))
+
+
+def _keys(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
+    """The keys of labels or annotations; Kubernetes looks at the keys of annotations in lower case."""
+    for key in map(str, labels):
+        name = key.lower() if what == "an annotation" else key
+        if not is_qualified_name(name) and not (filled and "{{" in key):
+            finding = BadLabel(key, f"the key of {what}", KEY_FORM)
+            yield Problem((*path, key), finding, on_key=True)
+
+
+def containers(view: View) -> Iterator[Problem]:
+    """Containers and their variables have names that a pod accepts, and none that Argo keeps for itself."""
+    for template in view.templates:
+        for place, container in template.containers:
+            name = string(container, "name")
+            if len(place) > 1 and name and (reason := _container_fault(name)):
+                instead = f"my-{name}"[:63] if is_dns_label(name) else dns_name(name) or "container"
+                path = (*template.path, *place, "name")
+                yield Problem(path, BadContainerName(name, reason, instead))
+            for index, variable in enumerate(entries(container, "env")):
+                name = string(variable, "name")
+                if not name or "{{" in name or is_env_name(name):
+                    continue
+                kind = UnusualVariableName if is_relaxed_env_name(name) else BadVariableName
+                yield Problem((*template.path, *place, "env", index, "name"), kind(name))
+
+
+def _container_fault(name: str) -> str:
+    """Why a container cannot have a name; empty when it can. Source: Argo Workflows, IsArgoSidecar."""
+    if name in ("wait", "supervisor") or name.startswith("artifact-plugin-"):
+        return "Argo uses this name for a container of its own"
+    return "" if "{{" in name or is_dns_label(name) else "at most 63 lower-case letters, digits and `-`"
+
+
+def volumes(view: View) -> Iterator[Problem]:
+    """Volumes have names that a pod accepts."""
+    for owner, path in view.owners:
+        for index, volume in enumerate(entries(owner, "volumes")):
+            name = string(volume, "name")
+            if name and "{{" not in name and not is_dns_label(name):
+                finding = BadVolumeName(name, dns_name(name) or "volume")
+                yield Problem((*path, "volumes", index, "name"), finding)

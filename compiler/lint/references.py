@@ -1,0 +1,376 @@
+"""Tags and expressions name variables that exist where they stand, of tasks that have ended by then."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler.lint.findings import (
+    BrokenExpression,
+    ItemKey,
+    LiteralTag,
+    LoopArtifact,
+    NotAncestor,
+    NotEarlier,
+    UnclosedTag,
+    UnknownOutput,
+    UnknownVariable,
+)
+from flowdsl.compiler.lint.scope import Scope, misspelt, workflow_fault
+from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs
+from flowdsl.compiler.lint.variables import workflow_variables
+from flowdsl.compiler.problem import Problem
+from flowdsl.grammar.template import ROOTS, TAG, tags, unbalanced, variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+
+    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.diagnostic import Finding
+
+BODY_OF = {"tasks": "dag", "steps": "steps"}
+WORD_OF = {"dag": "tasks", "steps": "steps"}
+
+ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
+"""Fields of a call that hold no tags, or whose tags are looked at by themselves."""
+
+EXPRESSIONS = frozenset(("expression", "fromExpression"))
+"""Fields that hold an expression without braces."""
+
+_SIMPLE = re.compile(r"\{\{([^{}=][^{}]*)\}\}")
+
+
+class Late(NamedTuple):
+    """A use of one task by another, by their positions in a DAG, to be asked of the DAG with all others."""
+
+    graph: Template
+    producer: int
+    user: int
+    path: Path
+
+
+class Place(NamedTuple):
+    """Where a text stands: the template whose calls it may name, and the call that it belongs to.
+
+    `call` is None in the outputs of `graph`, which all calls are before.
+    """
+
+    graph: Template | None
+    call: Call | None
+
+    @property
+    def outer(self) -> Place:
+        """The place around the template, where it is inline in a call."""
+        around = self.graph.around if self.graph is not None else None
+        return Place(around.owner, around) if around is not None else Place(None, None)
+
+
+def references(view: View) -> Iterator[Problem]:
+    """Every tag and expression of the templates names variables that exist there."""
+    common = workflow_variables(view)
+    scopes: dict[int, Scope] = {}
+    late: list[Late] = []
+    for template in view.templates:
+        around = scopes[id(template.around.owner)].allowed if template.around is not None else common
+        scopes[id(template)] = scope = Scope(view, template, around)
+        reader = Reader(view, scope, late)
+        data = template.data
+        if template.body in WORD_OF:
+            yield from reader.calls()
+            yield from reader.texts(data.get("outputs"), (*template.path, "outputs"), Place(template, None))
+            data = {
+                key: value for key, value in data.items() if key not in ("steps", "dag", "outputs", "metrics")
+            }
+        yield from reader.texts(data, template.path, Place(template, None).outer)
+    yield from late_problems(late)
+
+
+def late_problems(late: list[Late]) -> Iterator[Problem]:
+    """The findings about tasks that are used by others which do not wait for them."""
+    graphs: dict[int, list[Late]] = {}
+    for use in late:
+        graphs.setdefault(id(use.graph), []).append(use)
+    for uses in graphs.values():
+        graph = uses[0].graph
+        if not graph.dag.is_sound:
+            continue
+        reached = graph.dag.reached((use.producer, use.user) for use in uses)
+        for use in uses:
+            if (use.producer, use.user) not in reached:
+                names = graph.calls[use.user].name, graph.calls[use.producer].name
+                yield Problem(use.path, NotAncestor(*names))
+
+
+def workflow_references(view: View) -> Iterator[Problem]:
+    """Tags outside of the templates name variables of the workflow that exist."""
+    known = workflow_variables(view)
+    spec = {key: value for key, value in view.spec.items() if key != "templates"}
+    for path, _, text in strings(spec, view.path):
+        for body in TAG.findall(text):
+            name = body.strip()
+            if name.startswith("workflow.") and "{{" not in name:
+                finding = None if name in known else workflow_fault(view, name, known)
+            else:
+                finding = misspelt(name)
+            if finding is not None:
+                yield Problem(path, finding)
+
+
+def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
+    """The texts below a node that hold a tag or are an expression, each with its path and its field."""
+    stack: list[tuple[Any, Path]] = [(node, path)] if node else []
+    while stack:
+        node, path = stack.pop()
+        for key, value in pairs(node):
+            if isinstance(value, str):
+                if "{{" in value or key in EXPRESSIONS:
+                    yield (*path, key), str(key), value
+            elif is_mapping(value) or is_list(value):
+                stack.append((value, (*path, key)))
+
+
+class Reader:
+    """Reads the texts of one template in its scope."""
+
+    def __init__(self, view: View, scope: Scope, late: list[Late]) -> None:
+        self.view = view
+        self.scope = scope
+        self.template = scope.template
+        self.late = late
+
+    def calls(self) -> Iterator[Problem]:
+        """The findings about the tasks or steps of the template, and their hooks."""
+        template = self.template
+        is_plain = self.plain()
+        for position, call in enumerate(template.calls):
+            for field, value in call.data.items():
+                if field in ELSEWHERE or not value:
+                    continue
+                if field == "arguments":
+                    for number, parameter in enumerate(value.get("parameters") or ()):
+                        text = parameter.get("value")
+                        if type(text) is str and "{{" in text and not is_plain(text, position):
+                            path = (*call.path, "arguments", "parameters", number, "value")
+                            yield from self.text(path, "value", text, Place(template, call))
+                    if artifacts := value.get("artifacts"):
+                        path = (*call.path, "arguments", "artifacts")
+                        yield from self.texts(artifacts, path, Place(template, call))
+                elif field == "withItems":
+                    if "{{" in self.view.survey(call).text:
+                        yield from self.texts(value, (*call.path, field), Place(template, call))
+                elif type(value) is str:
+                    if field == "when" or "{{" in value:
+                        yield from self.text((*call.path, field), field, value, Place(template, call))
+                elif type(value) is dict:
+                    yield from self.texts(value, (*call.path, field), Place(template, call))
+        for hook in template.hooks:
+            yield from self.texts(hook.data, hook.path, Place(template, hook))
+
+    def plain(self) -> Callable[[str, int], bool]:
+        """A quick test for texts with nothing but variables that surely exist: most texts of a big graph."""
+        template, allowed = self.template, self.scope.allowed
+        word, index = WORD_OF[template.body], template.call_index
+        outputs = [call.outputs for call in template.calls]
+        if template.body == "dag":
+            before: list[Collection[int]] = [
+                set(each) if len(each) > 8 else each for each in template.dag.needs
+            ]
+        else:
+            groups = template.data["steps"]
+            ends: list[int] = [0]
+            for group in groups:
+                ends.append(ends[-1] + len(group))
+            before = [range(ends[call.group]) for call in template.calls]
+
+        everywhere: set[str] = set()  # texts that are right wherever they stand
+
+        def is_plain(text: str, position: int) -> bool:
+            if text in everywhere:
+                return True
+            bodies = _SIMPLE.findall(text)
+            if len(bodies) != text.count("{{"):
+                return False
+            if allowed.issuperset(bodies):
+                everywhere.add(text)
+                return True
+            for body in bodies:
+                if body in allowed:
+                    continue
+                parts = body.split(".", 2)
+                if len(parts) < 3 or parts[0] != word:
+                    return False
+                producer = index.get(parts[1], -1)
+                if producer not in before[position]:
+                    return False
+                known = outputs[producer]
+                if known is None or parts[2] not in known:
+                    return False
+            return True
+
+        return is_plain
+
+    def texts(self, node: Any, path: Path, place: Place) -> Iterator[Problem]:
+        """The findings about every text below a node."""
+        for found, field, text in strings(node, path):
+            yield from self.text(found, field, text, place)
+
+    def text(self, path: Path, field: str, text: str, place: Place) -> Iterator[Problem]:
+        """The findings about one text: its tags, and the whole where it is an expression or a condition."""
+        if field in EXPRESSIONS:
+            yield from self.expression(path, text, place)
+        if field == "when":
+            blank = TAG.sub(lambda tag: "x" * len(tag[0]), text)
+            yield from self.broken(
+                path, blank, text, "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
+            )
+        if "{{" not in text:
+            return
+        for tag in tags(text):
+            if tag.kind == "expression":
+                yield from self.expression(path, tag.body, place)
+            elif tag.kind == "unclosed":
+                name = tag.body.strip().partition(".")[0]
+                if name in ROOTS and "." in tag.body:
+                    yield Problem(path, UnclosedTag(text[tag.start : tag.start + 40]))
+            elif "{{" not in tag.body:
+                yield from self.variable(path, tag.body.strip(), place)
+
+    def variable(self, path: Path, name: str, place: Place) -> Iterator[Problem]:
+        """The findings about the variable of a simple tag."""
+        root, _, rest = name.partition(".")
+        if name in self.scope.allowed:
+            return
+        if root in BODY_OF and rest:
+            producer, _, output = rest.partition(".")
+            yield from self.output(path, (root, producer, output), place, exact=True)
+        elif root == "item":
+            yield from self.item(path, rest, place, exact=True)
+        elif (finding := self.scope.fault(name)) is not None:
+            yield Problem(path, finding)
+
+    def broken(self, path: Path, read: str, text: str, way: str) -> Iterator[Problem]:
+        """The finding about text that cannot be read; `read` is `text` with its tags made harmless."""
+        if (fault := unbalanced(read)) is not None:
+            shown = text if len(text) <= 60 else text[:57] + "..."
+            yield Problem(path, BrokenExpression(shown, fault[1], fault[0] + 1, way))
+
+    def expression(self, path: Path, text: str, place: Place) -> Iterator[Problem]:
+        """The findings about the variables of an expression. Guarded ones may be missing."""
+        faults = list(self.broken(path, text, text, "close what is open: brackets and quotes come in pairs"))
+        yield from faults
+        for reference in variables(text) if not faults else ():
+            root, *rest = reference.path
+            name = reference.dotted
+            if root not in ROOTS or not rest or name in self.scope.allowed:
+                continue
+            if root in BODY_OF:
+                target = (root, rest[0], ".".join(rest[1:]))
+                yield from self.output(path, target, place, exact=False, guarded=reference.guarded)
+            elif reference.guarded:
+                continue
+            elif root == "item":
+                yield from self.item(path, ".".join(rest), place, exact=False)
+            elif path[-2:] == ("valueFrom", "expression") and root == "workflow":
+                reason = "the expression of an output has no `workflow`: write the simple tag in quotes"
+                yield Problem(path, UnknownVariable(name, (), reason))
+            elif name in self.scope.prefixes:
+                continue
+            elif (finding := self.scope.fault(name)) is not None:
+                yield Problem(path, finding)
+
+    def output(
+        self, path: Path, target: tuple[str, str, str], place: Place, exact: bool, guarded: bool = False
+    ) -> Iterator[Problem]:
+        """The findings about a variable of a task or step: `target` is the word, its name, the rest.
+
+        `exact` asks for a whole variable, as simple tags do; an expression may name a part of one.
+        """
+        word, name, output = target
+        while place.graph is not None and place.graph.body != BODY_OF[word]:
+            place = place.outer
+        graph, call = place
+        if graph is None:
+            other = WORD_OF.get(self.template.body)
+            reason = f"write `{other}.`, for its own {other}" if other else "hand the value on as an argument"
+            yield Problem(path, UnknownVariable(f"{word}.{name}.{output}".rstrip("."), (), reason))
+            return
+        position = graph.call_index.get(name)
+        if position is None:
+            reason = "" if graph.call_index else f"there are no {word}"
+            known = [f"{word}.{each}" for each in graph.call_index]
+            yield Problem(path, UnknownVariable(f"{word}.{name}", known, reason))
+            return
+        producer = graph.calls[position]
+        fault = None if guarded else output_fault(producer, output, exact)
+        at_end = call is None and graph.body == "dag" and "hooks" not in producer.data
+        if fault is None and at_end and exact and output == "status":
+            reason = "the outputs of a DAG cannot use it in a simple tag: use an expression"
+            fault = UnknownOutput(name, output, (), reason)
+        if fault is not None:
+            yield Problem(path, fault)
+        elif call is not None:
+            yield from self.order(path, graph, producer, call)
+
+    def order(self, path: Path, graph: Template, producer: Call, call: Call) -> Iterator[Problem]:
+        """The finding about a call that uses one which may not have ended. The hooks of a call may use it."""
+        user = call.parent or call
+        if user is producer and call.parent is not None:
+            return
+        if graph.body == "dag":
+            first, second = graph.call_index[producer.name], graph.call_index[user.name]
+            self.late.append(Late(graph, first, second, path))
+        elif producer.group >= user.group:
+            when = "runs at the same time" if producer.group == user.group else "runs later"
+            when = "is the step itself" if user is producer else when
+            yield Problem(path, NotEarlier(user.name, producer.name, when))
+
+    def item(self, path: Path, key: str, place: Place, exact: bool) -> Iterator[Problem]:
+        """The findings about `item` or `item.key`, from the nearest loop around."""
+        while place.graph is not None and (place.call is None or not (place.call.parent or place.call).loop):
+            place = place.outer
+        name = f"item.{key}" if key else "item"
+        if place.call is None:
+            reason = "add a loop here, or hand the item on as an argument"
+            if key:
+                yield Problem(path, UnknownVariable(name, (), reason))
+            else:
+                yield Problem(path, LiteralTag(name, "there is no loop", reason))
+            return
+        call = place.call.parent or place.call
+        if not key or call.loop == "withParam":
+            return
+        if call.loop == "withSequence":
+            reason = "the items of `withSequence` are numbers: write `item`"
+            yield Problem(path, UnknownVariable(name, ("item",), reason))
+            return
+        found = self.view.survey(call)
+        if (key if exact else key.partition(".")[0]) in found.common:
+            return
+        if not found.some:
+            yield Problem(path, UnknownVariable(name, ("item",), "the items are plain values: write `item`"))
+        else:
+            which = "not every item has" if key in found.some else "no item has"
+            yield Problem(path, ItemKey(which, key, found.some - {key}))
+
+
+def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
+    """What is wrong with an output of a call, or None. The template of the call may not be known."""
+    known = producer.outputs
+    if known is None or output in known:
+        return None
+    if not exact and (not output or any(f"{output}.".startswith(f"{each}.") for each in known)):
+        return None
+    if not exact and any(each.startswith(f"{output}.") for each in known):
+        return None
+    callee = producer.callee
+    if callee is not None and output in callee.outputs:
+        return LoopArtifact(producer.name)
+    reason = ""
+    if output == "outputs.parameters":
+        reason = "only `withItems` and `withParam` collect the parameters of all items"
+    elif output in ("outputs.result", "exitCode") and callee is not None:
+        reason = f"a template with `{callee.body}` has none"
+    elif output == "ip":
+        reason = "only a template with `daemon: true` has an address"
+    return UnknownOutput(producer.name, output, known, reason)

@@ -1,0 +1,267 @@
+"""What containers ask of nodes: quantities, devices, and where they may run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import is_label_value, is_qualified_name
+from flowdsl.grammar.quantity import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from decimal import Decimal
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import View
+
+NATIVE = ("cpu", "memory", "ephemeral-storage")
+
+MEANT = {
+    "gpu": "nvidia.com/gpu",
+    "gpus": "nvidia.com/gpu",
+    "nvidia": "nvidia.com/gpu",
+    "tpu": "google.com/tpu",
+}
+"""Names that are written for devices."""
+
+DEVICES = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "google.com/tpu", "habana.ai/gaudi")
+"""Devices that are taken for labels of nodes."""
+
+
+class BadQuantity(Finding):
+    """A text that is no quantity to Kubernetes."""
+
+    code = "FD580"
+    title = "`{text}` is no quantity of {name}: expected {expected}"
+    label = "expected {expected}"
+    help = "write {expected}"
+    name: str
+    text: str
+    expected: str
+
+
+class UnknownResource(Finding):
+    """A resource that containers cannot ask for."""
+
+    code = "FD581"
+    title = "`{name}` is no resource that a container can ask for"
+    help = "{way}"
+    name: str
+    way: str
+
+
+class FractionOfDevice(Finding):
+    """A device asked for by halves."""
+
+    code = "FD582"
+    title = "`{name}` is given as `{text}`; devices are counted in whole numbers"
+    label = "not a whole number"
+    help = "write a whole number; a share of a device is a resource with a name of its own"
+    name: str
+    text: str
+
+
+class RequestIsNotLimit(Finding):
+    """A device whose request differs from its limit, or has none."""
+
+    code = "FD583"
+    title = "`{name}` needs {wanted}"
+    label = "{wanted}"
+    help = "write the number under `limits` only: the request follows it"
+    name: str
+    wanted: str
+
+
+class RequestAboveLimit(Finding):
+    """A request of more than the limit."""
+
+    code = "FD584"
+    title = "the request of {name}, `{request}`, is above its limit, `{limit}`"
+    label = "more than the limit of `{limit}`"
+    help = "lower the request to `{limit}`, or raise the limit"
+    name: str
+    request: str
+    limit: str
+
+
+class DeviceAsLabel(Finding):
+    """A node selector that names a device, which is a resource and no label."""
+
+    code = "FD585"
+    title = "`{name}` is a resource, not a label of nodes: the pod gets no device by selecting it"
+    label = "a resource"
+    help = "ask for it under `resources.limits` of the container"
+    name: str
+
+
+class BadToleration(Finding):
+    """A toleration that the API server refuses."""
+
+    code = "FD586"
+    title = "the toleration {found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class BadRequirement(Finding):
+    """A term of a node affinity that the API server refuses."""
+
+    code = "FD587"
+    title = "the requirement on `{key}` {found}"
+    help = "{way}"
+    key: str
+    found: str
+    way: str
+
+
+def resources(view: View) -> Iterator[Problem]:
+    """Quantities can be read, devices are whole and limited, requests keep to limits."""
+    owners = [
+        (container, (*template.path, *place))
+        for template in view.templates
+        for place, container in template.containers
+    ]
+    owners += [
+        (inside(view.defaults, body), (*view.path, "templateDefaults", body))
+        for body in ("container", "script")
+    ]
+    for owner, path in owners:
+        if owner.get("resources") is None:
+            continue
+        here = (*path, "resources")
+        read: dict[str, dict[str, tuple[Decimal, str]]] = {"limits": {}, "requests": {}}
+        for field, amounts in read.items():
+            for name, value in inside(owner, "resources", field).items():
+                yield from _amount(str(name), value, (*here, field, name), amounts)
+        limited = {str(name) for name in inside(owner, "resources", "limits")}
+        for name, (request, text) in read["requests"].items():
+            place = (*here, "requests", name)
+            limit, shown = read["limits"].get(name, (None, ""))
+            if name not in limited and not is_native(name):
+                yield Problem(place, RequestIsNotLimit(name, "a limit"))
+            elif limit is not None and is_native(name) and request > limit:
+                yield Problem(place, RequestAboveLimit(name, text, shown))
+            elif limit is not None and not is_native(name) and request != limit:
+                yield Problem(place, RequestIsNotLimit(name, "a request equal to its limit"))
+    yield from _claims(view)
+
+
+def is_native(name: str) -> bool:
+    """Whether a resource may be asked for below its limit; devices and huge pages may not."""
+    return name in NATIVE
+
+
+def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, str]]) -> Iterator[Problem]:
+    """The finding about one amount of a resource; a good one is put into `read`."""
+    if not is_native(name) and not name.startswith("hugepages-"):
+        if name.startswith("requests."):
+            yield Problem(path, UnknownResource(name, "leave `requests.` out of the name"), on_key=True)
+        elif "/" not in name or not is_qualified_name(name):
+            device = MEANT.get(name.lower()) or near(name, NATIVE)
+            way = (
+                f"write `{device}`"
+                if device
+                else "use cpu, memory, ephemeral-storage or a device such as `nvidia.com/gpu`"
+            )
+            yield Problem(path, UnknownResource(name, way), on_key=True)
+    text = str(value)
+    if value is None or "{{" in text:
+        return
+    try:
+        amount = quantity(text)
+    except GrammarError as error:
+        yield Problem(path, BadQuantity(name, text, error.expected))
+        return
+    if amount < 0:
+        yield Problem(path, BadQuantity(name, text, "a number from 0"))
+    elif "/" in name and amount % 1:
+        yield Problem(path, FractionOfDevice(name, text))
+    else:
+        read[name] = amount, text
+
+
+def _claims(view: View) -> Iterator[Problem]:
+    """The sizes of claims that are made for the run can be read."""
+    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
+        requests = inside(claim, "spec", "resources", "requests")
+        text = str(requests.get("storage") or "")
+        path = (*view.path, "volumeClaimTemplates", index, "spec", "resources", "requests", "storage")
+        if text and "{{" not in text:
+            try:
+                quantity(text)
+            except GrammarError as error:
+                yield Problem(path, BadQuantity("storage", text, error.expected))
+
+
+def placement(view: View) -> Iterator[Problem]:
+    """Node selectors, tolerations and affinities have a form that the API server takes."""
+    for template in view.templates:
+        claims = any(inside(container, "resources").get("claims") for _, container in template.containers)
+        asked = {
+            str(name).partition("/")[0]
+            for _, container in template.containers
+            for name in inside(container, "resources", "limits")
+        }
+        for name in inside(template.data, "nodeSelector"):
+            if name in DEVICES and name.partition("/")[0] not in asked and not claims:
+                yield Problem((*template.path, "nodeSelector", name), DeviceAsLabel(str(name)), on_key=True)
+    for owner, path in view.owners:
+        for index, toleration in enumerate(entries(owner, "tolerations")):
+            place = (*path, "tolerations", index)
+            if any("{{" in str(value) for value in toleration.values()):
+                continue
+            if toleration.get("operator") == "Exists" and toleration.get("value"):
+                yield Problem(
+                    (*place, "value"), BadToleration("has a value beside `Exists`", "take `value` out")
+                )
+            elif not toleration.get("key") and toleration.get("operator") != "Exists":
+                way = "add `key`, or `operator: Exists` for every taint"
+                yield Problem(place, BadToleration("has no key", way))
+        affinity = inside(owner, "affinity", "nodeAffinity")
+        place = (*path, "affinity", "nodeAffinity")
+        needed = "requiredDuringSchedulingIgnoredDuringExecution"
+        terms: list[tuple[Path, Object]] = [
+            ((*place, needed, "nodeSelectorTerms", i), term)
+            for i, term in enumerate(entries(affinity, needed, "nodeSelectorTerms"))
+        ]
+        liked = "preferredDuringSchedulingIgnoredDuringExecution"
+        for i, each in enumerate(entries(affinity, liked)):
+            terms.append(((*place, liked, i, "preference"), inside(each, "preference")))
+        for here, term in terms:
+            for i, requirement in enumerate(entries(term, "matchExpressions")):
+                yield from _requirement(requirement, (*here, "matchExpressions", i))
+
+
+def _requirement(requirement: Object, path: Path) -> Iterator[Problem]:
+    """The findings about one requirement. Source: Kubernetes, ValidateNodeSelectorRequirement."""
+    key: str = requirement.get("key") or ""
+    operator: str = requirement.get("operator") or ""
+    values: list[str] = requirement.get("values") or []
+    if any("{{" in text for text in (key, operator, *values)):
+        return
+    if not is_qualified_name(key):
+        yield Problem(path, BadRequirement(key, "has no valid key", "use a label's name"))
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield Problem(path, BadRequirement(key, f"has no values for `{operator}`", "add `values`"))
+        for index, value in enumerate(values):
+            if not is_label_value(value):
+                way = "use at most 63 letters, digits, `-`, `_` and `.`"
+                yield Problem((*path, "values", index), BadRequirement(key, f"has the value `{value}`", way))
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield Problem(
+                (*path, "values"), BadRequirement(key, f"has values beside `{operator}`", "take `values` out")
+            )
+    elif operator in ("Gt", "Lt"):
+        if len(values) != 1 or not values[0].lstrip("-").isdigit():
+            way = "give one whole number, in quotes"
+            yield Problem(path, BadRequirement(key, f"compares by `{operator}` with something else", way))
+    else:
+        way = "use In, NotIn, Exists, DoesNotExist, Gt or Lt"
+        yield Problem(path, BadRequirement(key, f"has the operator `{operator}`", way))

@@ -1,0 +1,107 @@
+"""Which variables a template may name in its tags besides tasks, steps and items."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.findings import LiteralTag, UnknownVariable
+from flowdsl.diagnostic import near
+from flowdsl.grammar.template import ROOTS
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.view import Template, View
+    from flowdsl.diagnostic import Finding
+
+RETRY = ("retries", "lastRetry.exitCode", "lastRetry.status", "lastRetry.duration", "lastRetry.message")
+"""What exists where there is a `retryStrategy`."""
+
+
+class Scope:
+    """The variables of one template, as Argo's validator and controller see them.
+
+    `allowed` holds what needs no further thought. `around` are the variables of the workflow, or of the
+    scope around an inline template.
+    """
+
+    def __init__(self, view: View, template: Template, around: frozenset[str]) -> None:
+        self.view = view
+        self.template = template
+        self.allowed: frozenset[str] = around | self._own()
+
+    @cached_property
+    def prefixes(self) -> frozenset[str]:
+        """The beginnings of the allowed variables, which an expression may name as mappings."""
+        parts = (name.split(".") for name in self.allowed)
+        return frozenset(".".join(each[:length]) for each in parts for length in range(1, len(each)))
+
+    def _own(self) -> set[str]:
+        template = self.template
+        known = {f"inputs.parameters.{name}" for name in template.parameters}
+        known.update(f"inputs.artifacts.{name}" for name in template.artifacts)
+        if template.parameters:
+            known.add("inputs.parameters")
+        if template.is_leaf:
+            known.update(f"inputs.artifacts.{name}.path" for name in template.artifacts)
+        if template.is_pod:
+            known.add("pod.name")
+        if any(
+            each.get("retryStrategy") is not None
+            for each in (template.data, self.view.defaults, self.view.spec)
+        ):
+            known.update(RETRY)
+        return known
+
+    def fault(self, name: str) -> Finding | None:
+        """What is wrong with a variable that is not one of a task, a step or an item, or None."""
+        if name in self.allowed:
+            return None
+        root, _, rest = name.partition(".")
+        if root == "inputs" and rest:
+            known = sorted(each for each in self.allowed if each.startswith("inputs."))
+            return UnknownVariable(name, known, "" if known else "the template has no inputs")
+        if root == "workflow" and rest:
+            return workflow_fault(self.view, name, self.allowed)
+        if root == "pod" and rest:
+            return UnknownVariable(name, (), "only a template that runs in a pod has `pod.name`")
+        if root in ("retries", "lastRetry"):
+            way = "give the template a `retryStrategy`, or take the tag out"
+            return LiteralTag(name, "the template has no `retryStrategy`", way)
+        return misspelt(name)
+
+
+def misspelt(name: str) -> Finding | None:
+    """The warning for a variable whose first word is nearly one of Argo's, or None."""
+    root, _, rest = name.partition(".")
+    if root in ROOTS or not rest or (meant := near(root, ROOTS)) is None:
+        return None
+    way = f"write `{{{{{meant}.{rest}}}}}`, or ignore this where the braces belong to the text"
+    return LiteralTag(name, f"Argo has no variables below `{root}`", way, f"{meant}.{rest}")
+
+
+def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | None:
+    """What is wrong with a variable of the workflow that is not among the `known`, or None.
+
+    What a workflow that uses this template may bring along is left alone: the parameters of a
+    WorkflowTemplate, everything of a document with `workflowTemplateRef`.
+    """
+    word = name.split(".")[1]
+    if view.external or word in ("creationTimestamp", "duration"):
+        return None
+    if word == "scheduledTime":
+        if view.kind != "Workflow":
+            return None
+        return LiteralTag(
+            name, "only a CronWorkflow has a scheduled time", "use `workflow.creationTimestamp`"
+        )
+    if view.kind in ("WorkflowTemplate", "ClusterWorkflowTemplate") and word in ("parameters", "failures"):
+        return None
+    if word == "outputs" and any(not call.known for call in view.calls):
+        return None  # a template of another document may declare it
+    if word == "outputs" and any("{{" in each for each in known):
+        return None
+    reasons = {
+        "priority": "set `priority` in the spec to use it",
+        "failures": "only exit handlers have it: name one as `onExit`",
+    }
+    return UnknownVariable(name, sorted(known), reasons.get(word, ""))

@@ -1,0 +1,317 @@
+"""How templates run: times, retries, memory of results, locks, metrics, patches, schedules."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.bodies import unreadable
+from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.template import TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import Template, View
+
+
+class BadDuration(Finding):
+    """A text that is no duration to Argo."""
+
+    code = "FD560"
+    title = "`{field}` is `{text}`, which is no duration: expected {expected}"
+    label = "expected {expected}"
+    help = "write {expected}"
+    field: str
+    text: str
+    expected: str
+
+
+class Misplaced(Finding):
+    """A field that templates of this sort cannot have."""
+
+    code = "FD561"
+    title = "a template with `{body}` cannot have `{field}`"
+    help = "{way}"
+    body: str
+    field: str
+    way: str
+
+
+class NotWhole(Finding):
+    """A number that is to be whole, or a template tag that gives one."""
+
+    code = "FD562"
+    title = "`{field}` is `{text}`, which is no whole number{bound}"
+    label = "expected a whole number{bound}"
+    help = "write a whole number{bound}"
+    field: str
+    text: str
+    bound: str
+
+
+class NoBackoffDuration(Finding):
+    """A backoff without the time to begin with: Argo fails at the first retry."""
+
+    code = "FD563"
+    title = "the backoff has no `duration`"
+    label = "needs `duration`"
+    help = "add `duration`, the time before the first retry, such as `30s`"
+
+
+class BackoffWithoutLimit(Finding):
+    """A backoff that Argo skips, because the retries have no limit."""
+
+    code = "FD564"
+    severity = "warning"
+    title = "the backoff has no effect, since `retryStrategy` has no `limit`"
+    label = "retries follow without a pause"
+    help = "add `limit` to the `retryStrategy`"
+
+
+class BadKey(Finding):
+    """A memoization key that Argo refuses when the template is reached."""
+
+    code = "FD565"
+    title = "`{key}` cannot be a memoization key"
+    label = "letters, digits and `-` only, with a letter or digit first"
+    help = "make a hash of it, such as `{{{{=sprig.sha256sum(toJSON([inputs.parameters.x]))}}}}`"
+    key: str
+
+
+class BadLock(Finding):
+    """A semaphore or mutex that Argo cannot name, or names twice."""
+
+    code = "FD566"
+    title = "{found}"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class BadMetric(Finding):
+    """A metric that Argo refuses or that measures nothing."""
+
+    code = "FD567"
+    title = "metric `{name}` {found}"
+    help = "{way}"
+    name: str
+    found: str
+    way: str
+
+
+class BadPatch(Finding):
+    """A `podSpecPatch` that no pod can be patched with."""
+
+    code = "FD568"
+    title = "`podSpecPatch` is not a mapping in YAML: {reason}"
+    label = "{reason}"
+    help = "write fields of a pod's spec, such as `containers: [{{name: main, ...}}]`"
+    reason: str
+
+
+class PodResource(Finding):
+    """A resource that cannot be given to a whole pod."""
+
+    code = "FD569"
+    title = "`{name}` cannot be given to a whole pod"
+    label = "only cpu, memory and hugepages"
+    help = "move `{name}` to `resources` of the container"
+    name: str
+
+
+ONLY_LEAVES = "set it on the templates that it calls"
+
+
+def times(view: View) -> Iterator[Problem]:
+    """Times are durations, of the form that their field reads, on templates that can have them."""
+    spec, path = view.spec, view.path
+    delay = inside(spec, "podGC")
+    yield from _duration(delay, "deleteDelayDuration", (*path, "podGC"))
+    for template in view.templates:
+        data, here = template.data, template.path
+        for field, bare in (("timeout", False), ("pendingTimeout", True)):
+            if data.get(field) and template.body and not template.is_leaf:
+                way = "use `duration` of `suspend`" if template.body == "suspend" else ONLY_LEAVES
+                yield Problem((*here, field), Misplaced(template.body, field, way), on_key=True)
+            else:
+                yield from _duration(data, field, here, bare)
+        yield from _duration(data.get("suspend"), "duration", (*here, "suspend"))
+        yield from _duration(data.get("memoize"), "maxAge", (*here, "memoize"), bare=False)
+        group = inside(data, "containerSet")
+        yield from _duration(
+            group.get("retryStrategy"), "duration", (*here, "containerSet", "retryStrategy"), bare=False
+        )
+        yield from _deadline(template)
+        if data.get("parallelism") is not None and template.body not in ("steps", "dag", ""):
+            way = "set it on the template that calls this one"
+            yield Problem((*here, "parallelism"), Misplaced(template.body, "parallelism", way), on_key=True)
+
+
+def _deadline(template: Template) -> Iterator[Problem]:
+    """The `activeDeadlineSeconds` of a template: on leaves and `suspend`, a whole number from 0."""
+    value = template.data.get("activeDeadlineSeconds")
+    path = (*template.path, "activeDeadlineSeconds")
+    if value is None:
+        return
+    if template.body in ("steps", "dag"):
+        yield Problem(path, Misplaced(template.body, "activeDeadlineSeconds", ONLY_LEAVES), on_key=True)
+    else:
+        yield from _whole(value, "activeDeadlineSeconds", path)
+
+
+def _whole(value: Any, field: str, path: Path) -> Iterator[Problem]:
+    """The finding about a number or text that is no whole number from 0, nor a tag."""
+    text = str(value)
+    if "{{" not in text and not (text.isascii() and text.isdigit()):
+        yield Problem(path, NotWhole(field, text, " from 0"))
+
+
+def _duration(owner: Object | None, field: str, path: Path, bare: bool = True) -> Iterator[Problem]:
+    """The finding about a field that is no duration; `bare` says that whole seconds need no unit."""
+    text = str((owner or {}).get(field) or "")
+    if not text or "{{" in text:
+        return
+    try:
+        duration(text)
+    except GrammarError as error:
+        yield Problem((*path, field), BadDuration(field, text, error.expected))
+        return
+    if not bare and text.lstrip("+-").isdigit() and text != "0":
+        yield Problem((*path, field), BadDuration(field, text, f"a unit, as in `{text}s`"))
+
+
+def retries(view: View) -> Iterator[Problem]:
+    """Retries have whole limits, and a backoff that takes effect."""
+    for owner, path in view.owners:
+        own: Object | None = owner.get("retryStrategy")
+        if own is not None:
+            defaults = inside(view.defaults, "retryStrategy") if owner is not view.spec else {}
+            yield from _retry(own, defaults, (*path, "retryStrategy"))
+    for template in view.templates:
+        group = inside(template.data, "containerSet", "retryStrategy")
+        if group.get("retries") is not None:
+            path = (*template.path, "containerSet", "retryStrategy", "retries")
+            yield from _whole(group["retries"], "retries", path)
+
+
+def _retry(strategy: Object, defaults: Object, path: Path) -> Iterator[Problem]:
+    """The findings about one strategy, into which Argo merges the defaults of all templates."""
+    if strategy.get("limit") is not None:
+        yield from _whole(strategy["limit"], "limit", (*path, "limit"))
+    backoff: Object | None = strategy.get("backoff")
+    if backoff is None:
+        return
+    for field in ("duration", "maxDuration", "cap"):
+        yield from _duration(backoff, field, (*path, "backoff"))
+    if backoff.get("factor") is not None:
+        yield from _whole(backoff["factor"], "factor", (*path, "backoff", "factor"))
+    if not (backoff.get("duration") or inside(defaults, "backoff").get("duration")):
+        yield Problem((*path, "backoff"), NoBackoffDuration())
+    elif strategy.get("limit") is None and defaults.get("limit") is None:
+        yield Problem((*path, "backoff"), BackoffWithoutLimit())
+
+
+_MEMO_KEY = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
+
+
+def memoization(view: View) -> Iterator[Problem]:
+    """The key of a memoized template is one that Argo takes, as far as it is written out."""
+    for template in view.templates:
+        key = string(template.data, "memoize", "key")
+        if key and _MEMO_KEY.fullmatch(TAG.sub("x", key)) is None:
+            yield Problem((*template.path, "memoize", "key"), BadKey(key))
+
+
+def locks(view: View) -> Iterator[Problem]:
+    """Every semaphore has one source, and no lock is asked for twice."""
+    for owner, path in view.owners:
+        locks: Object | None = owner.get("synchronization")
+        if locks is None:
+            continue
+        for field in ("semaphores", "mutexes"):
+            seen: set[str] = set()
+            for index, lock in enumerate(entries(locks, field)):
+                place = (*path, "synchronization", field, index)
+                sources = [each for each in ("configMapKeyRef", "database") if lock.get(each) is not None]
+                if field == "semaphores" and len(sources) != 1:
+                    found = (
+                        "both `configMapKeyRef` and `database`"
+                        if sources
+                        else "neither `configMapKeyRef` nor `database`"
+                    )
+                    yield Problem(place, BadLock(f"the semaphore has {found}", "give exactly one of them"))
+                    continue
+                text = _canonical(lock)
+                if text in seen:
+                    yield Problem(
+                        place, BadLock("the same lock is asked for twice", "take one of the two out")
+                    )
+                seen.add(text)
+
+
+def _canonical(value: Any) -> str:
+    """A text that two values share when they differ in the order of fields only."""
+    if not is_mapping(value):
+        return repr(value)
+    return "{" + ", ".join(sorted(f"{key}: {_canonical(each)}" for key, each in value.items())) + "}"
+
+
+METRIC_KINDS = ("gauge", "counter", "histogram")
+
+
+def metrics(view: View) -> Iterator[Problem]:
+    """Metrics measure something, and at a time when it is known."""
+    for owner, path in view.owners:
+        for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
+            name: str = metric.get("name") or ""
+            place = (*path, "metrics", "prometheus", index)
+            kinds = [kind for kind in METRIC_KINDS if metric.get(kind) is not None]
+            if len(kinds) != 1:
+                found = "is of several kinds: " + ", ".join(kinds) if kinds else "is of no kind"
+                yield Problem(
+                    place, BadMetric(name, found, "give exactly one of gauge, counter and histogram")
+                )
+            gauge = inside(metric, "gauge")
+            if gauge.get("realtime") and "resourcesDuration." in str(gauge.get("value") or ""):
+                way = "set `realtime: false`: the resources are known at the end"
+                yield Problem(
+                    (*place, "gauge"), BadMetric(name, "reads `resourcesDuration` while running", way)
+                )
+
+
+def patches(view: View) -> Iterator[Problem]:
+    """A `podSpecPatch` is a mapping in YAML or JSON, whatever its tags stand for."""
+    for owner, path in view.owners:
+        patch: str = owner.get("podSpecPatch") or ""
+        text = TAG.sub("tag", patch).strip()
+        if not text or text == "tag":
+            continue
+        reason = unreadable(patch)
+        if not reason and not text.startswith("{") and ":" not in text:
+            reason = "it has no `field: value`"
+        if reason:
+            yield Problem((*path, "podSpecPatch"), BadPatch(reason))
+
+
+def pod_resources(view: View) -> Iterator[Problem]:
+    """Resources of whole pods are of the few kinds that Kubernetes takes there, on templates with a pod."""
+    for owner, path in view.owners:
+        resources = inside(owner, "podResources")
+        if resources.get("claims"):
+            yield Problem((*path, "podResources", "claims"), PodResource("claims"), on_key=True)
+        for field in ("limits", "requests"):
+            for name in inside(resources, field):
+                if name not in ("cpu", "memory") and not str(name).startswith("hugepages-"):
+                    yield Problem((*path, "podResources", field, name), PodResource(str(name)), on_key=True)
+    for template in view.templates:
+        fields = {"podResources": template.body in ("http", "plugin"), "resourceClaims": not template.is_pod}
+        for field, wrong in fields.items():
+            if wrong and template.body and template.data.get(field):
+                way = "set it on a template with a pod of its own"
+                yield Problem((*template.path, field), Misplaced(template.body, field, way), on_key=True)

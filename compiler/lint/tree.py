@@ -1,0 +1,47 @@
+"""Reading into a manifest, where every field may be left out or null."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeGuard
+
+Object = dict[str, Any]
+Path = tuple[str | int, ...]
+
+
+def is_mapping(node: object) -> TypeGuard[Object]:
+    """Whether a value of any kind is a mapping."""
+    return isinstance(node, dict)
+
+
+def is_list(node: object) -> TypeGuard[list[Any]]:
+    """Whether a value of any kind is a list."""
+    return isinstance(node, list)
+
+
+def pairs(node: Any) -> Iterable[tuple[Any, Any]]:
+    """The entries of a mapping with their keys, or of a list with their positions."""
+    if is_mapping(node):
+        return node.items()
+    entries: list[Any] = node
+    return enumerate(entries)
+
+
+def inside(node: Object, *fields: str) -> Object:
+    """The mapping that the fields lead to; empty when there is none."""
+    for field in fields:
+        node = node.get(field) or {}
+    return node
+
+
+def entries(node: Object, *fields: str) -> list[Object]:
+    """The list of mappings that the fields lead to; empty when there is none."""
+    return inside(node, *fields[:-1]).get(fields[-1]) or []
+
+
+def string(node: Object, *fields: str) -> str:
+    """The text that the fields lead to; empty when there is none."""
+    return inside(node, *fields[:-1]).get(fields[-1]) or ""

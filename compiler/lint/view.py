@@ -1,0 +1,334 @@
+"""A manifest prepared for the rules: its templates and calls, found once.
+
+The rules may rely on the types of the schema, with null for what is left out. Paths are put together
+only when something is reported.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.dag import Dag
+from flowdsl.compiler.lint.items import Survey, survey
+from flowdsl.compiler.lint.tree import entries, inside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flowdsl.compiler.lint.tree import Object, Path
+
+BODIES = (
+    "container",
+    "containerSet",
+    "steps",
+    "script",
+    "resource",
+    "dag",
+    "suspend",
+    "data",
+    "http",
+    "plugin",
+)
+"""The fields of which a template has exactly one, in the order in which Argo looks for them."""
+
+POD_BODIES = frozenset(("container", "containerSet", "script", "resource", "data"))
+"""Templates that run as a pod of their own."""
+
+GRAPH_BODIES = frozenset(("steps", "dag"))
+"""Templates that call other templates; Argo calls all but these and `suspend` leaves."""
+
+LEAF_BODIES = frozenset(BODIES) - GRAPH_BODIES - {"suspend"}
+
+RESULT_BODIES = frozenset(("container", "script", "data", "http", "plugin"))
+"""Templates with `outputs.result` and `exitCode`; a containerSet has them when it has a container `main`."""
+
+LOCATIONS = ("s3", "gcs", "azure", "oss", "hdfs", "git", "http", "artifactory", "raw", "plugin")
+"""Where an artifact may come from."""
+
+LOOPS = ("withItems", "withParam", "withSequence")
+"""The fields of which a looped call has exactly one."""
+
+
+class Template:
+    """One template, listed or inline, with the names it declares.
+
+    `path` leads to it from the document. `around` is the call that an inline template stands in. `calls` are
+    its tasks or steps, `hooks` those of its tasks or steps.
+    """
+
+    def __init__(self, data: Object, path: Path, around: Call | None = None) -> None:
+        self.data = data
+        self.path = path
+        self.around = around
+        self.name: str = data.get("name") or ""
+        self.bodies = [body for body in BODIES if data.get(body) is not None]
+        self.body = self.bodies[0] if self.bodies else ""
+        inputs = inside(data, "inputs")
+        outputs = inside(data, "outputs")
+        self.parameters = by_name(inputs.get("parameters"))
+        self.artifacts = by_name(inputs.get("artifacts"))
+        self.output_parameters = by_name(outputs.get("parameters"))
+        self.output_artifacts = by_name(outputs.get("artifacts"))
+        self.calls: list[Call] = []
+        self.hooks: list[Call] = []
+
+    @property
+    def title(self) -> str:
+        """Its name in messages."""
+        return self.name or "(inline)"
+
+    @property
+    def is_pod(self) -> bool:
+        """Whether it runs as a pod of its own."""
+        return self.body in POD_BODIES
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether Argo takes it for a leaf, which has timeouts and artifact paths."""
+        return self.body in LEAF_BODIES
+
+    @cached_property
+    def containers(self) -> list[tuple[Path, Object]]:
+        """Its containers that a user writes, each with the path from the template."""
+        found: list[tuple[Path, Object]] = [
+            ((body,), self.data[body]) for body in ("container", "script") if self.data.get(body) is not None
+        ]
+        groups: list[tuple[Path, Object]] = [
+            ((), self.data),
+            (("containerSet",), inside(self.data, "containerSet")),
+        ]
+        for path, group in groups:
+            for field in ("containers", "initContainers", "sidecars"):
+                found += (((*path, field, i), each) for i, each in enumerate(entries(group, field)))
+        return found
+
+    @cached_property
+    def required_parameters(self) -> frozenset[str]:
+        """The inputs that a call must supply: no value, no default, no source."""
+        return frozenset(
+            name
+            for name, parameter in self.parameters.items()
+            if all(parameter.get(field) is None for field in ("value", "default", "valueFrom"))
+        )
+
+    @cached_property
+    def enums(self) -> dict[str, list[str]]:
+        """The values that its input parameters may have, for those that say so."""
+        return {name: choices for name, each in self.parameters.items() if (choices := each.get("enum"))}
+
+    @cached_property
+    def required_artifacts(self) -> frozenset[str]:
+        """The input artifacts that a call must supply: not optional, no location of their own."""
+        return frozenset(
+            name
+            for name, artifact in self.artifacts.items()
+            if not artifact.get("optional") and not has_location(artifact)
+        )
+
+    @cached_property
+    def outputs(self) -> frozenset[str]:
+        """What may follow `tasks.<name>.` for a call of this template, besides what a loop adds."""
+        known = {"id", "startedAt", "finishedAt", "hostNodeName", "status"}
+        known.update(f"outputs.parameters.{name}" for name in self.output_parameters)
+        known.update(f"outputs.artifacts.{name}" for name in self.output_artifacts)
+        main = any(each.get("name") == "main" for _, each in self.containers) and self.body == "containerSet"
+        if main or self.body in RESULT_BODIES:
+            known |= {"outputs.result", "exitCode"}
+        if self.data.get("daemon"):
+            known.add("ip")
+        return frozenset(known)
+
+    @cached_property
+    def looped_outputs(self) -> frozenset[str]:
+        """The same for a looped call, whose artifacts are not collected."""
+        return frozenset(each for each in self.outputs if not each.startswith("outputs.artifacts."))
+
+    @cached_property
+    def collected_outputs(self) -> frozenset[str]:
+        """The same for a call with `withItems` or `withParam`, whose parameters can be had as a whole."""
+        results = {"outputs.result", "exitCode"} if self.body == "containerSet" else set[str]()
+        return self.looped_outputs | results | {"outputs.parameters"}
+
+    @cached_property
+    def dag(self) -> Dag:
+        """The order of its tasks; empty unless it is a DAG."""
+        return Dag([call.data for call in self.calls] if self.body == "dag" else [])
+
+    @cached_property
+    def call_index(self) -> dict[str, int]:
+        """The position of each task or step by its name; the first of a name counts."""
+        index: dict[str, int] = {}
+        for position, call in enumerate(self.calls):
+            index.setdefault(call.name, position)
+        return index
+
+
+class Call:
+    """A task, a step, or a hook: something that names a template and hands arguments to it.
+
+    `owner` is the template it stands in, an empty one for a hook of the workflow; `place` is the path from
+    there, or from the `parent` for a hook of a task or step. `group` counts the step groups. `callee` is None
+    when the template cannot be known from this document or does not exist; `known` tells the two apart.
+    """
+
+    __slots__ = ("callee", "data", "group", "known", "name", "owner", "parent", "place")
+
+    def __init__(
+        self, owner: Template, place: Path, data: Object, group: int = 0, parent: Call | None = None
+    ) -> None:
+        self.owner = owner
+        self.place = place
+        self.data = data
+        self.group = group
+        self.parent = parent
+        self.name: str = data.get("name") or ""
+        self.callee: Template | None = None
+        self.known = True
+
+    @property
+    def title(self) -> str:
+        """Its name in messages; that of a hook is its key."""
+        return self.name or str(self.place[-1])
+
+    @property
+    def path(self) -> Path:
+        """Where it stands in the document."""
+        return (self.parent or self.owner).path + self.place
+
+    @property
+    def loop(self) -> str:
+        """The field that makes a loop of it; empty when there is none. An empty `withItems` makes none."""
+        data = self.data
+        return next((field for field in LOOPS if data.get(field) not in (None, [], "")), "")
+
+    @property
+    def outputs(self) -> frozenset[str] | None:
+        """What may follow `tasks.<name>.`; None when the template is not known."""
+        if self.callee is None:
+            return None
+        data = self.data
+        if data.get("withItems") or data.get("withParam"):
+            return self.callee.collected_outputs
+        return self.callee.looped_outputs if data.get("withSequence") else self.callee.outputs
+
+
+class View:
+    """One document of one of Argo's four kinds; `exists` says that it has a spec, which the schema asks for."""
+
+    def __init__(self, document: Object) -> None:
+        self.document = document
+        self.kind: str = document["kind"]
+        self.metadata = inside(document, "metadata")
+        self.spec = inside(document, "spec")
+        self.path: Path = ("spec",)
+        self.exists = document.get("spec") is not None
+        if self.kind == "CronWorkflow":
+            self.exists = self.spec.get("workflowSpec") is not None
+            self.spec = inside(self.spec, "workflowSpec")
+            self.path = ("spec", "workflowSpec")
+        self.external = self.spec.get("workflowTemplateRef") is not None
+        listed: list[Object] = self.spec.get("templates") or []
+        self.listed = [Template(data, (*self.path, "templates", i)) for i, data in enumerate(listed)]
+        self.named: dict[str, Template] = {}
+        for template in self.listed:
+            self.named.setdefault(template.name, template)
+        self.named.pop("", None)
+        self.templates = self.listed.copy()
+        self.calls: list[Call] = []
+        for template in self.templates:  # grows while it is walked: inline templates hold calls too
+            self._add_calls(template)
+        self.hooks = list(self._workflow_hooks())
+
+    @property
+    def defaults(self) -> Object:
+        """The fields that Argo adds to every template of the same body when it runs."""
+        return inside(self.spec, "templateDefaults")
+
+    @cached_property
+    def owners(self) -> list[tuple[Object, Path]]:
+        """The spec and all templates, which share many fields, each with its path."""
+        return [(self.spec, self.path), *((template.data, template.path) for template in self.templates)]
+
+    @cached_property
+    def arguments(self) -> dict[str, Object]:
+        """The parameters of the workflow by name."""
+        return by_name(entries(self.spec, "arguments", "parameters"))
+
+    @cached_property
+    def values(self) -> list[str]:
+        """The values of all arguments of all calls."""
+        arguments = [call.data["arguments"] for call in self.calls if call.data.get("arguments")]
+        values = [each.get("value") for some in arguments for each in some.get("parameters") or ()]
+        return [value for value in values if type(value) is str]
+
+    @cached_property
+    def _surveys(self) -> dict[int, Survey]:
+        return {}
+
+    def survey(self, call: Call) -> Survey:
+        """What the `withItems` of a call have in common."""
+        if (found := self._surveys.get(id(call))) is None:
+            found = self._surveys[id(call)] = survey(call.data["withItems"])
+        return found
+
+    def _add_calls(self, template: Template) -> None:
+        """Find the calls of a template, and the templates inline in them."""
+        if template.body == "dag":
+            tasks: list[Object] = template.data["dag"].get("tasks") or []
+            template.calls = [Call(template, ("dag", "tasks", i), task) for i, task in enumerate(tasks)]
+        elif template.body == "steps":
+            groups: list[list[Object]] = template.data["steps"]
+            template.calls = [
+                Call(template, ("steps", i, j), step, i)
+                for i, group in enumerate(groups)
+                for j, step in enumerate(group)
+            ]
+        named = self.named
+        for call in template.calls:
+            data = call.data
+            self.calls.append(call)
+            callee = named.get(data.get("template") or "")
+            if callee is not None and "inline" not in data and "templateRef" not in data:
+                call.callee = callee
+            else:
+                self._resolve(call)
+            if "hooks" in data:
+                template.hooks += self._hooks_of(template, call)
+        self.calls += template.hooks
+
+    def _hooks_of(self, template: Template, call: Call) -> Iterator[Call]:
+        for name, hook in inside(call.data, "hooks").items():
+            found = Call(template, ("hooks", name), hook or {}, call.group, call)
+            self._resolve(found)
+            yield found
+
+    def _workflow_hooks(self) -> Iterator[Call]:
+        around = Template({}, self.path)
+        for name, hook in inside(self.spec, "hooks").items():
+            found = Call(around, ("hooks", name), hook or {})
+            self._resolve(found)
+            yield found
+
+    def _resolve(self, call: Call) -> None:
+        """Find the template of a call, or note that it is not in this document."""
+        data = call.data
+        if data.get("inline") is not None:
+            call.callee = Template(data["inline"], (*call.path, "inline"), call)
+            self.templates.append(call.callee)
+        elif data.get("templateRef") is not None:
+            call.known = False
+        else:
+            name: str = data.get("template") or ""
+            call.callee = self.named.get(name)
+            call.known = call.callee is not None or not (self.external or "{{" in name)
+
+
+def by_name(entries: Iterable[Object] | None) -> dict[str, Object]:
+    """Entries of a list by their names."""
+    return {entry.get("name") or "": entry for entry in entries or ()}
+
+
+def has_location(artifact: Object) -> bool:
+    """Whether an artifact says where it is kept."""
+    return any(artifact.get(field) is not None for field in LOCATIONS)

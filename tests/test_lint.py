@@ -1,0 +1,317 @@
+"""Lint: manifests and what is found in them, side by side in tests/lint, and what holds for all of them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import re
+from copy import deepcopy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+import flowdsl.compiler.lint as package
+from flowdsl.compiler.lint import lint
+from flowdsl.compiler.lint.dag import Dag, cycles
+from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs
+from flowdsl.compiler.schema.findings import dotted
+from flowdsl.diagnostic import Finding
+from tests.goldens import same
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.problem import Problem
+
+FOLDER = Path(__file__).with_name("lint")
+FILES = sorted(FOLDER.glob("*.yaml"))
+Object = dict[str, Any]
+
+
+def documents(path: Path) -> list[Object]:
+    return [*yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)]
+
+
+def show(problem: Problem) -> str:
+    """One finding as a golden file has it."""
+    finding = problem.finding
+    place = dotted(problem.path) + (" (key)" if problem.on_key else "")
+    lines = [f"{finding.severity}[{finding.code}] {place or '(the whole)'}", f"  {finding.message}"]
+    lines += [f"  | {finding.caption}"] if finding.caption else []
+    lines += [f"  = {finding.advice}"] if finding.advice else []
+    return "\n".join(lines)
+
+
+def codes(document: Object) -> list[str]:
+    return [problem.finding.code for problem in lint(document)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_findings(path: Path, request: pytest.FixtureRequest) -> None:
+    found = ["\n\n".join(map(show, lint(document))) or "nothing" for document in documents(path)]
+    same("\n\n---\n\n".join(found) + "\n", path.with_suffix(".err"), request)
+
+
+def kinds() -> dict[str, type[Finding]]:
+    """The kinds of findings that the modules of lint define, by name."""
+    modules = [
+        importlib.import_module(each.name)
+        for each in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
+    ]
+    return {
+        name: value
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Finding) and value.__module__ == module.__name__
+    }
+
+
+#: Found in manifests too big for a file: see the tests of sizes below.
+SIZES = {"FD595", "FD596", "FD597", "FD598"}
+
+
+def test_every_kind_of_finding_is_in_some_golden_file() -> None:
+    shown = "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.err"))
+    severities = {
+        code: severity for severity, code in re.findall(r"^(\w+)\[(FD5\d\d)\]", shown, re.MULTILINE)
+    }
+    defined = {kind.code: kind.severity for kind in kinds().values()}
+    assert len(defined) == len(kinds())
+    assert severities == {code: severity for code, severity in defined.items() if code not in SIZES}
+
+
+def test_every_finding_says_what_to_do() -> None:
+    for path in FILES:
+        for document in documents(path):
+            for problem in lint(document):
+                assert problem.finding.message
+                assert problem.finding.advice, problem.finding
+
+
+def test_paths_lead_into_the_document() -> None:
+    for path in FILES:
+        for document in documents(path):
+            for problem in lint(document):
+                node: Any = document
+                for step in problem.path:
+                    node = node[step]
+
+
+def test_lint_leaves_the_document_alone() -> None:
+    for path in FILES:
+        for document in documents(path):
+            before = deepcopy(document)
+            assert list(map(show, lint(document))) == list(map(show, lint(document)))
+            assert document == before
+
+
+SCALARS = st.sampled_from(
+    [None, True, 0, 1.5, -1, "", "x", "{{item.x}}", "{{=tasks.a.outputs}}", "{{inputs", "a && b"]
+)
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["name", "value", "template", "tasks", "parameters", "x"]), inner, max_size=3
+        )
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.data())
+def test_any_manifest_can_be_linted(data: st.DataObject) -> None:
+    """Whatever is put in place of some parts of a manifest, the answer is a list of findings."""
+    originals = [document for path in FILES for document in documents(path)]
+    document = deepcopy(data.draw(st.sampled_from(originals)))
+    for _ in range(data.draw(st.integers(1, 4))):
+        node: Any = document
+        while True:
+            step = data.draw(st.sampled_from([key for key, _ in pairs(node)]))
+            below: Any = node[step]
+            is_end = not (is_mapping(below) or is_list(below)) or not below
+            if is_end or data.draw(st.integers(0, 3)) == 0:
+                node[step] = data.draw(ANYTHING)
+                break
+            node = below
+        if not document.get("spec"):
+            break
+    for problem in lint(document):
+        show(problem)
+
+
+def workflow(*templates: Object, **spec: Any) -> Object:
+    """A workflow whose first template is its start."""
+    return {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Workflow",
+        "metadata": {"generateName": "test-"},
+        "spec": {"entrypoint": templates[0]["name"], "templates": [*templates], **spec},
+    }
+
+
+def leaf(name: str = "leaf", *parameters: str, **fields: Any) -> Object:
+    """A template that echoes its inputs."""
+    return {
+        "name": name,
+        "inputs": {"parameters": [{"name": parameter} for parameter in parameters]},
+        "container": {"image": "busybox", "command": ["echo"]},
+        **fields,
+    }
+
+
+def dag(name: str, *tasks: Object) -> Object:
+    return {"name": name, "dag": {"tasks": [*tasks]}}
+
+
+def task(name: str, template: str = "leaf", depends: str = "", **values: str) -> Object:
+    parameters = [{"name": key, "value": value} for key, value in values.items()]
+    made: Object = {"name": name, "template": template, "arguments": {"parameters": parameters}}
+    return made | {"depends": depends} if depends else made
+
+
+def test_a_task_may_use_whatever_it_waits_for_however_far_back() -> None:
+    output = {"outputs": {"parameters": [{"name": "o", "valueFrom": {"path": "/o"}}]}}
+    tasks = [task("t0", v="x")]
+    tasks += [
+        task(f"t{i}", depends=f"t{i - 1}", v="a {{tasks.t0.outputs.parameters.o}}") for i in range(1, 150)
+    ]
+    assert codes(workflow(dag("main", *tasks), leaf("leaf", "v", **output))) == []
+    tasks[75]["depends"] = "t76"
+    tasks[76]["depends"] = "t74"
+    assert codes(workflow(dag("main", *tasks), leaf("leaf", "v", **output))) == []
+    del tasks[140]["depends"]
+    found = lint(workflow(dag("main", *tasks), leaf("leaf", "v", **output)))
+    assert [problem.path[5] for problem in found] == [*range(140, 150)]
+
+
+@given(st.lists(st.lists(st.integers(0, 11), max_size=3), min_size=12, max_size=12))
+def test_the_order_of_a_dag(needs: list[list[int]]) -> None:
+    names = [f"t{number}" for number in range(len(needs))]
+    made = Dag(
+        [
+            {"name": name, "dependencies": [names[i] for i in each]}
+            for name, each in zip(names, needs, strict=True)
+        ]
+    )
+    before = {number: set(each) for number, each in enumerate(needs)}
+    for _ in needs:
+        before = {number: each.union(*(before[other] for other in each)) for number, each in before.items()}
+    cyclic = any(number in each for number, each in before.items())
+    assert bool(cycles(made.needs)) == cyclic == (not made.is_sound)
+    for cycle in cycles(made.needs):
+        assert all(after in needs[at] for at, after in zip(cycle, [*cycle[1:], cycle[0]], strict=True))
+    if not cyclic:
+        pairs = {(first, second) for first in range(12) for second in range(12)}
+        assert made.reached(pairs) == {(first, second) for first, second in pairs if first in before[second]}
+
+
+def test_producers_in_more_than_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flowdsl.compiler.lint.dag.BATCH", 2)
+    made = Dag([{"name": "0"}, *({"name": str(i), "dependencies": [str(i - 1)]} for i in range(1, 8))])
+    pairs = {(first, second) for first in range(8) for second in range(8)}
+    assert made.reached(pairs) == {(first, second) for first, second in pairs if first < second}
+
+
+def test_an_inline_template_sees_what_is_around_it() -> None:
+    inner: Object = {
+        "container": {
+            "image": "x",
+            "command": ["y"],
+            "args": ["{{item.a}} {{tasks.one.status}} {{inputs.parameters.q}}"],
+        }
+    }
+    tasks: list[Object] = [
+        {"name": "one", "template": "leaf"},
+        {"name": "two", "inline": inner, "withItems": [{"a": 1}], "depends": "one"},
+    ]
+    main: Object = {**dag("main", *tasks), "inputs": {"parameters": [{"name": "q", "value": "x"}]}}
+    assert codes(workflow(main, leaf())) == []
+    del tasks[1]["depends"]
+    assert codes(workflow(main, leaf())) == ["FD542"]
+    nested = {"dag": {"tasks": [{"name": "deep", "inline": inner}]}}
+    main["dag"]["tasks"][1] = {"name": "two", "inline": nested, "withParam": "[]", "depends": "one"}
+    # The tasks are those of the nearest DAG, which has no `one`.
+    assert codes(workflow(main, leaf())) == ["FD540"]
+
+
+def test_one_mistake_is_reported_once() -> None:
+    document = workflow(leaf(timeout="5 m"))
+    document["spec"]["entrypont"] = document["spec"].pop("entrypoint")
+    assert codes(document) == ["FD403", "FD560"]
+    document = workflow(leaf())
+    document["spec"]["templates"][0]["container"]["resources"] = {"limits": {"memory": "8GB"}}
+    assert codes(document) == ["FD580"]  # the rule knows the right spelling, the schema the form only
+    document["spec"]["templates"].append({"name": "other", "contaner": {"image": "x"}})
+    assert codes(document) == ["FD403", "FD580"]
+    del document["spec"]["entrypoint"]
+    document["spec"] |= {"parallelism": 0, "volumes": 5}
+    assert codes(document) == ["FD403", "FD410", "FD405", "FD580"]
+    document["spec"]["volumes"] = []
+    assert codes(document) == ["FD403", "FD410", "FD510", "FD580"]
+
+
+def test_what_a_referenced_template_has_is_not_guessed() -> None:
+    document = workflow(leaf(), workflowTemplateRef={"name": "library"})
+    document["spec"] |= {"entrypoint": "theirs", "hooks": {"exit": {"template": "theirs"}}, "templates": []}
+    document["spec"]["podSpecPatch"] = "nodeName: '{{workflow.parameters.theirs}}'"
+    assert codes(document) == []
+
+
+def test_sizes() -> None:
+    def items(count: int) -> Object:
+        loop = task("t", v="{{item.v}}")
+        loop["withItems"] = [{"i": f"/{i}", "v": "é" * 45} for i in range(count)]
+        return workflow(dag("main", loop), leaf("leaf", "v"))
+
+    assert codes(items(3000)) == []
+    assert codes(items(6000)) == ["FD596"]
+    assert codes(items(20_000)) == ["FD595"]
+    for value, expected in (("x" * 131_072, []), ("x" * 131_073, ["FD597"]), ("é" * 65_537, ["FD597"])):
+        given = {"parameters": [{"name": "v", "value": value}]}
+        assert codes(workflow(leaf("leaf", "v"), arguments=given)) == expected
+        assert codes(workflow(dag("main", task("t", v=value)), leaf("leaf", "v"))) == expected
+        default = {"parameters": [{"name": "v", "default": value}]}
+        assert codes(workflow(leaf(inputs=default))) == expected
+    for source, expected in (("x" * 131_072, []), ("x" * 131_073, ["FD598"])):
+        script: Object = {"image": "x", "command": ["y"], "source": source}
+        assert codes(workflow({"name": "main", "script": script})) == expected
+
+
+@pytest.mark.parametrize("item", [{"a": "x", "b": "é"}, {"a": 1, "b": [None]}, {}, "text", ["x"]])
+def test_the_size_is_that_of_the_json(item: object) -> None:
+    from flowdsl.compiler.lint.limits import object_size
+    from flowdsl.compiler.lint.view import View
+
+    loop = task("t")
+    document = workflow(dag("main", loop), leaf("leaf"))
+    count = 600_000 // (len(json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode()) + 1)
+    loop["withItems"] = [item] * count
+    size = len(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+    (problem,) = object_size(View(document))
+    assert vars(problem.finding)["size"] == size // 1024
+
+
+def test_a_reference_to_every_task_of_a_wide_graph() -> None:
+    output = {"outputs": {"parameters": [{"name": "o", "valueFrom": {"path": "/o"}}]}}
+    tasks = [task(f"t{i}", v="x") for i in range(190)]
+    names = " && ".join(f"t{i}" for i in range(190))
+    values = "".join(f"{{{{tasks.t{i}.outputs.parameters.o}}}}" for i in range(190))
+    tasks.append(task("last", depends=names, v=values))
+    assert codes(workflow(dag("main", *tasks), leaf("leaf", "v", **output))) == []
+    tasks[-1]["depends"] = names.removesuffix(" && t189")
+    assert codes(workflow(dag("main", *tasks), leaf("leaf", "v", **output))) == ["FD542"]
+
+
+def test_what_the_api_server_drops_is_not_there() -> None:
+    document = workflow(leaf(timeout=None, retryStrategy=None), arguments=None, hooks=None, volumes=None)
+    assert codes(document) == []
+    document = workflow(
+        dag("main", {"name": "a", "template": "leaf", "depends": None, "when": None, "arguments": None}),
+        leaf(),
+    )
+    assert codes(document) == []
