@@ -2,7 +2,7 @@
 
 A string is plain only if no reader takes it for anything else: PyYAML (YAML 1.1), the Go reader of kubectl
 and Argo (1.1 with the floats of 1.2), ruamel.yaml and the readers in Rust (1.2). Text of several lines is a
-block after `|` if all of it can be seen; the rest is in double quotes. No line is folded and nothing is
+block after `|` if all of it can be seen; the rest is in quotes. No line is folded and nothing is
 anchored. A list stands at the column of its key, as kubectl prints it. A list of scalars, and a mapping of
 scalars in a list, take one line if it is short: one for each argument of a task and each point of a sweep.
 """
@@ -181,8 +181,13 @@ def text(value: str, texts: Memo) -> str:
 
 
 def quote(value: str) -> str:
-    """A string in double quotes. The escapes of JSON are escapes of YAML, except for pairs of surrogates."""
+    """A string in double quotes; in single ones where that spares escapes, as for JSON and shell text.
+
+    The escapes of JSON are escapes of YAML, except for pairs of surrogates.
+    """
     written = encode_basestring(value)
+    if "\\" in written and "'" not in value and value.isascii() and value.isprintable():
+        return f"'{value}'"
     return written if written.isascii() and "\x7f" not in written else ESCAPED.sub(escape, written)
 
 

@@ -271,7 +271,8 @@ def test_quoted(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "written"),
     [
-        ('say "a" \\', r'"say \"a\" \\"'),
+        ('say "a" \\', """'say "a" \\'"""),
+        ("""it's "a" \\""", r'''"it's \"a\" \\"'''),
         ("a\n", r'"a\n"'),
         ("a\tb", r'"a\tb"'),
         ("a \nb", r'"a \nb"'),
