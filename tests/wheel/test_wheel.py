@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,9 +54,25 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def examples(tmp_path: Path) -> Path:
-    """A folder that holds a copy of the examples and nothing else."""
+    """A folder that holds a copy of the examples, the pipelines of the README, and nothing else."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    correct = [block for block in blocks if "leanring_rate" not in block]
+    assert correct
+    for number, block in enumerate(correct):
+        (tmp_path / "examples" / f"readme_{number}.py").write_text(block, encoding="utf-8")
     return tmp_path
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> str:
+    """A file with one wrong argument: its name, and the line that is wrong."""
+    source = (ROOT / "examples/sentiment/pipeline.py").read_text(encoding="utf-8")
+    right = "publish(runs.best.model, runs.best.accuracy)"
+    assert right in source
+    wrong = source.replace(right, "publish(runs.best.accuracy, runs.best.model)")
+    (tmp_path / "planted.py").write_text(wrong, encoding="utf-8")
+    return f"planted.py:{source[: source.index(right)].count(chr(10)) + 1}:"
 
 
 def test_the_wheel_holds_what_the_folders_hold(wheel: Path) -> None:
@@ -101,6 +118,26 @@ def test_folders_of_the_user_do_not_collide(installed: Path, tmp_path: Path) -> 
 def test_mypy_accepts_the_examples(installed: Path, examples: Path) -> None:
     options = ("--strict", "--explicit-package-bases", "--python-executable", installed / "python")
     run(sys.executable, "-m", "mypy", *options, "examples", cwd=examples)
+
+
+def refused(*command: str | Path, cwd: Path) -> str:
+    """The standard output of a command that must find something."""
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_mypy_reports_a_planted_argument(installed: Path, planted: str, tmp_path: Path) -> None:
+    options = ("--strict", "--python-executable", installed / "python")
+    said = refused(sys.executable, "-m", "mypy", *options, "planted.py", cwd=tmp_path)
+    assert [line.startswith(planted) for line in said.splitlines()[:-1]] == [True, True]
+
+
+def test_pyright_reports_a_planted_argument(installed: Path, planted: str, tmp_path: Path) -> None:
+    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}', encoding="utf-8")
+    command = (sys.executable, "-m", "pyright", "--pythonpath", installed / "python", "planted.py")
+    said = [line for line in refused(*command, cwd=tmp_path).splitlines() if " - error: " in line]
+    assert [planted in line for line in said] == [True, True]
 
 
 def test_pyright_accepts_the_examples(installed: Path, examples: Path) -> None:
