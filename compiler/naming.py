@@ -22,7 +22,7 @@ from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from flowdsl.diagnostic import Finding
     from flowdsl.place import Site
@@ -177,8 +177,3 @@ class Templates:
         while self._taken.setdefault(name, difference) != difference:
             name = f"{name}-{hexadecimal(name + difference)}"
         return name
-
-    def reserve(self, wishes: Iterable[tuple[str, str]]) -> None:
-        """Give names to their owners before anybody else asks."""
-        for wish, difference in wishes:
-            self.name(wish, difference)

@@ -37,7 +37,6 @@ from flowdsl.volume import Secret, Volume, VolumePath
 
 T = TypeVar("T")
 Reader = Callable[[str, Any], Any]
-NO_PLACEMENT = Placement({}, (), (), None)
 
 # `EOS_TOKEN=<eos>` is no secret: those are made of letters, digits and a few signs.
 _SECRET_NAME = re.compile(r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|SECRET_KEY|ACCESS_KEY)$")
