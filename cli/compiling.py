@@ -12,7 +12,7 @@ from flowdsl.cli.files import difference, same, save
 from flowdsl.cli.process import DONE, NO, WRONG, Refused, err, out
 from flowdsl.cli.report import render_all, suppressed
 from flowdsl.compiler.compile import Compiled, Kind, compile_loaded, resting_collector
-from flowdsl.compiler.load import LoadError, load, user_traceback
+from flowdsl.compiler.load import LoadError, load
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.source import Sources
 
@@ -51,8 +51,6 @@ def judge(target: Path, kind: Kind = "workflow") -> Judged:
             compiled = compile_loaded(loaded, name, kind)
         except LoadError as error:
             return _failed(error)
-        except SystemExit as error:  # of the user's: in the body of a pipeline
-            return Judged(None, [], loaded.sources, user_traceback(error))
     return Judged(compiled, suppressed(compiled.diagnostics, loaded.sources, codes), loaded.sources)
 
 

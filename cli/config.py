@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, cast
 
@@ -46,14 +47,18 @@ def _settings(path: Path) -> tuple[Path | None, dict[str, Any]]:
         return None, {}
     for place in (folder, *folder.parents):
         own = place / "flowdsl.toml"
-        if own.is_file():
+        if _is_file(own):
             return own, _read(own)
         project = place / "pyproject.toml"
-        if project.is_file():
+        if _is_file(project):
             found = _table(_table(_read(project), "tool"), "flowdsl")
             if found is not None:
                 return project, found
     return None, {}
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113 -- Path.is_file raises where a name is too long
 
 
 def _table(settings: dict[str, Any] | None, key: str) -> dict[str, Any] | None:

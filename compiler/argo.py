@@ -76,7 +76,7 @@ class _Writer:
                 {"name": name, "persistentVolumeClaim": {"claimName": claim}}
                 for name, claim in program.volumes
             ]
-        inline = inlined(program)
+        program, inline = inlined(program)
         self.inline = {one.name: one for one in program.templates if one.name in inline}
         spec["templates"] = [self.template(one) for one in program.templates if one.name not in inline]
         document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
@@ -101,7 +101,9 @@ class _Writer:
         if isinstance(body, ir.Graph):
             if body.parallelism is not None:
                 found["parallelism"] = body.parallelism
-            found["dag"] = {"tasks": [self.task(task, body) for task in body.tasks]}
+            tasks = [self.task(task, body) for task in body.tasks]
+            found["dag"] = {"tasks": tasks}
+            self.origins.update(((id(tasks), index), task.place) for index, task in enumerate(body.tasks))
             return found
         self._pod_fields(found, body, template)
         if body.output_folder:
@@ -122,9 +124,9 @@ class _Writer:
                 artifact: Json = {"name": one.name}
                 if one.path is not None:
                     artifact["path"] = one.path
-                if one.optional:
-                    artifact["optional"] = True
+                artifact |= _optional(one.optional)
                 if one.kind == "key":
+                    artifact["archive"] = {"none": {}}  # else Argo unpacks a file that is an archive
                     artifact["s3"] = {"key": f"{{{{inputs.parameters.{one.name}}}}}"}
                 if one.kind == "text":
                     # The JSON of a loop: a `$` stands only inside its texts, where it may be escaped.
@@ -138,14 +140,14 @@ class _Writer:
         artifacts: list[Json] = []
         for one in outputs:
             if one.kind == "artifact":
-                artifacts.append({"name": one.name, **_artifact_source(one)})
+                artifacts.append({"name": one.name, **_artifact_source(one), **_optional(one.optional)})
                 continue
             if one.kind == "key":
                 assert one.value is not None
                 key = text_of(one.value, t.TEXT)
                 parameters.append({"name": one.name, "value": key})
                 stored: Json = {"path": one.path, "archive": {"none": {}}, "s3": {"key": key}}
-                artifacts.append({"name": one.name, **stored})
+                artifacts.append({"name": one.name, **stored, **_optional(one.optional)})
             else:
                 parameters.append({"name": one.name, **_parameter_source(one, graph)})
         return _filled({"parameters": parameters, "artifacts": artifacts})
@@ -208,41 +210,34 @@ class _Writer:
 
     def task(self, task: ir.Task, graph: ir.Graph) -> Json:
         found: Json = {"name": task.name}
-        origins = self.origins
-        origins[id(found), "name"] = task.place
         if task.template in self.inline:
             found["inline"] = self.template(self.inline[task.template])
             del found["inline"]["name"]
         else:
             found["template"] = task.template
-            origins[id(found), "template"] = task.place
         if task.after:
             found["depends"] = " && ".join(task.after)
-            origins[id(found), "depends"] = task.place
         if task.when is not None:
             found["when"] = condition(task.when)
-            origins[id(found), "when"] = task.place
         loop = task.loop
         if loop is not None:
             if loop.keep_going:
                 found["continueOn"] = {"failed": True, "error": True}
             if loop.items is not None:
                 found["withItems"] = list(loop.items)
-                origins[id(found), "withItems"] = task.place
             else:
                 assert loop.over is not None
                 found["withParam"] = f"{{{{=toJSON(0..len(fromJSON({raw(loop.over)}))-1)}}}}"
-                origins[id(found), "withParam"] = task.place
         parameters: list[Json] = []
         artifacts: list[Json] = []
         for name, kind, value, typed in task.arguments:
             if kind == "artifact":
-                artifacts.append({"name": name, "from": _artifact(value)})
+                optional = isinstance(value.type, t.Maybe)
+                artifacts.append({"name": name, "from": _artifact(value), **_optional(optional)})
             else:
                 parameters.append({"name": name, "value": text_of(value, typed)})
         if parameters or artifacts:
             found["arguments"] = _filled({"parameters": parameters, "artifacts": artifacts})
-            origins[id(found), "arguments"] = task.place
         return found
 
 
@@ -262,6 +257,10 @@ def _retries(limit: int | None) -> Json | None:
 
 def _filled(fields: Json) -> Json:
     return {name: value for name, value in fields.items() if value}
+
+
+def _optional(optional: bool) -> Json:
+    return {"optional": True} if optional else {}
 
 
 def _artifact(value: Expr) -> str:
@@ -318,12 +317,12 @@ def _mount(mount: ir.Mount) -> Json:
 def pod_text(expr: Expr) -> str:
     """A word of a command line or a variable's value, such that the pod sees it as it is.
 
-    The kubelet replaces `$(NAME)` and `$$`; a `$` before either is doubled. Source: Kubernetes, the
+    The kubelet replaces `$(NAME)` and `$$`; a `$` that may begin either is doubled. Source: Kubernetes, the
     expansion of variables in command, args and env.
     """
     match expr:
         case Const(value):
-            return re.sub(r"\$(?=[$(])", "$$$$", str(value))
+            return re.sub(r"\$(?=[$(]|\Z)", "$$", str(value))
         case Join(parts):
             return "".join(pod_text(Const(p, t.TEXT) if isinstance(p, str) else p) for p in parts)
         case Param(name, kind) if may_hold_dollar(kind):

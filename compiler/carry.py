@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.compiler.carry_module import ModuleSource, Piece, Trouble
 from flowdsl.compiler.carry_piece import finding, imported, inner_function, piece
 from flowdsl.compiler.carry_text import OLDEST
-from flowdsl.compiler.carry_tree import Function, Import, called
+from flowdsl.compiler.carry_tree import Function, Import, called, local_names
 from flowdsl.diagnostic import Related
 from flowdsl.place import Definition
 
@@ -47,19 +47,23 @@ class Carried(NamedTuple):
 
 
 def carry(
-    function: FunctionType, module: ModuleSource, classes: Iterable[type[Any]] = ()
+    function: FunctionType,
+    module: ModuleSource,
+    classes: Iterable[type[Any]] = (),
+    made: Place | None = None,
 ) -> tuple[Carried | None, list[Diagnostic]]:
     """The source of a step's function and of all that it uses of its module, or why there is none.
 
     `classes` (Enum, NamedTuple, dataclass) are those that the readers of the script rebuild inputs as; they
-    are carried too. The answer has no source if one of the findings is an error.
+    are carried too. `made` is where the function was made a step. The answer has no source if one of the
+    findings is an error.
     """
     own = unwrapped(function)
     code = own.__code__ if isinstance(own, FunctionType) else None
     if code is None:
         name = getattr(function, "__name__", "function")
         return None, [finding("FunctionElsewhere", None, name=name)]
-    node, found = _definition(own, code, module)
+    node, found = _definition(own, code, module, made or Definition(code))
     if node is not None and not found:
         found = list(_unfit(function, node, module))
     if node is None or found:
@@ -81,23 +85,22 @@ def unwrapped(function: Any) -> Any:
 
 
 def _definition(
-    function: FunctionType, code: CodeType, module: ModuleSource
+    function: FunctionType, code: CodeType, module: ModuleSource, made: Place
 ) -> tuple[Function | None, list[Diagnostic]]:
     """The `def` of a step's function in its module."""
-    place = Definition(code)
     if code.co_filename == module.file.filename:
         index = module.index_of(code)
         if index is not None:
             node = module.body[index]
             return (node, []) if isinstance(node, Function) else (None, [])
         if code.co_name == "<lambda>":
-            return None, [finding("LambdaStep", _lambda(code, module) or place)]
+            return None, [finding("LambdaStep", _lambda(code, module) or Definition(code))]
     hiding = _hiding(code, module)
     if hiding is not None:
         return None, [finding("HiddenFunction", module.span(hiding), decorator=ast.unparse(called(hiding)))]
     inner = module.functions.get((code.co_firstlineno, code.co_name))
     if inner is None or code.co_filename != module.file.filename:
-        return None, [finding("FunctionElsewhere", place, name=function.__name__)]
+        return None, [finding("FunctionElsewhere", made, name=function.__name__)]
     outer, _, name = function.__qualname__.rpartition("<locals>.")
     if "." in name:
         return None, [finding("MethodStep", module.name_span(inner), name=name)]
@@ -187,7 +190,9 @@ class _Carrying:
         for cls in classes:
             name = self.module.class_name(cls)
             if name is None:
-                self.found.append(finding("UnknownClass", Definition(self.code), name=cls.__qualname__))
+                short = cls.__qualname__.rpartition("<locals>.")[2]
+                self.found.append(finding("UnknownClass", Definition(self.code), name=short))
+                self._seen.add(short.partition(".")[0])  # said once
             else:
                 self.classes.append((cls, name))
                 self._take(name.partition(".")[0], None)
@@ -212,7 +217,10 @@ class _Carrying:
             if user is not None:
                 self._seen.add(name)
                 place = self.module.use(user, name)
-                self._report([finding(resolved.kind, place, name=name, **resolved.data)], user)
+                data = resolved.data
+                if resolved.kind == "UndefinedName":
+                    data = {"hint": self.module.hint(name, local_names(user))}
+                self._report([finding(resolved.kind, place, name=name, **data)], user)
             return
         self._seen.add(name)
         for index in resolved or ():

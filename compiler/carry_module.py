@@ -32,7 +32,7 @@ from flowdsl.step import Step
 from flowdsl.volume import Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from types import CodeType
 
     from flowdsl.diagnostic import Diagnostic
@@ -189,7 +189,7 @@ class ModuleSource:
             if hasattr(builtins, name):
                 return None
             # A branch that was not taken here, or an import that failed, may do better in the pod.
-            return indices if name in self._defined else Trouble("UndefinedName", {"hint": self._hint(name)})
+            return indices if name in self._defined else Trouble("UndefinedName", {})
         if is_ours(value):
             if (
                 is_plain_step(value)
@@ -214,10 +214,13 @@ class ModuleSource:
         module = resolve_name("." * node.level + (node.module or ""), self.namespace.get("__package__"))
         return getattr(sys.modules.get(module), name, _MISSING) is value
 
-    def _hint(self, name: str) -> str:
+    def hint(self, name: str, beside: Iterable[str]) -> str:
+        """What a name that is not defined may be meant to be: one of the module, or one of those beside it."""
         from flowdsl.diagnostic import near
 
-        close = near(name, (known for known in self.namespace if not known.startswith("_")))
+        known = [known for known in self.namespace if not known.startswith("_")]
+        # A short name is more likely an import that was forgotten than a variable.
+        close = near(name, [*known, *(beside if len(name) > 2 else ())])
         return f"did you mean `{close}`?" if close else "define it at the top of the file, or import it"
 
     def class_name(self, cls: type[Any]) -> str | None:

@@ -96,14 +96,13 @@ def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
     decorators = [one for function in inner for one in function.decorator_list if module.makes_step(one)]
     # An input is always passed, so a default that is a word of flowdsl is never used in the pod.
     values = [one for function in inner for one in defaults(function) if _is_word(module, one)]
-    bare = without(node, decorators, values)
     lines = _lines(module, node, index, decorators, values)
     if index is None:
         lines = {0: "if True:", **lines}
     text = "\n".join(lines.values())
-    reads = _reads(module, node, bare)
-    decorated = isinstance(bare, ast.ClassDef) or (isinstance(bare, Function) and bare.decorator_list)
-    hints = tuple(dict.fromkeys(annotated_names(bare))) if decorated else ()
+    reads = _reads(module, node, decorators, values)
+    left = isinstance(node, Function) and len(decorators) < len(node.decorator_list)
+    hints = tuple(dict.fromkeys(annotated_names(node))) if left or isinstance(node, ast.ClassDef) else ()
     kind = "definition" if isinstance(node, Definition) else "block" if hasattr(node, "body") else "line"
     found = list(_judge(module, node, text, reads))
     unsafe = list(_unsafe(module, text, list(lines)))
@@ -122,17 +121,21 @@ def _is_word(module: ModuleSource, value: ast.expr) -> bool:
     return any(is_ours(module.namespace.get(name)) for name in names_in(value))
 
 
-def _reads(module: ModuleSource, node: ast.stmt, bare: ast.stmt) -> Reads:
-    """What a statement needs; byte code that Python has made already is used where it says the same."""
+def _reads(module: ModuleSource, node: ast.stmt, decorators: list[ast.expr], values: list[ast.expr]) -> Reads:
+    """What a statement needs without some decorators and default values.
+
+    Byte code that Python has made already is used where it says the same.
+    """
     if isinstance(node, Assignment) and isinstance(node.value, ast.Constant):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if all(isinstance(target, ast.Name) for target in targets):
             return Reads(())
-    if isinstance(node, ast.FunctionDef) and isinstance(bare, ast.FunctionDef) and not bare.decorator_list:
+    if isinstance(node, ast.FunctionDef) and len(decorators) == len(node.decorator_list):
         code = module.code_of(node)
-        if code and is_exact(code) and all(isinstance(one, ast.Constant) for one in defaults(bare)):
+        plain = all(isinstance(one, ast.Constant) or one in values for one in defaults(node))
+        if code and plain and is_exact(code):
             return scan(code)
-    return scan_statement(bare, module.file.filename)
+    return scan_statement(without(node, decorators, values), module.file.filename)
 
 
 def _lines(

@@ -130,6 +130,16 @@ def names_in(node: ast.expr) -> Iterator[str]:
     return (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
 
 
+def local_names(node: ast.stmt) -> Iterator[str]:
+    """The parameters and variables of the functions in a statement."""
+    for function in functions(node):
+        for inner in ast.walk(function):
+            if isinstance(inner, ast.arg):
+                yield inner.arg
+            elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                yield inner.id
+
+
 def inside(node: ast.AST) -> Iterator[ast.stmt]:
     """The statements directly inside a compound statement."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):

@@ -44,7 +44,7 @@ def command_line(definition: StepDef) -> tuple[CommandLine | None, list[Diagnost
     mark = start(trace)
     try:
         answer = describe(definition)
-        place = Definition(definition.function.__code__)
+        place = Definition(definition.code)
         if answer is None:
             silent = Diagnostic(mistakes.NoCommand(definition.name), place)
             return None, [silent, *_computed(definition, trace)]
@@ -75,7 +75,7 @@ def _innermost(error: BaseException, definition: StepDef) -> Place | None:
     traceback = error.__traceback__
     while traceback is not None:
         code = traceback.tb_frame.f_code
-        if code.co_filename == definition.function.__code__.co_filename:
+        if code.co_filename == definition.code.co_filename:
             found = Site(code, traceback.tb_lasti)
         traceback = traceback.tb_next
     return found

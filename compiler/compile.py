@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import gc
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.compiler.checks import check_definitions, check_trace
-from flowdsl.compiler.load import LoadError, importing, user_traceback
+from flowdsl.compiler.load import LoadError, exits, importing, user_traceback
+from flowdsl.compiler.naming import task_names
+from flowdsl.compiler.options import declared
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline, PipelineDef
-from flowdsl.place import Definition
+from flowdsl.signature import is_function
 from flowdsl.step import Step, StepDef
 from flowdsl.tracing import BodyError, trace_pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.carry import Carried, ModuleSource
     from flowdsl.compiler.ir import Program
     from flowdsl.compiler.load import Loaded
-    from flowdsl.place import Place
-    from flowdsl.trace import Trace
+    from flowdsl.trace import Graph, Trace
 
 Kind = Literal["workflow", "template"]
 KINDS: Mapping[Kind, str] = {"workflow": "Workflow", "template": "WorkflowTemplate"}
@@ -81,38 +83,25 @@ def _compile(loaded: Loaded, name: str | None, kind: Kind) -> Compiled:
         return Compiled("", [], unit.diagnostics, [])
     manifests = [to_argo(program, KINDS[kind]) for program in programs]
     for manifest in manifests:
-        unit.diagnostics.extend(judge(manifest))
+        unit.diagnostics.extend(judge(manifest, unit.traces.values()))
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]
     return Compiled(emit(documents), documents, unit.diagnostics, programs)
 
 
-def judge(manifest: Manifest) -> list[Diagnostic]:
+def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:
     """The findings of lint about a manifest, each at the place in the user's file that caused it."""
     from flowdsl.compiler.lint import lint
+    from flowdsl.compiler.origins import placed
 
     found: list[Diagnostic] = []
     for problem in lint(manifest.body):
-        place = origin(manifest, problem.path)
-        if place is None:
+        diagnostic = placed(problem, manifest, traces)
+        if diagnostic is None:
             where = ".".join(map(str, problem.path))
             raise InternalError(f"{where}: {problem.finding.message} [{problem.finding.code}]")
-        found.append(Diagnostic(problem.finding, place))
-    return found
-
-
-def origin(manifest: Manifest, path: tuple[str | int, ...]) -> Place | None:
-    """The place of the innermost part of a path that a text of the user decides."""
-    # What is wrong with an object as a whole is said at its pipeline.
-    found = None if path else manifest.origins.get((id(manifest.body), "spec"))
-    node: Any = manifest.body
-    for key in path:
-        found = manifest.origins.get((id(node), key), found)
-        try:
-            node = node[key]
-        except (KeyError, IndexError, TypeError):
-            break
+        found.append(diagnostic)
     return found
 
 
@@ -125,6 +114,8 @@ class _Unit:
         self.traces: dict[int, Trace] = {}
         self._modules: dict[str, ModuleSource] = {}
         self._carried: dict[int, Carried | None] = {}
+        self._tasks: dict[int, dict[int, str]] = {}
+        self._declared = cache(declared)
         namespace = vars(loaded.module)
         here = loaded.source.filename
         self.pipelines: dict[str, PipelineDef] = {}
@@ -134,7 +125,8 @@ class _Unit:
             if type(value) not in (Step, Pipeline) or id(value._definition) in seen:
                 continue
             definition = value._definition
-            if definition.function.__code__.co_filename != here:
+            code = definition.code if is_function(definition.plain) else definition.site.code
+            if code.co_filename != here:
                 continue
             seen.add(id(definition))
             if isinstance(definition, PipelineDef):
@@ -149,14 +141,13 @@ class _Unit:
     def programs(self, name: str | None) -> list[Program]:
         """The programs of the wanted pipelines; none when there are errors."""
         roots = self._roots(name)
+        definitions = self._definitions()
+        self.diagnostics.extend(check_definitions(definitions, [id(root) for root in roots], self._declared))
         for trace in self.traces.values():
-            self._steps_of(trace)
-        self.diagnostics.extend(
-            check_definitions([*self.steps, *self.pipelines.values()], [id(root) for root in roots])
-        )
-        for trace in self.traces.values():
-            self.diagnostics.extend(trace.problems)
             self.diagnostics.extend(check_trace(trace, self.loaded.sources))
+            if not trace.failed:  # arguments that are wrong do not tell calls apart
+                for graph in trace.graphs.values():
+                    self._names(graph)
         if self.failed:
             for step in self.steps:
                 self.carried(step)
@@ -196,41 +187,54 @@ class _Unit:
             with importing(self.loaded.path):
                 trace = trace_pipeline(definition)
         except BodyError as error:
+            if isinstance(error.original, SystemExit):
+                found = exits(error.original, self.loaded.source.filename, error.name)
+                raise LoadError(self.loaded.sources, found) from error
             raise LoadError(self.loaded.sources, traceback=user_traceback(error.original)) from error
         self.traces[id(definition)] = trace
         return trace
 
-    def _steps_of(self, trace: Trace) -> None:
-        """Steps that the pipelines call and the file does not define."""
-        known = {id(step) for step in self.steps}
-        for graph in trace.graphs.values():
-            for call in graph.calls:
-                target = call.target
-                if isinstance(target, StepDef) and id(target) not in known:
-                    known.add(id(target))
-                    self.steps.append(target)
+    def _definitions(self) -> list[StepDef | PipelineDef]:
+        """The steps and pipelines of the file, and those of other files that its pipelines call."""
+        written: list[StepDef | PipelineDef] = [*self.steps, *self.pipelines.values()]
+        found = {id(one): one for one in written}
+        for trace in self.traces.values():
+            for graph in trace.graphs.values():
+                found.setdefault(id(graph.owner), graph.owner)
+                for call in graph.calls:
+                    found.setdefault(id(call.target), call.target)
+        self.steps = [one for one in found.values() if isinstance(one, StepDef)]
+        return list(found.values())
+
+    def _names(self, graph: Graph) -> dict[int, str]:
+        """The names of the tasks of a graph, made once."""
+        known = self._tasks.get(id(graph))
+        if known is None:
+            known, problems = task_names(graph.calls, self.loaded.sources.assigned)
+            self._tasks[id(graph)] = known
+            self.diagnostics.extend(problems)
+        return known
 
     def carried(self, definition: StepDef) -> Carried | None:
         """The source of a Python step with what it uses, made once."""
-        if definition.kind != "python":
+        if definition.kind != "python" or not is_function(definition.plain):
             return None
         if id(definition) not in self._carried:
             from flowdsl.compiler import mistakes
-            from flowdsl.compiler.carry import ModuleSource, carry, unwrapped
+            from flowdsl.compiler.carry import ModuleSource, carry
             from flowdsl.compiler.checks.definitions import classes
 
-            function = unwrapped(definition.function)
-            filename = function.__code__.co_filename
+            filename = definition.code.co_filename
             module = self._modules.get(filename)
             if module is None:
                 file = self.loaded.sources.file(filename)
                 if file is None or file.tree is None:
-                    place = Definition(definition.function.__code__)
-                    self.diagnostics.append(Diagnostic(mistakes.NoSource(definition.name), place))
+                    missing = mistakes.NoSource(definition.name)
+                    self.diagnostics.append(Diagnostic(missing, definition.site))
                     self._carried[id(definition)] = None
                     return None
-                module = self._modules[filename] = ModuleSource(file, function.__globals__)
-            made, found = carry(definition.function, module, classes(definition.signature))
+                module = self._modules[filename] = ModuleSource(file, definition.plain.__globals__)
+            made, found = carry(definition.function, module, classes(definition.signature), definition.site)
             self._carried[id(definition)] = made
             self.diagnostics.extend(found)
         return self._carried[id(definition)]
@@ -238,18 +242,12 @@ class _Unit:
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler import mistakes
         from flowdsl.compiler.lower import Lowering
-        from flowdsl.compiler.naming import task_names
         from flowdsl.compiler.plan import Planner
         from flowdsl.compiler.split import split
 
-        def names(graph: Any) -> dict[int, str]:
-            found, problems = task_names(graph.calls, self.loaded.sources.assigned)
-            self.diagnostics.extend(problems)
-            return found
-
-        planner = Planner(self.traces[id(definition)], names)
+        planner = Planner(self.traces[id(definition)], self._names)
         root = planner.root(definition)
-        lowering = Lowering(planner, self.carried)
+        lowering = Lowering(planner, self.carried, self._declared)
         program = lowering.program(root)
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)

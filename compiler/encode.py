@@ -19,10 +19,10 @@ def encode(value: Any, kind: t.Type) -> str:
     JSON is written so that no `{`, `$` or control character of a string can be seen by Argo or the
     kubelet: both would replace what follows.
     """
-    if t.is_text(kind):
-        return value.name if isinstance(value, enum.Enum) else str(value)
     if type(value) is int or (type(value) is float and isfinite(value)):
         return repr(value)
+    if t.is_text(kind):
+        return value.name if isinstance(value, enum.Enum) else str(value)
     text = json.dumps(plain(value, kind), ensure_ascii=False)
     if "{" in text or "$" in text or "\x7f" in text:
         text = _STRING.sub(lambda found: found[0].replace("{", "\\u007b").replace("$", "\\u0024"), text)

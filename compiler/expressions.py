@@ -50,9 +50,11 @@ def literal(text: str) -> str:
 
 def text_of(expr: Expr, want: t.Type) -> str:
     """The value of a parameter of the type: text with tags in it."""
+    if isinstance(expr, Const):
+        return encode(expr.value, want)
+    if expr.type is want and (tag := simple(expr)) is not None:
+        return tag
     match expr:
-        case Const(value):
-            return encode(value, want)
         case OnVolume(volume, path):
             return f"{VOLUMES}/{volume.name}/{text_of(path, t.TEXT).lstrip('/')}"
         case Many():
@@ -97,6 +99,7 @@ def _needs_quotes(have: t.Type, want: t.Type) -> bool:
 
 
 def _composed(many: Many, want: t.Type) -> str:
+    want = want.item if isinstance(want, t.Maybe) else want
     kinds = _kinds(many, want)
     items = [text_of(item, _json(kind)) for item, kind in zip(many.items, kinds, strict=True)]
     if not isinstance(want, (t.Record, t.Mapping, t.Json)) or not many.names:
@@ -113,8 +116,6 @@ def _kinds(many: Many, want: t.Type) -> list[t.Type]:
             return list(items)
         case t.Sequence(item) | t.Mapping(item):
             return [item] * len(many.items)
-        case t.Maybe(item):
-            return _kinds(many, item)
         case _:
             return [item.type for item in many.items]
 
@@ -218,16 +219,17 @@ def _path(tag: str) -> str:
 
 
 def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
-    """The first choice that exists; where the result is not optional, `null` does not count as existing."""
+    """The first choice that exists; `null` does not count as existing where there is anything else."""
     first, *rest = choices
-    text = f"toJSON({raw(first)})" if _needs_quotes(first.type, kind) else raw(first)
+    text, quote = raw(first), _needs_quotes(first.type, kind)
     if not rest:
-        return text
+        text = f"toJSON({text})" if quote else text
+        return f"({text} ?? 'null')" if isinstance(kind, t.Maybe) and isinstance(first, Out) else text
     other = _either(tuple(rest), kind)
-    if isinstance(first.type, t.Maybe) and not isinstance(kind, t.Maybe):
+    if isinstance(first.type, t.Maybe) and other != "'null'":
         inner = f"fromJSON({text})" if t.is_text(first.type.item) and t.is_text(kind) else text
         return f"({text} == 'null' ? {other} : {inner})"
-    return f"({text} ?? {other})"
+    return f"toJSON({text} ?? fromJSON({other}))" if quote else f"({text} ?? {other})"
 
 
 def shown(expr: Expr) -> str:
@@ -258,6 +260,10 @@ def formula(expr: Expr) -> str:
             return f" {_OPERATORS[operator]} ".join(f"({formula(arg)})" for arg in args)
         case Op("?:", (asked, one, two)):
             return f"({formula(asked)} ? {formula(one)} : {formula(two)})"
+        case Op("/", (left, right)) if not (isinstance(right, Const) and right.value):
+            # Argo would go on with an infinity.
+            divisor = _operand(right)
+            return f"({divisor} == 0 ? asInt('division by zero') : {_operand(left)} / {divisor})"
         case Op(operator, (left, right)):
             return f"{_operand(left)} {operator} {_operand(right)}"
         case Ran(task):

@@ -94,15 +94,29 @@ def part_names(form: Parts) -> tuple[str, ...]:
     return form.names or tuple(map(str, range(len(form.forms))))
 
 
-def inputs(name: str, form: Form, *, in_pod: bool) -> list[Input]:
-    """The inputs of a template for a parameter; in a graph a key is a parameter like any other."""
+def inputs(name: str, form: Form, kind: t.Type, *, in_pod: bool) -> list[Input]:
+    """The inputs of a template for a parameter; in a graph a key is a parameter like any other.
+
+    An object store keeps no empty folders, so what a key names may be missing: it then is an empty folder.
+    """
     found: list[Input] = []
-    for port, kind in ports(name, form):
-        if in_pod:
-            found.append(Input(port, kind, None if kind == "parameter" else f"{IN}/{port}"))
+    maybe = _optional(name, form, kind)
+    for port, how in ports(name, form):
+        if not in_pod:
+            found.append(Input(port, "artifact" if how == "artifact" else "parameter"))
+        elif how == "parameter":
+            found.append(Input(port, how))
         else:
-            found.append(Input(port, "artifact" if kind == "artifact" else "parameter"))
+            found.append(Input(port, how, f"{IN}/{port}", how == "key" or port in maybe))
     return found
+
+
+def _optional(name: str, form: Form, kind: t.Type) -> frozenset[str]:
+    """The ports that hold a file which may be None."""
+    if isinstance(form, Parts):
+        parts = zip(part_names(form), form.forms, part_types(kind, form), strict=True)
+        return frozenset().union(*(_optional(f"{name}-{part}", inner, one) for part, inner, one in parts))
+    return frozenset([name] if isinstance(form, File) and isinstance(kind, t.Maybe) else ())
 
 
 class Carried(NamedTuple):
@@ -116,6 +130,8 @@ class Carried(NamedTuple):
 def handed(name: str, carried: Carried) -> list[Argument]:
     """The arguments for the ports of a parameter."""
     form, values, kind = carried
+    if form is PLAIN:
+        return [Argument(name, "parameter", values[0], kind)]
     return [
         Argument(port, how, value, typed)
         for (port, how), value, typed in zip(ports(name, form), values, port_types(form, kind), strict=True)

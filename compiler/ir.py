@@ -34,7 +34,8 @@ class Input(NamedTuple):
 class Output(NamedTuple):
     """One output of a template: read from `path` in a pod, or handed on from `value`.
 
-    For a key, `value` is the key. `default` stands in where the task it comes from did not run.
+    For a key, `value` is the key. `default` stands in where the task it comes from did not run. `optional`: a
+    file that may not be there.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Output(NamedTuple):
     path: str | None = None
     value: Expr | None = None
     default: str | None = None
+    optional: bool = False
 
 
 class Mount(NamedTuple):

@@ -108,7 +108,7 @@ def load(path: Path) -> Loaded:
         if isinstance(error, KeyboardInterrupt):
             raise
         if isinstance(error, SystemExit):
-            raise LoadError(sources, _exits(error, filename)) from error
+            raise LoadError(sources, exits(error, filename)) from error
         raise LoadError(sources, traceback=user_traceback(error)) from error
     return Loaded(path, module, sources, source)
 
@@ -177,7 +177,7 @@ def _read(path: Path, sources: Sources, filename: str) -> str:
         finding: Finding
         if isinstance(error, FileNotFoundError | NotADirectoryError):
             finding = NoFile(path=str(path), hint=_instead(path))
-        elif path.is_dir():
+        elif os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir raises where a name is too long
             names = ", ".join(f"`{entry}`" for entry in _python_files(path)[:3])
             finding = Folder(path=str(path), hint=f": {names}" if names else "")
         else:
@@ -210,7 +210,7 @@ def _undecodable(data: bytes) -> UnicodeDecodeError | None:
 
 def _python_files(folder: Path) -> list[Path]:
     try:
-        return sorted(entry for entry in folder.iterdir() if entry.suffix == ".py")
+        return sorted(entry for entry in folder.iterdir() if entry.suffix == ".py" and entry.is_file())
     except OSError:
         return []
 
@@ -218,6 +218,8 @@ def _python_files(folder: Path) -> list[Path]:
 def _instead(path: Path) -> str:
     from flowdsl.diagnostic import near
 
+    if path.is_symlink():
+        return f"it is a link to `{path.readlink()}`, which is not there: make the link anew"
     close = near(path.name, [entry.name for entry in _python_files(path.parent)])
     if close is not None:
         return f"did you mean `{path.parent / close}`?"
@@ -248,7 +250,8 @@ def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnos
     return Diagnostic(InvalidSyntax(reason=error.msg, python=python), span)
 
 
-def _exits(error: SystemExit, filename: str) -> Diagnostic:
+def exits(error: SystemExit, filename: str, pipeline: str = "") -> Diagnostic:
+    """What to say about an exit: of the file while it is loaded, or of the body of a pipeline."""
     from flowdsl.compiler.load_findings import Exits
 
     place: Place | None = None
@@ -256,7 +259,7 @@ def _exits(error: SystemExit, filename: str) -> Diagnostic:
         if frame.tb_frame.f_code.co_filename == filename:
             place = Site(frame.tb_frame.f_code, frame.tb_lasti)
     shown = "" if error.code is None else repr(error.code)
-    return Diagnostic(Exits(exit=f"SystemExit({shown})"), place)
+    return Diagnostic(Exits(exit=f"SystemExit({shown})", pipeline=pipeline), place)
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:

@@ -49,12 +49,27 @@ class WrongEncoding(Finding):
 
 
 class Exits(Finding):
-    """The file ends the process while it is imported."""
+    """The file ends the process while it is imported, or a pipeline does while its body runs."""
 
     code: ClassVar[str] = "FD105"
-    title: ClassVar[str] = "the file ends Python when it is loaded: {exit}"
-    help: ClassVar[str] = 'put what only a script does under `if __name__ == "__main__":`'
+    title: ClassVar[str] = "{what} ends Python when it is {when}: {exit}"
+    help: ClassVar[str] = "{way}"
     exit: str
+    pipeline: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what ends when."""
+        file = {
+            "what": "the file",
+            "when": "loaded",
+            "way": 'put what only a script does under `if __name__ == "__main__":`',
+        }
+        body = {
+            "what": f"the body of `{self.pipeline}`",
+            "when": "compiled",
+            "way": "leave it out, or let a step raise an exception: this body runs before the run",
+        }
+        return {**super().words(), **(body if self.pipeline else file)}
 
 
 class Unreadable(Finding):

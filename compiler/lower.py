@@ -6,7 +6,8 @@ arguments, which files need a key); templates are written in the order in which 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import functools
+from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes
@@ -24,11 +25,11 @@ from flowdsl.compiler.forms import (
     variable,
     volumes,
 )
-from flowdsl.compiler.naming import Templates, slug
+from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import STEP_OPTIONS, Settings, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
-from flowdsl.compiler.ports import IN, OUT, Writer
+from flowdsl.compiler.ports import IN, OUT, Writer, layout
 from flowdsl.compiler.script import script
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, RunField, children
@@ -42,23 +43,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flowdsl.compiler.carry import Carried as Source
+    from flowdsl.compiler.options import Declared
     from flowdsl.trace import Call
 
 
-class _Leaf(NamedTuple):
-    """What sets the templates of one step apart."""
+class _Leaf:
+    """One template of a step: what sets it apart from the others, and what its calls need of it together.
 
-    step: int
-    options: str
-    forms: tuple[tuple[str, Form], ...]
+    One more call rarely needs another template.
+    """
 
+    __slots__ = ("always", "counted", "forms", "keyed", "looped", "name", "options", "plans", "step")
 
-class _Needs:
-    """What the calls of one template need of it together, so that one more call rarely needs another."""
-
-    __slots__ = ("always", "counted", "keyed", "looped", "plans")
-
-    def __init__(self) -> None:
+    def __init__(self, step: StepDef, options: str, forms: tuple[tuple[str, Form], ...]) -> None:
+        self.step = step
+        self.options = options
+        self.forms = forms
+        self.name = ""
         self.plans: list[CallPlan] = []
         self.keyed: set[str] = set()
         self.looped = False  # hands on the number of the item
@@ -69,14 +70,16 @@ class _Needs:
 class Lowering:
     """Writes the templates of one program."""
 
-    def __init__(self, planner: Planner, carried: Callable[[StepDef], Source | None]) -> None:
+    def __init__(
+        self, planner: Planner, carried: Callable[[StepDef], Source | None], declared: Declared
+    ) -> None:
         self.planner = planner
         self.carried = carried
+        self.declared = declared
         self.diagnostics: list[Diagnostic] = []
         self.templates: list[ir.Template] = []
         self.names = Templates()
-        self._leaves: dict[_Leaf, str] = {}
-        self._needs: dict[_Leaf, _Needs] = {}
+        self._leaves: dict[tuple[Any, ...], _Leaf] = {}
         self._of_call: dict[int, _Leaf] = {}
         self._written: set[str] = set()
         self._defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
@@ -87,8 +90,7 @@ class Lowering:
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
         owner = root.owner
-        options, found = pipeline_options(owner.options, lambda name: _option(owner, name))
-        self.diagnostics.extend(found)
+        options, _ = pipeline_options(owner.options, functools.partial(_option, owner))
         name = slug(str(options.get("name", owner.name)))
         entry = self.names.name(owner.name, f"pipeline {owner.name}")
         self._graphs[id(root)] = entry
@@ -103,7 +105,7 @@ class Lowering:
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in self.templates if isinstance(one.body, ir.Pod)]
         pods.sort(key=lambda one: (self._defined.get(one.name, ("~", 0)), one.name))
-        claims = tuple((volume.name, volume.name) for volume in self.planner.volumes.values())
+        claims = tuple((volume_name(volume.name), volume.name) for volume in self.planner.volumes.values())
         places = {option: _option(owner, option) for option in owner.options}
         return ir.Program(
             name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places
@@ -113,7 +115,6 @@ class Lowering:
 
     def _reserve(self, root: GraphPlan) -> None:
         """Names for the templates of steps: the declared options keep the plain name."""
-        found: dict[_Leaf, StepDef] = {}
         graphs: list[GraphPlan] = []
         seen: set[int] = set()
 
@@ -123,10 +124,8 @@ class Lowering:
                 target = call.call.target
                 if isinstance(target, StepDef):
                     leaf = self._leaf(call)
-                    found.setdefault(leaf, target)
-                    needs = self._needs.setdefault(leaf, _Needs())
-                    needs.plans.append(call)
-                    needs.keyed |= call.keyed
+                    leaf.plans.append(call)
+                    leaf.keyed |= call.keyed
                 elif call.sub is not None and id(call.sub) not in seen:
                     seen.add(id(call.sub))
                     self._graphs[id(call.sub)] = self.names.name(
@@ -135,33 +134,36 @@ class Lowering:
                     walk(call.sub)
 
         walk(root)
-        for needs in self._needs.values():
-            for call in needs.plans:
-                call.keyed = needs.keyed
+        for leaf in self._leaves.values():
+            for call in leaf.plans:
+                call.keyed = leaf.keyed
         for plan in graphs:
             for call in plan.calls:
                 if call.sub is None:
-                    needs = self._needs[self._leaf(call)]
-                    counted = call.call.loop is not None or (plan.looped and bool(needs.keyed))
-                    needs.looped |= call.call.loop is not None
-                    needs.counted |= counted
-                    needs.always &= counted
-        for leaf in sorted(found, key=lambda leaf: leaf.options != ""):
-            difference = f"step {found[leaf].function.__qualname__} {leaf[1:]}"
-            self._leaves[leaf] = self.names.name(found[leaf].name, difference)
+                    leaf = self._leaf(call)
+                    counted = call.call.loop is not None or (plan.looped and bool(leaf.keyed))
+                    leaf.looped |= call.call.loop is not None
+                    leaf.counted |= counted
+                    leaf.always &= counted
+        for leaf in sorted(self._leaves.values(), key=lambda leaf: leaf.options != ""):
+            difference = f"step {leaf.step.plain.__qualname__} {(leaf.options, leaf.forms)}"
+            leaf.name = self.names.name(leaf.step.name, difference)
 
     def _leaf(self, plan: CallPlan) -> _Leaf:
         known = self._of_call.get(id(plan))
         if known is None:
-            known = self._of_call[id(plan)] = self._make_leaf(plan)
+            call = plan.call
+            step = call.target
+            assert isinstance(step, StepDef)
+            given = plan.arguments if call.loop is None else plan.inner
+            forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
+            options = repr(self._setting(call)) if call.options else ""
+            key = id(step), options, forms
+            known = self._leaves.get(key)
+            if known is None:
+                known = self._leaves[key] = _Leaf(step, options, forms)
+            self._of_call[id(plan)] = known
         return known
-
-    def _make_leaf(self, plan: CallPlan) -> _Leaf:
-        call = plan.call
-        given = plan.arguments if call.loop is None else plan.inner
-        forms = tuple((p.name, given[p.name].form) for p in call.target.signature.parameters)
-        options = repr(self._setting(call)) if call.options else ""
-        return _Leaf(id(call.target), options, forms)
 
     def _setting(self, call: Call) -> Settings:
         definition = call.target
@@ -169,19 +171,12 @@ class Lowering:
         key = (id(definition), id(call.options) if call.options else 0)
         known = self._settings.get(key)
         if known is None:
-            merged = {**definition.options, **call.options}
-
-            def place(name: str) -> Place:
-                if name in call.options and call.override is not None:
-                    return Argument(call.override, name)
-                return _option(definition, name)
-
-            known, found = settings(merged, place, STEP_OPTIONS)
+            # What is wrong with them was said by the checks.
+            known, _ = self.declared(definition)
+            if call.options:
+                merged = {**definition.options, **call.options}
+                known, _ = settings(merged, functools.partial(Argument, call.site), STEP_OPTIONS)
             self._settings[key] = known
-            # Those of the decorator are reported once, with the definition.
-            self.diagnostics.extend(
-                one for one in found if isinstance(one.place, Argument) and one.place.name in call.options
-            )
             for volume in known.volumes:
                 self.planner.volume(volume)
         return known
@@ -196,7 +191,7 @@ class Lowering:
         ins = [
             one
             for p in signature.parameters
-            for one in inputs(p.name, plan.forms.get(p.name, PLAIN), in_pod=False)
+            for one in inputs(p.name, plan.forms.get(p.name, PLAIN), p.type, in_pod=False)
         ]
         ins.extend(_hidden(plan.needs_at and not plan.root, plan.needs_index))
         outs = [
@@ -212,11 +207,12 @@ class Lowering:
         found: list[ir.Output] = []
         for (port, how), value in zip(ports(name, form), values, strict=True):
             if how == "artifact":
-                found.append(ir.Output(port, "artifact", None, value))
+                optional = isinstance(value.type, t.Maybe)
+                found.append(ir.Output(port, "artifact", None, value, optional=optional))
             else:
                 if not plan.root and _may_fail(value):
                     finding = mistakes.ReturnsComputed(plan.owner.name)
-                    place = Definition(plan.owner.function.__code__, "return")
+                    place = Definition(plan.owner.code, "return")
                     self.diagnostics.append(Diagnostic(finding, place))
                 typed = value if not isinstance(value, Const) else Const(value.value, kind)
                 found.append(ir.Output(port, "parameter", None, typed))
@@ -285,7 +281,10 @@ class Lowering:
 
     @staticmethod
     def _arguments(given: dict[str, Carried]) -> tuple[ir.Argument, ...]:
-        return tuple(argument for name, carried in given.items() for argument in handed(name, carried))
+        found: list[ir.Argument] = []
+        for name, carried in given.items():
+            found += handed(name, carried)
+        return tuple(found)
 
     def _body(self, graph: GraphPlan, plan: CallPlan) -> str:
         if plan.sub is None:
@@ -325,8 +324,8 @@ class Lowering:
         )
         ins = [
             one
-            for parameter, (form, *_) in plan.arguments.items()
-            for one in inputs(parameter, form, in_pod=False)
+            for parameter, (form, _, kind) in plan.arguments.items()
+            for one in inputs(parameter, form, kind, in_pod=False)
         ]
         ins.extend(_hidden(at and not graph.root, graph.looped))
         outs: tuple[ir.Output, ...] = ()
@@ -343,24 +342,20 @@ class Lowering:
 
     def _pod(self, plan: CallPlan) -> str:
         leaf = self._leaf(plan)
-        needs = self._needs[leaf]
-        name = self._leaves[leaf]
+        name = leaf.name
         if name in self._written:
             return name
         self._written.add(name)
-        definition = plan.call.target
-        assert isinstance(definition, StepDef)
-        code = definition.function.__code__
+        definition = leaf.step
+        code = definition.code
         self._defined[name] = (code.co_filename, code.co_firstlineno)
         setting = self._setting(plan.call)
         signature = definition.signature
-        ins = [one for name_, form in leaf.forms for one in inputs(name_, form, in_pod=True)]
         kinds = {p.name: p.type for p in signature.parameters}
-        optional = {p.name for p in signature.parameters if isinstance(p.type, t.Maybe)}
-        ins = [one._replace(optional=one.name in optional and one.kind != "parameter") for one in ins]
-        ins.extend(_hidden(bool(needs.keyed), needs.counted, None if needs.always else ""))
-        outs = [self._output(out, needs) for out in t.outputs(signature.returns)]
-        if needs.looped:
+        ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
+        ins.extend(_hidden(bool(leaf.keyed), leaf.counted, None if leaf.always else ""))
+        outs = [self._output(out, leaf) for out in t.outputs(signature.returns)]
+        if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         mounts = list(setting.mounts)
         for _, form in leaf.forms:
@@ -375,10 +370,6 @@ class Lowering:
             command = (Const("python3", t.TEXT),)
             env = _variables(leaf.forms, kinds)
             source = self._source(definition, leaf.forms, kinds)
-        if setting.image is None and "image" not in {**definition.options, **plan.call.options}:
-            self.diagnostics.append(
-                Diagnostic(mistakes.NoImage(definition.name), Definition(definition.function.__code__))
-            )
         settled: tuple[tuple[str, Any], ...] = tuple(
             (key, Const(value, t.TEXT) if isinstance(value, str) else value) for key, value in setting.env
         )
@@ -387,7 +378,7 @@ class Lowering:
             command,
             source,
             (*env, *settled),
-            tuple(mounts),
+            tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
             setting.requests,
             setting.limits,
             setting.placement,
@@ -401,20 +392,21 @@ class Lowering:
             else _option(definition, option)
             for option in (*definition.options, *plan.call.options)
         }
-        place = Definition(definition.function.__code__)
+        place = Definition(code)
         self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places))
         return name
 
     @staticmethod
-    def _output(out: t.Output, needs: _Needs) -> ir.Output:
+    def _output(out: t.Output, leaf: _Leaf) -> ir.Output:
         path = f"{OUT}/{out.name}"
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
-        if out.name not in needs.keyed:
-            return ir.Output(out.name, "artifact", path)
-        tail = (Param(INDEX, t.TEXT),) if needs.counted else ()
+        optional = isinstance(out.type, t.Maybe) and layout(out.type) == "file"
+        if out.name not in leaf.keyed:
+            return ir.Output(out.name, "artifact", path, optional=optional)
+        tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
         key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
-        return ir.Output(out.name, "key", path, key)
+        return ir.Output(out.name, "key", path, key, optional=optional)
 
     def _source(
         self, definition: StepDef, forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
@@ -472,8 +464,8 @@ def _default(parameter: Parameter) -> str | None:
 
 
 def _definition(owner: PipelineDef) -> Place:
-    return Definition(owner.function.__code__)
+    return Definition(owner.code)
 
 
 def _option(definition: StepDef | PipelineDef, name: str) -> Place:
-    return Definition(definition.function.__code__, name, "option")
+    return Argument(definition.site, name)

@@ -19,6 +19,7 @@ EXAMPLES = {
     "mig of GPU": 'gpu=GPU(1, mig="1g.5gb")',
     "mounts": 'mounts={"/data": Volume("claim")}',
     "name": 'name="nightly"',
+    "name of Volume": 'Volume("datasets")',
     "node": 'node={"disk": "ssd"}',
     "parallelism": "parallelism=10",
     "priority": 'priority="high", the name of a PriorityClass',
@@ -250,11 +251,11 @@ class NoAnnotation(Finding):
     step: str
 
 
-class UnreadableAnnotations(Finding):
-    """Annotations that cannot be evaluated."""
+class UnreadableAnnotation(Finding):
+    """An annotation that cannot be evaluated."""
 
     code = "FD288"
-    title = "the annotations of `{step}` cannot be read"
+    title = "an annotation of `{step}` cannot be read"
     label = "{problem}"
     help = "use names that exist in this module when it is loaded (not only under TYPE_CHECKING)"
     step: str
@@ -346,11 +347,18 @@ class FileDefault(Finding):
     """A pipeline's file without a source."""
 
     code = "FD296"
-    title = "the parameter `{name}: Path` of `{pipeline}` has no file to begin with"
+    title = "the parameter `{name}: {type}` of `{pipeline}` has no file to begin with"
     label = "a run could not be given one"
-    help = 'give it a default on a volume: `{name}: Path = Volume("claim") / "folder"`'
+    help = '{way}: `{name}: Path = Volume("claim") / "folder"`'
     name: str
+    type: str
     pipeline: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits the type."""
+        single = self.type in ("Path", "Path | None")
+        way = "give it a default on a volume" if single else "take one file or folder, with a default on a volume"
+        return {**super().words(), "way": way}
 
 
 class MixedFiles(Finding):
@@ -582,3 +590,39 @@ class NoSource(Finding):
     label = "made by code without a file"
     help = "define the step in a file: its source becomes the script"
     step: str
+
+
+class NotAFunction(Finding):
+    """A step or pipeline of something that is no Python function."""
+
+    code = "FD346"
+    title = "`{what}` takes a function, not {have}"
+    label = "only a function says in Python what is to run"
+    help = "write a function with `def` that calls it, and put `@{what}` above that"
+    what: str
+    have: str
+
+
+class EmptyPipeline(Finding):
+    """A pipeline that calls nothing."""
+
+    code = "FD347"
+    title = "the pipeline `{name}` calls no step"
+    label = "nothing would run"
+    help = "call a step in its body, or leave the pipeline out"
+    name: str
+
+
+class UnknownMode(Finding):
+    """An access mode that Kubernetes does not have."""
+
+    code = "FD348"
+    title = "the access mode `{have}` is not known"
+    label = "{meant}"
+    help = "write ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod, as the claim has it"
+    have: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the mode that was probably meant."""
+        return {**super().words(), "meant": suggest(self.have, self.known)}

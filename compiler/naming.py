@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler import mistakes
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Const
-from flowdsl.grammar.names import dns_name
+from flowdsl.grammar.names import dns_name, is_dns_label
 from flowdsl.place import Argument
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
@@ -43,6 +43,11 @@ def slug(text: str) -> str:
     """A DNS label for an identifier; names that leave nothing get hex digits."""
     name = dns_name(text, _LONGEST)
     return name if name and name[0].isalpha() else f"x-{name or hexadecimal(text)}"
+
+
+def volume_name(claim: str) -> str:
+    """The name of a volume in the manifest: that of its claim, which alone may have dots and be long."""
+    return claim if is_dns_label(claim) else f"{dns_name(claim, _LONGEST)}-{hexadecimal(claim)}"
 
 
 def task_names(
@@ -79,12 +84,11 @@ def task_names(
 def _claim(call: Call, taken: dict[str, Call], names: dict[int, str], diagnostics: list[Diagnostic]) -> None:
     asked: Any = call.name
     place = Argument(call.override, "name") if call.override is not None else call.site
-    name = slug(call.target.name)
     if (finding := _unfit(asked)) is not None:
         diagnostics.append(Diagnostic(finding, place))
-        name = _free(name, taken)
-    else:
-        name = dns_name(asked)
+        names[id(call)] = slug(call.target.name)
+        return
+    name = dns_name(asked)
     if name in taken:
         other = taken[name].site
         repeated = (other.code, other.lasti) == (call.site.code, call.site.lasti)

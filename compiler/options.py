@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeGuard, TypeVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Mount, Placement
@@ -34,6 +35,9 @@ from flowdsl.place import Argument, Place
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
 from flowdsl.volume import Secret, Volume, VolumePath
+
+if TYPE_CHECKING:
+    from flowdsl.step import StepDef
 
 T = TypeVar("T")
 Reader = Callable[[str, Any], Any]
@@ -73,6 +77,15 @@ def settings(
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     return _settings(found), diagnostics
+
+
+#: Gives the settings of a step's decorator, made once.
+Declared = Callable[["StepDef"], "tuple[Settings, list[Diagnostic]]"]
+
+
+def declared(step: StepDef) -> tuple[Settings, list[Diagnostic]]:
+    """The settings that the decorator of a step asks for, and what is wrong with them."""
+    return settings(step.options, partial(Argument, step.site), STEP_OPTIONS)
 
 
 def _read(name: str, written: object, readers: Mapping[str, Reader], known: tuple[str, ...]) -> Any:

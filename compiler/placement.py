@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
 from flowdsl.compiler import mistakes
+from flowdsl.diagnostic import is_long
 from flowdsl.gpu import GPU
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
@@ -229,8 +230,9 @@ def gpu_doubts(gpu: GPU) -> Iterator[Wrong]:
 
 def said(thing: object) -> str:
     """A value for a message."""
-    shown = repr(thing)
-    return shown if len(shown) <= 60 else type(thing).__name__
+    long = isinstance(thing, int) and is_long(thing)
+    shown = "" if long else repr(thing)
+    return type(thing).__name__ if long or len(shown) > 60 else shown
 
 
 def _misspells(text: str, name: str) -> bool:

@@ -45,15 +45,18 @@ from flowdsl.expr import (
     Ran,
     Rows,
     RunField,
+    children,
     leaves,
 )
 from flowdsl.pipeline import PipelineDef
+from flowdsl.place import Argument, Definition
 from flowdsl.trace import Call
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flowdsl.place import Place
     from flowdsl.trace import Graph, Region, Trace
     from flowdsl.volume import Volume
 
@@ -95,7 +98,6 @@ class CallPlan:
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
         self.after: dict[str, None] = {}
-
 
     @property
     def large(self) -> bool:
@@ -209,21 +211,19 @@ class _Graph:
         for expr in call.arguments.values():
             self._wait(plan, expr)
         is_graph = isinstance(call.target, PipelineDef)
-        kinds = {p.name: p.type for p in call.target.signature.parameters}
+        parameters = call.target.signature.by_name
         if call.loop is None:
             for name, expr in call.arguments.items():
-                plan.arguments[name] = self.carry(expr, kinds[name], call, crossing=is_graph)
+                plan.arguments[name] = self.carry(expr, parameters[name].type, call, crossing=is_graph)
             given = plan.arguments
         else:
-            self._loop(plan, kinds)
+            self._loop(plan, {name: parameter.type for name, parameter in parameters.items()})
             given = plan.inner
         if isinstance(call.target, PipelineDef):
-            forms = {name: given[name].form for name in kinds if name in given}
+            forms = {name: given[name].form for name in parameters if name in given}
             looped = self.plan.looped or call.loop is not None
             forms.pop(INDEX, None)
-            plan.sub = self.planner.graph(
-                call.target, forms, looped=looped, body=call.loop is not None
-            )
+            plan.sub = self.planner.graph(call.target, forms, looped=looped, body=call.loop is not None)
 
     def _wait(self, plan: CallPlan, expr: Expr) -> None:
         for leaf in leaves(expr):
@@ -256,7 +256,8 @@ class _Graph:
         if loop.rows is not None:
             names = list(loop.rows[0])
             lists = {
-                name: Many(tuple(row[name] for row in loop.rows), (), t.Sequence(kinds[name])) for name in names
+                name: Many(tuple(row[name] for row in loop.rows), (), t.Sequence(kinds[name]))
+                for name in names
             }
         for name, column in lists.items():
             self._wait(plan, column)
@@ -285,18 +286,21 @@ class _Graph:
                         self.planner.volume(item.volume)
                         found[item.volume.name] = None
                 forms[name] = Mounted(tuple(found))
-        texts = [{name: text_of(row[name], kinds[name]) for name in names} for row in rows]
+        columns = [_texts([row[name] for row in rows], kinds[name]) for name in names]
         number = "i" if "i" not in names else INDEX
-        if all(_plain(text) for row in texts for text in row.values()):
-            plan.items = tuple({number: f"/{index}", **row} for index, row in enumerate(texts))
+        keys = (number, *names)
+        texts = [
+            dict(zip(keys, (f"/{index}", *cells), strict=True))
+            for index, cells in enumerate(zip(*columns, strict=True))
+        ]
+        if all(_plain("".join(column)) for column in columns):
+            plan.items = tuple(texts)
             fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}
             fields[INDEX] = Item(number, t.TEXT)
         else:
             # Argo escapes what stands in a map's texts; one JSON text for each item arrives as it is.
             whole = Item("", t.JSON)
-            plan.items = tuple(
-                encode({number: f"/{index}", **row}, t.JSON) for index, row in enumerate(texts)
-            )
+            plan.items = tuple(encode(row, t.JSON) for row in texts)
             fields = {name: Cell(whole, whole, name, kinds[name]) for name in names}
             fields[INDEX] = Cell(whole, whole, number, t.TEXT)
         for name in names:
@@ -348,7 +352,8 @@ class _Graph:
         region = call.region if call is not None else None
         if isinstance(expr, Rows):
             return self._gathered(expr, region)
-        if (found := field_of(expr)) is not None and (known := self._parameter(*found, kind)) is not None:
+        found = field_of(expr) if isinstance(expr, (Get, Param)) else None
+        if found is not None and (known := self._parameter(*found, kind)) is not None:
             return known
         if not t.holds_file(kind):
             return PLAIN, [self.resolve(expr, region)]
@@ -382,9 +387,7 @@ class _Graph:
             case _:
                 raise AssertionError(f"no form for {expr}")
 
-    def _parameter(
-        self, param: Param, path: tuple[str, ...], kind: t.Type
-    ) -> tuple[Form, list[Expr]] | None:
+    def _parameter(self, param: Param, path: tuple[str, ...], kind: t.Type) -> tuple[Form, list[Expr]] | None:
         """A parameter of this graph, or a field of one that came in parts."""
         form = self.plan.forms.get(param.name, PLAIN)
         name, at = param.name, form
@@ -407,7 +410,9 @@ class _Graph:
         maker.keyed.add(name)
         return File(True)
 
-    def _file(self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool) -> tuple[Form, list[Expr]]:
+    def _file(
+        self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
+    ) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(task)]
         if maker.sub is None and not crossing and task.region is None:
             return File(False), [Out(maker.name, name, expr.type)]
@@ -448,14 +453,11 @@ class _Graph:
             at += f".{maker.name}"
         return at, name
 
-    def _either(
-        self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None
-    ) -> tuple[Form, list[Expr]]:
+    def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
         carried = [self._carry(choice, kind, call, True) for choice in choices]
         forms = {type(form) for form, _ in carried}
         if len(forms) > 1 or any(len(values) != 1 for _, values in carried):
-            place = call.site if call is not None else self.graph.owner.site
-            self.planner.diagnostics.append(Diagnostic(mistakes.MixedFiles(), place))
+            self.planner.diagnostics.append(Diagnostic(mistakes.MixedFiles(), self._place(choices, call)))
             return PLAIN, [Const("", t.TEXT)]
         form = carried[0][0]
         if isinstance(form, Mounted):
@@ -464,8 +466,19 @@ class _Graph:
         region = call.region if call is not None else None
         return form, [self.resolve(Either(choices, kind), region)]
 
+    def _place(self, choices: tuple[Expr, ...], call: Call | None) -> Place:
+        """Where a choice was written: in an argument of a call, else in the result of the pipeline."""
+        if call is None:
+            return Definition(self.graph.owner.code, "return")
+        for name, expr in call.arguments.items():
+            if _holds(expr, choices):
+                return call.argument(name)
+        return call.site if call.loop is None else Argument(call.site, "over")
+
     def resolve(self, expr: Expr, region: Region | None) -> Expr:
         """An expression with tasks by name, and with a harmless text for tasks that may not have run."""
+        if isinstance(expr, Const):
+            return expr
         match expr:
             case Out(task, name, kind):
                 made = Out(self.names[id(task)], name, kind)
@@ -514,6 +527,8 @@ class _Graph:
     def _choices(self, choices: tuple[Expr, ...], kind: t.Type, region: Region | None) -> Expr:
         """A choice: `??` where the first is an output, else by whether its tasks ran."""
         first, *rest = choices
+        if isinstance(first, Either):
+            return self._choices((*first.choices, *rest), kind, region)
         last = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind), region)
         if isinstance(last, Either) and region is None:
             last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
@@ -544,6 +559,12 @@ class _Graph:
             if whole:
                 expr = result.items[position] if isinstance(result, Many) else _part(result, out)
             self.plan.results[out.name] = self.carry(expr, out.type, None, crossing=not self.plan.root)
+
+
+def _holds(expr: Expr, choices: tuple[Expr, ...]) -> bool:
+    if isinstance(expr, Either) and expr.choices is choices:
+        return True
+    return any(_holds(child, choices) for child in children(expr))
 
 
 def _part(result: Expr, out: t.Output) -> Expr:
@@ -578,6 +599,13 @@ def _stand_in(kind: t.Type) -> Const:
 
 def _is_static(expr: Expr) -> bool:
     return isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const))
+
+
+def _texts(column: list[Expr], kind: t.Type) -> list[str]:
+    """The texts of the items of a loop for one parameter."""
+    if isinstance(kind, t.Number) and all(type(expr) is Const for expr in column):
+        return [repr(expr.value) for expr in column if isinstance(expr, Const)]
+    return [text_of(expr, kind) for expr in column]
 
 
 def _plain(text: str) -> bool:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import builtins
 import re
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler.ports import (
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 _MAIN = "_flowdsl_main"
 _BUILTINS = frozenset(dir(builtins))
 _TAKEN = {"result", "row", "index", "file", "value", *PARTS, *IMPORTS, *_BUILTINS}
+_BRACE = re.compile(r"(?<=\{)\{")
+_DOLLAR = re.compile(r"\$(?=[$(])")
 
 
 def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequence[Writer]) -> str:
@@ -40,6 +43,15 @@ def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequ
     of its result. A value that cannot be read or written ends the script with exit code 1 and one sentence
     on standard error that names the step, the input or output, and its type. Runs on Python 3.7 and newer.
     """
+    function = carried.function
+    ending = _ending(
+        function if function in _TAKEN else STEP,
+        tuple(inputs),
+        tuple(outputs),
+        carried.classes,
+        carried.names & _BUILTINS,
+        carried.positional,
+    )
     return "".join(
         (
             "from __future__ import annotations\n",
@@ -47,9 +59,22 @@ def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequ
             carried.text,
             "# }}: closes for Argo the braces that are open above\n" if _is_open(carried.text) else "",
             "\n\n",
-            _Ending(carried).code(inputs, outputs),
+            ending.replace(STEP, function),
         )
     )
+
+
+@lru_cache(maxsize=256)
+def _ending(
+    function: str,
+    inputs: tuple[tuple[str, Reader], ...],
+    outputs: tuple[Writer, ...],
+    classes: tuple[tuple[type[Any], str], ...],
+    shadowed: frozenset[str],
+    positional: tuple[str, ...],
+) -> str:
+    """The last lines; steps that take and give the same share them, so STEP stands for most functions."""
+    return _Ending(function, dict(classes), shadowed, positional).code(inputs, outputs)
 
 
 def _is_open(text: str) -> bool:
@@ -66,15 +91,23 @@ def _is_open(text: str) -> bool:
 class _Ending:
     """Writes the last lines of one script."""
 
-    def __init__(self, carried: Carried) -> None:
-        self.carried = carried
+    def __init__(
+        self,
+        function: str,
+        classes: dict[type[Any], str],
+        shadowed: frozenset[str],
+        positional: tuple[str, ...],
+    ) -> None:
+        self.function = function
+        self.classes = classes
+        self.shadowed = shadowed  # built-ins whose names the module has for something else
+        self.positional = positional
         self.used: set[str] = set()
-        self.classes = dict(carried.classes)
         self.aliases: dict[str, str] = {}
 
     def code(self, inputs: Sequence[tuple[str, Reader]], outputs: Sequence[Writer]) -> str:
         """The lines from the definition of the main function on."""
-        function = self._user(self.carried.function)
+        function = self._user(self.function)
         calling = self._call(function, inputs)
         writing = [line for writer in outputs for line in self._write(writer)]
         checking = self._check(outputs)
@@ -85,7 +118,7 @@ class _Ending:
         known |= words(body)
         imports = [name for name in IMPORTS if name in known]
         imports = [f"import {', '.join(imports)}\n"] if imports else []
-        shadowed = sorted(known & self.carried.names & _BUILTINS)
+        shadowed = sorted(known & self.shadowed)
         if shadowed:
             imports.append(f"from builtins import {', '.join(shadowed)}\n")
         if imports:
@@ -96,7 +129,7 @@ class _Ending:
                 *(f"{alias} = {name}\n" for name, alias in self.aliases.items()),
                 "\n\n" if self.aliases else "",
                 f"def {_MAIN}():\n",
-                code.replace(STEP, self.carried.function),
+                code,
                 f'\n\nif __name__ == "__main__":\n    {_MAIN}()\n',
             )
         )
@@ -125,7 +158,7 @@ class _Ending:
         lines: list[str] = []
         for name, reader in inputs:
             value = self._read(name, reader)
-            lines.append(f"    {value}," if name in self.carried.positional else f"    {name}={value},")
+            lines.append(f"    {value}," if name in self.positional else f"    {name}={value},")
         return [f"{function}(", *lines, ")"]
 
     def _read(self, name: str, reader: Reader) -> str:
@@ -359,4 +392,6 @@ def quote(text: str) -> str:
     r"""A string literal in which neither Argo nor the kubelet finds anything to replace."""
     plain = text.isprintable() and '"' not in text and "\\" not in text
     shown = f'"{text}"' if plain else repr(text)
-    return re.sub(r"\$(?=[$(])", r"\\x24", re.sub(r"(?<=\{)\{", r"\\x7b", shown))
+    if "{{" in shown:
+        shown = _BRACE.sub(r"\\x7b", shown)
+    return _DOLLAR.sub(r"\\x24", shown) if "$" in shown else shown

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from flowdsl import types as t
 from flowdsl.compiler import ir
 from flowdsl.expr import Const, Either, Expr, Op, Out, Param, Ran, children, substitute
+from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 LIMIT = 200
 """The most tasks of one DAG. Source: Argo's full CRDs, maxItems of dag.tasks."""
@@ -32,25 +33,75 @@ Unit: TypeAlias = "int | list[Unit]"
 Change = Callable[[Expr], Expr | None]
 
 
-def inlined(program: ir.Program) -> frozenset[str]:
+def inlined(program: ir.Program) -> tuple[ir.Program, frozenset[str]]:
     """The templates to be written inside the one task that uses them, so that at most 200 stand by themselves.
 
-    Source: Argo's full CRDs, maxItems of templates; they do not look into `inline`.
+    With them the program, in which their inputs have names that nothing around them has. To Argo an inline
+    template is text of its task: inputs of the graph around it are put into it first, a loop knows no inputs,
+    and a WorkflowTemplate keeps it by the name of the task. Source: Argo's full CRDs, maxItems of templates,
+    which do not look into `inline`; ProcessArgs, processItem and resolveTemplateReference of Argo 4.1.
     """
     excess = len(program.templates) - LIMIT
     if excess <= 0:
-        return frozenset()
-    used: dict[str, int] = {}
+        return program, frozenset()
+    users: dict[str, list[tuple[ir.Task, ir.Template]]] = {}
+    names: dict[str, int] = {}
     for template in program.templates:
         if isinstance(template.body, ir.Graph):
             for task in template.body.tasks:
-                used[task.template] = used.get(task.template, 0) + 1
-    once = [
-        template.name
-        for template in program.templates
-        if isinstance(template.body, ir.Pod) and used.get(template.name) == 1
-    ]
-    return frozenset(once[-excess:])
+                users.setdefault(task.template, []).append((task, template))
+                names[task.name] = names.get(task.name, 0) + 1
+    once = [one.name for one in program.templates if len(users.get(one.name, ())) == 1]
+    pods = {one.name: one.inputs for one in program.templates if isinstance(one.body, ir.Pod)}
+    alone = [name for name in once if name in pods and _alone(users[name][0][0], names)]
+    chosen = frozenset(alone[-excess:])
+    renamed: dict[str, dict[str, str]] = {}
+    for name in chosen:
+        task, around = users[name][0]
+        taken = {one.name for one in around.inputs}
+        renamed[name] = {one.name: f"{task.name}-{one.name}" for one in pods[name] if one.name in taken}
+    templates = tuple(_renamed(one, renamed) for one in program.templates)
+    return program._replace(templates=templates), chosen
+
+
+def _alone(task: ir.Task, names: Mapping[str, int]) -> bool:
+    return task.loop is None and names[task.name] == 1
+
+
+def _renamed(template: ir.Template, names: Mapping[str, Mapping[str, str]]) -> ir.Template:
+    """A template with the inputs of those that are written inline by their new names."""
+    body = template.body
+    if isinstance(body, ir.Graph):
+        tasks = tuple(
+            task._replace(
+                arguments=tuple(
+                    one._replace(name=names[task.template].get(one.name, one.name)) for one in task.arguments
+                )
+            )
+            if names.get(task.template)
+            else task
+            for task in body.tasks
+        )
+        return template._replace(body=body._replace(tasks=tasks))
+    new = names.get(template.name)
+    if not new:
+        return template
+
+    def change(expr: Expr) -> Expr | None:
+        return expr.changed(name=new[expr.name]) if isinstance(expr, Param) and expr.name in new else None
+
+    env = tuple(
+        (name, value if isinstance(value, Secret) else substitute(value, change)) for name, value in body.env
+    )
+    command = tuple(substitute(word, change) for word in body.command)
+    return template._replace(
+        inputs=tuple(one._replace(name=new.get(one.name, one.name)) for one in template.inputs),
+        outputs=tuple(
+            one if one.value is None else one._replace(value=substitute(one.value, change))
+            for one in template.outputs
+        ),
+        body=body._replace(env=env, command=command),
+    )
 
 
 def split(program: ir.Program) -> tuple[ir.Program, list[ir.Template]]:
@@ -180,52 +231,60 @@ class _Splitter:
         names = [self.names[unit] if isinstance(unit, int) else self.group(unit) for unit in units]
         name = self._name()
         members = {one: self.tasks[one] for one in names}
-        inputs: dict[str, tuple[ir.Argument, Expr]] = {}
-        outputs: dict[str, ir.Output] = {}
+        # By name and kind: a file under a key is a parameter and an artifact of one name.
+        inputs: dict[tuple[str, ir.Kind], ir.Argument] = {}
+        outputs: dict[tuple[str, ir.Kind], ir.Output] = {}
 
         def inward(kind: ir.Kind) -> Change:
+            how: ir.Kind = "artifact" if kind == "artifact" else "parameter"
+
             def change(expr: Expr) -> Expr | None:
+                given: tuple[Expr, t.Type] | None = None
                 match expr:
+                    case Either((Out(str() as made) as first, *rest), whole) if self.skipped(made, members):
+                        found = change(first)
+                        assert found is not None
+                        return _chosen(found, [substitute(one, change) for one in rest], whole)
                     case Out(str() as made, output, typed) if made not in members:
                         port = f"{made}-{output}"
+                        if self.skipped(made, members) and how == "parameter":
+                            absent = (expr.changed(type=t.TEXT), Const(ABSENT, t.TEXT))
+                            given = Either(absent, t.TEXT), t.TEXT
                     case Param(port, typed):
                         pass
                     case Ran(made) if made not in members:
-                        port, typed = f"{made}-status", t.TEXT
-                        inside = Param(port, t.TEXT)
-                        inputs[port] = (ir.Argument(port, "parameter", Ran(made), t.TEXT), inside)
-                        return Op("==", (inside, Const("true", t.TEXT)), t.BOOL)
+                        port = f"{made}-status"
+                        inputs[port, "parameter"] = ir.Argument(port, "parameter", expr, t.TEXT)
+                        return Op("==", (Param(port, t.TEXT), Const("true", t.TEXT)), t.BOOL)
                     case _:
                         return None
-                inside = Param(port, typed)
-                inputs.setdefault(port, (ir.Argument(port, kind, expr, typed), inside))
-                return inside
+                inputs.setdefault((port, how), ir.Argument(port, how, *(given or (expr, typed))))
+                return Param(port, typed)
 
             return change
 
         def outward(kind: ir.Kind) -> Change:
+            how: ir.Kind = "artifact" if kind == "artifact" else "parameter"
+
             def change(expr: Expr) -> Expr | None:
                 match expr:
                     case Either((Out(str() as made, _, typed) as first, *rest), whole) if made in members:
                         port = change(first)
                         assert port is not None
+                        others = [substitute(one, change) for one in rest]
                         if members[made].when is None:
-                            return port
-                        absent = Const(ABSENT, t.TEXT)
-                        others = tuple(substitute(one, change) for one in rest)
-                        other = others[0] if len(others) == 1 else Either(others, whole)
-                        asked = Op("!=", (port.changed(type=t.TEXT), absent), t.BOOL)
-                        return Op("?:", (asked, port, other), whole)
+                            return _present(port, others, whole)
+                        return _chosen(port, others, whole)
                     case Out(str() as made, output, typed) if made in members:
                         port_name = f"{made}-{output}"
-                        skipped = members[made].when is not None and kind != "artifact"
-                        outputs[port_name] = ir.Output(
-                            port_name, kind, None, expr, ABSENT if skipped else None
-                        )
+                        skipped = members[made].when is not None and how == "parameter"
+                        default = ABSENT if skipped else None
+                        optional = how == "artifact" and isinstance(typed, t.Maybe)
+                        outputs[port_name, how] = ir.Output(port_name, how, None, expr, default, optional)
                         return Out(name, port_name, typed)
                     case Ran(made) if made in members:
                         port_name = f"{made}-status"
-                        outputs[port_name] = ir.Output(port_name, "parameter", None, expr)
+                        outputs[port_name, "parameter"] = ir.Output(port_name, "parameter", None, expr)
                         return Op("==", (Out(name, port_name, t.TEXT), Const("true", t.TEXT)), t.BOOL)
                     case _:
                         return None
@@ -250,16 +309,21 @@ class _Splitter:
                 self.outputs[key] = output._replace(value=substitute(output.value, change))
         waits = dict.fromkeys(one for task in members.values() for one in task.after if one not in members)
         first = next(iter(members.values()))
-        arguments = tuple(argument for argument, _ in inputs.values())
+        arguments = tuple(inputs.values())
         task = ir.Task(name, name, arguments, tuple(waits), None, None, first.place)
         ports = tuple(
-            ir.Input(one.name, "artifact" if one.kind == "artifact" else "parameter") for one in arguments
+            ir.Input(one.name, one.kind, optional=one.kind == "artifact" and isinstance(one.type, t.Maybe))
+            for one in arguments
         )
         self.groups.insert(
             position, ir.Template(name, ports, tuple(outputs.values()), ir.Graph(inner), first.place, {})
         )
         self._replace(members, name, task, users, waits)
         return name
+
+    def skipped(self, made: str, members: Mapping[str, ir.Task]) -> bool:
+        """Whether a task outside a group may not run."""
+        return made not in members and self.tasks[made].when is not None
 
     def _replace(
         self,
@@ -288,6 +352,19 @@ class _Splitter:
         ):
             number += 1
         return name
+
+
+def _chosen(port: Expr, others: list[Expr], whole: t.Type) -> Expr:
+    """The value of a port if the task behind it ran, else the first of the others that exists."""
+    other = others[0] if len(others) == 1 else Either(tuple(others), whole)
+    asked = Op("!=", (port.changed(type=t.TEXT), Const(ABSENT, t.TEXT)), t.BOOL)
+    return Op("?:", (asked, _present(port, others, whole), other), whole)
+
+
+def _present(port: Expr, others: list[Expr], whole: t.Type) -> Expr:
+    """The value of a port whose task ran; it may be None, and then it is not chosen."""
+    plain = not isinstance(port.type, t.Maybe) and t.is_text(port.type) == t.is_text(whole)
+    return port if plain else Either((port, *others), whole)
 
 
 def _count(changes: list[int], start: int, end: int) -> None:

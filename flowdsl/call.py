@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from flowdsl import types as t
 from flowdsl.diagnostic import Related, near
 from flowdsl.expr import Best, Const, Expr, Many, Out, Poison, Rows, leaves
-from flowdsl.lift import items_of, lift
+from flowdsl.lift import is_dict, items_of, lift, lift_plain
 from flowdsl.place import Argument, Definition, Place, Site
 from flowdsl.signature import MISSING, Parameter, Signature
-from flowdsl.trace import Call, Graph, Trace
+from flowdsl.trace import TOKEN, Call, Graph, Trace
 from flowdsl.value import RunTimeValue, expr_of, is_value, value
 
 if TYPE_CHECKING:
@@ -47,15 +47,30 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
     call.region = graph.region
     if graph.finished is not None and graph.finished.parent is graph.region:
         graph.finished = None  # `otherwise` follows its `when` at once
-    options = dict(target._overrides)
     if target._override_site is not None:
+        options = dict(target._overrides)
         place = target._override_site
         call.name = options.pop("name", None)
         after = options.pop("after", ())
         call.after = tuple(waited(trace, graph, after, Argument(place, "after")))
         call.options = options
+        _arrive(trace, options)
         call.override = place
     return call
+
+
+def _arrive(trace: Trace, option: object) -> None:
+    """Note the run-time values in the texts of options: the checks refuse them there."""
+    if is_value(option):
+        return
+    if isinstance(option, str):
+        trace.arrived.update(int(number) for _, number, _ in TOKEN.findall(option) if number)
+    elif is_dict(option):
+        for inner in option.values():
+            _arrive(trace, inner)
+    else:
+        for inner in items_of(option) or ():
+            _arrive(trace, inner)
 
 
 def waited(trace: Trace, graph: Graph, after: object, place: Place) -> list[Call]:
@@ -83,6 +98,8 @@ def calls_of(expr: Expr) -> list[Call]:
 
 def result_of(call: Call, returns: t.Type) -> Expr:
     """What a call hands on: one output, or the fields of a record or tuple; a loop hands on rows."""
+    if isinstance(returns, t.Unsupported):
+        return Poison()  # reported once, at the definition
     if call.loop is not None:
         return Rows(call, returns, t.Sequence(returns))
     return outputs_of(returns, lambda name, kind: Out(call, name, kind))
@@ -90,13 +107,13 @@ def result_of(call: Call, returns: t.Type) -> Expr:
 
 def outputs_of(returns: t.Type, leaf: Callable[[str, t.Type], Expr]) -> Expr:
     """The expression for a result whose outputs are made by `leaf(name, type)`."""
-    outs = t.outputs(returns)
+    if isinstance(returns, t.Unsupported):
+        return Poison()
     if isinstance(returns, (t.Record, t.Fixed)):
+        outs = t.outputs(returns)
         names = tuple(str(out.attribute) for out in outs)
         return Many(tuple(leaf(out.name, out.type) for out in outs), names, returns)
-    if not outs:
-        return leaf("", t.NONE)
-    return leaf("return", t.JSON if isinstance(returns, t.Unsupported) else returns)
+    return leaf("", t.NONE) if isinstance(returns, t.Nothing) else leaf("return", returns)
 
 
 def bind(
@@ -113,10 +130,12 @@ def bind(
     """
     signature = definition.signature
     parameters = signature.parameters
-    if signature.variadic or signature.unreadable is not None:
+    if signature.variadic or signature.unreadable:
         return {parameter.name: Poison() for parameter in parameters}  # reported at the definition
     bound: dict[str, Expr] = {}
-    positional = [parameter for parameter in parameters if parameter.positional]
+    positional = parameters
+    if parameters and not parameters[-1].positional:  # those by keyword come last
+        positional = tuple(parameter for parameter in parameters if parameter.positional)
     if len(args) > len(positional):
         _report_call(
             trace,
@@ -128,8 +147,9 @@ def bind(
             takes=len(positional),
         )
     for index, (parameter, argument) in enumerate(zip(positional, args, strict=False)):
-        place = Argument(site, None, index, arrived=len(args))
-        bound[parameter.name] = _lift(trace, definition, parameter, argument, place)
+        bound[parameter.name] = lift_plain(argument, parameter.type) or _lift(
+            trace, definition, parameter, argument, Argument(site, None, index, arrived=len(args))
+        )
     unknown: list[str] = []
     for name, argument in kwargs.items():
         found = signature.by_name.get(name)
@@ -139,7 +159,11 @@ def bind(
             place = Argument(site, name, part="name")
             _report_call(trace, "RepeatedArgument", place, definition, step=definition.name, name=name)
         else:
-            bound[name] = _lift(trace, definition, found, argument, Argument(site, name))
+            bound[name] = lift_plain(argument, found.type) or _lift(
+                trace, definition, found, argument, Argument(site, name)
+            )
+    if len(bound) == len(parameters) and not unknown:
+        return bound
     missing = [
         parameter
         for parameter in parameters
@@ -211,8 +235,6 @@ def _lift(
 
     if isinstance(parameter.type, t.Unsupported):
         return Poison()  # reported once, at the definition
-    if type(argument) is RunTimeValue and (expr := expr_of(argument)).type is parameter.type:
-        return expr
     return lift(argument, parameter.type, complain)
 
 

@@ -74,13 +74,13 @@ def otherwise() -> _Branch:
 
 
 def _condition(trace: Trace, condition: object, site: Site, word: str) -> Expr:
-    place = Argument(site, position=0)
+    place = Argument(site, "condition", 0)
     if is_value(condition):
         expr = expr_of(condition)
         if isinstance(expr, Poison) or isinstance(expr.type, t.Flag):
             return expr
         trace.report("NotACondition", place, (), have=t.spell(expr.type), word=word)
-    else:
+    elif not trace.told(site):  # `not flag` has been reported
         trace.report("KnownCondition", place, (), word=word, value=TOKEN.sub("...", repr(condition)))
     return Poison(t.BOOL)
 
@@ -93,13 +93,19 @@ def either(first: T | None, second: T) -> T:
     trace = needed("either")
     site = here()
     if not is_value(first):
-        trace.report("EitherKnown", Argument(site, position=0))
+        if not trace.told(site):
+            trace.report("EitherKnown", Argument(site, "first", 0))
         return second
     one = expr_of(first)
     if isinstance(one, Poison):
         return cast(T, value(one))
-    place = Argument(site, position=1)
+    place = Argument(site, "second", 1)
     kind = one.type.item if isinstance(one.type, t.Maybe) else one.type
+    if isinstance(one.type, t.Maybe) and t.holds_file(kind):
+        # What a task hands on is where the file would be, whether it is there or not.
+        what = "`either` of a file that may be None"
+        trace.report("UnsupportedOperator", Argument(site, "first", 0), (), operator=what)
+        return cast(T, value(Poison()))
     wrong: list[str] = []
 
     def complain(name: str, **data: Any) -> None:
@@ -108,8 +114,10 @@ def either(first: T | None, second: T) -> T:
         else:
             trace.report(name, place, (), **data)
 
-    # What both have in common, as a type checker sees it: a str beside a Literal, a float beside an int.
-    for wider in (kind, t.base(kind), *([t.FLOAT] if t.base(kind) == t.INT else ())):
+    # What both have in common, as a type checker sees it: a str beside a Literal, a float beside an int,
+    # and a value that may be None beside one of the same type.
+    plain = (kind, t.base(kind), *([t.FLOAT] if t.base(kind) == t.INT else ()))
+    for wider in (*plain, *map(t.Maybe, plain)):
         wrong.clear()
         other = lift(second, wider, complain)
         if not wrong:

@@ -7,6 +7,7 @@ Nothing here formats for a terminal; `flowdsl.cli.report` does.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, cast, dataclass_transform
 
 if TYPE_CHECKING:
@@ -86,11 +87,18 @@ class Diagnostic(NamedTuple):
 
 def show(value: object) -> str:
     """A field's text: strings as they are, sequences as a list in words."""
+    if isinstance(value, int) and is_long(value):
+        return f"a whole number of {int(value.bit_length() * math.log10(2)) + 1} digits"
     if isinstance(value, str):
         return value
     if isinstance(value, (tuple, list)):
         return ", ".join(map(show, cast("Iterable[object]", value)))
     return str(value)
+
+
+def is_long(number: int) -> bool:
+    """Whether a whole number is too long for a message; Python itself refuses to write very long ones."""
+    return number.bit_length() > 128
 
 
 def near(name: str, known: Iterable[str]) -> str | None:

@@ -178,7 +178,8 @@ def _space(
         return lambda source: Const(low + int(source() * (high - low + 1)), kind)
     if space.kind == "quniform":
         return [Const(number, kind) for number in _multiples(*space.arguments)]
-    return lambda source: Const(_sample(space, source), kind)
+    drawn = _sampler(space)
+    return lambda source: Const(drawn(source), kind)
 
 
 _FORMS = {
@@ -218,21 +219,25 @@ def _wrong(space: Space) -> str | None:
     return None
 
 
-def _sample(space: Space, source: _Source) -> float:
-    arguments = space.arguments
+def _sampler(space: Space) -> Callable[[_Source], float]:
+    """A function that draws one float from a space.
+
+    It has six digits: readable, and the same where the last bit of a logarithm differs between machines.
+    """
+    low, high = space.arguments
+    if space.kind == "normal":
+
+        def drawn(source: _Source) -> float:
+            radius = math.sqrt(-2 * math.log(1 - source()))
+            return float(f"{low + high * radius * math.cos(2 * math.pi * source()):.6g}")
+
+        return drawn
+    least, most = float(low), float(high)
     if space.kind == "loguniform":
-        low, high = math.log(arguments[0]), math.log(arguments[1])
-        drawn = math.exp(low + source() * (high - low))
-    elif space.kind == "normal":
-        radius = math.sqrt(-2 * math.log(1 - source()))
-        drawn = arguments[0] + arguments[1] * radius * math.cos(2 * math.pi * source())
-    else:
-        drawn = arguments[0] + source() * (arguments[1] - arguments[0])
-    # Six digits: readable, and the same where the last bit of a logarithm differs between machines.
-    rounded = float(f"{drawn:.6g}")
-    if space.kind != "normal":
-        rounded = min(max(rounded, float(arguments[0])), float(arguments[1]))
-    return rounded
+        first = math.log(low)
+        width = math.log(high) - first
+        return lambda source: min(max(float(f"{math.exp(first + source() * width):.6g}"), least), most)
+    return lambda source: min(max(float(f"{low + source() * (high - low):.6g}"), least), most)
 
 
 def _multiples(low: float, high: float, step: float) -> list[float]:

@@ -200,6 +200,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def leaves(expr: Expr) -> list[Expr]:
     """The leaves of an expression, left to right."""
+    if type(expr) in _LEAVES:
+        return [expr]
     inside = children(expr)
     if not inside:
         return [expr]

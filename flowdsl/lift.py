@@ -5,17 +5,22 @@ from __future__ import annotations
 import enum
 import math
 import pathlib
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 from flowdsl import types as t
+from flowdsl.diagnostic import is_long
 from flowdsl.expr import Const, Expr, Join, Many, OnVolume, Op, Poison
 from flowdsl.trace import DAMAGED, TOKEN, current, parts
-from flowdsl.value import expr_of, is_value
+from flowdsl.value import RunTimeValue, expr_of, is_value
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+_SMALL = 2**63
+_LONGEST = (
+    14_000  # bits: Python itself writes no number of more than 4300 digits, and as text all others travel
+)
 # Argo quotes a substituted value in a way JSON does not read for these (argo-workflows #15512).
 _CONTROL = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\x7f"}
 
@@ -38,7 +43,12 @@ def lift(
             return path if isinstance(path, Poison) else OnVolume(value.volume, path)
         complain("WrongType", want=t.spell(want), have="a path on a volume")
         return Poison()
-    nested = nested or not (apart or t.holds_file(want) or isinstance(want, t.Text))
+    by_itself = (
+        isinstance(want, t.Text) or t.holds_file(want) or (apart and isinstance(want, (t.Record, t.Fixed)))
+    )
+    nested = nested or not by_itself
+    if (parts := _parts(value, want)) is not None:
+        return _many(parts, want, type(value).__name__, complain, nested)
     match want:
         case t.Text() | t.Json() if isinstance(value, str):
             made = text(value)
@@ -47,28 +57,15 @@ def lift(
                 return Poison()
             return Const(made.value, want) if isinstance(made, Const) else made
         case t.Maybe():
-            if value is None:
-                return Const(None, want)
-            return lift(value, inner, complain, nested=nested)
-        case t.Sequence(item) if (listed := items_of(value)) is not None:
-            return _many(listed, None, [item] * len(listed), want, complain, nested)
-        case t.Mapping(item) if (entries := _entries_of(value)) is not None:
-            return _many(entries.values(), tuple(entries), [item] * len(entries), want, complain, nested)
-        case t.Fixed(items) if (listed := items_of(value)) is not None and len(listed) == len(items):
-            return _many(listed, tuple(map(str, range(len(items)))), items, want, complain, nested)
-        case t.Record(cls, fields) if isinstance(value, cls):
-            names = tuple(field.name for field in fields)
-            kinds = [field.type for field in fields]
-            return _many([getattr(value, name) for name in names], names, kinds, want, complain, nested)
-        case t.Json() if (entries := _entries_of(value)) is not None:
-            return _many(entries.values(), tuple(entries), [t.JSON] * len(entries), want, complain, nested)
-        case t.Json() if (listed := items_of(value)) is not None:
-            return _many(listed, None, [t.JSON] * len(listed), want, complain, nested)
+            return Const(None, want) if value is None else lift(value, inner, complain, nested=nested)
         case t.File() if isinstance(value, (str, pathlib.PurePath)):
             complain("LocalFile", path=TOKEN.sub("...", str(value)))
             return Poison()
-        case t.Number("float") | t.Json() if isinstance(value, (int, float)) and not _finite(value):
-            complain("NotFinite", value=repr(value))
+        case t.Number("float") | t.Json() if _is_float(value, want) and not _finite(value):
+            complain("NotFinite", value=value)
+            return Poison()
+        case t.Number("int") | t.Json() if isinstance(value, int) and value.bit_length() > _LONGEST:
+            complain("HugeNumber", value=value)
             return Poison()
         case _:
             pass
@@ -77,6 +74,72 @@ def lift(
         return plain
     complain("WrongType", want=t.spell(want), have=spelled(value))
     return Poison()
+
+
+def lift_plain(value: object, want: t.Type) -> Expr | None:
+    """The expression for most values, where one look tells that they fit; None for all others.
+
+    A run-time value of the very type; a number, a flag or a text in which there is nothing to find.
+    """
+    kind = type(value)
+    if kind is RunTimeValue:
+        expr = expr_of(cast("RunTimeValue", value))
+        return expr if expr.type is want else None
+    if (want is t.INT and kind is int) or (want is t.FLOAT and kind is float):
+        return Const(value, want) if -_SMALL < cast("float", value) < _SMALL else None
+    if want is t.TEXT and kind is str:
+        literal = cast("str", value)
+        plain = literal.isprintable() and "{{" not in literal and "}}" not in literal
+        return Const(literal, want) if plain else None
+    return Const(value, want) if want is t.BOOL and kind is bool else None
+
+
+class _Parts(NamedTuple):
+    """A list (without names), dict, tuple or record in its parts."""
+
+    names: tuple[str, ...] | None
+    values: Sequence[Any]
+    types: Sequence[t.Type]
+
+
+def _parts(value: object, want: t.Type) -> _Parts | None:
+    """The parts of a value that is made of parts as the type is; None for any other."""
+    match want:
+        case t.Record(cls, fields) if isinstance(value, cls):
+            names = tuple(field.name for field in fields)
+            return _Parts(names, [getattr(value, name) for name in names], [field.type for field in fields])
+        case t.Mapping() | t.Json() if (entries := _entries_of(value)) is not None:
+            kind = want.item if isinstance(want, t.Mapping) else t.JSON
+            return _Parts(tuple(entries), list(entries.values()), [kind] * len(entries))
+        case t.Sequence() | t.Json() if (items := items_of(value)) is not None:
+            kind = want.item if isinstance(want, t.Sequence) else t.JSON
+            return _Parts(None, items, [kind] * len(items))
+        case t.Fixed(kinds) if (items := items_of(value)) is not None and len(items) == len(kinds):
+            return _Parts(tuple(map(str, range(len(kinds)))), items, kinds)
+        case _:
+            return None
+
+
+def _many(parts: _Parts, want: t.Type, holder: str, complain: Callable[..., None], nested: bool) -> Expr:
+    """A constant if all parts are."""
+    wrong: list[str] = []
+
+    def report(name: str, **data: Any) -> None:
+        if name == "WrongType":
+            wrong.append(data["have"])
+        else:
+            complain(name, **data)
+
+    lifted = zip(parts.values, parts.types, strict=True)
+    items = tuple(lift(value, kind, report, nested=nested) for value, kind in lifted)
+    if wrong:
+        complain("WrongType", want=t.spell(want), have=f"{holder} with {wrong[0]}")
+    if any(isinstance(item, Poison) for item in items):
+        return Poison()
+    found = [item.value for item in items if isinstance(item, Const)]
+    if len(found) < len(items):
+        return Many(items, parts.names or (), want)
+    return Const(found if parts.names is None else dict(zip(parts.names, found, strict=True)), want)
 
 
 def items_of(value: object) -> Sequence[Any] | None:
@@ -106,6 +169,11 @@ def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[...,
     return Poison()
 
 
+def _is_float(value: object, want: t.Type) -> TypeGuard[float]:
+    """Whether a value becomes a float where it goes: a whole number of JSON stays what it is."""
+    return isinstance(value, float) or (isinstance(value, int) and want == t.FLOAT)
+
+
 def _finite(value: float) -> bool:
     try:
         return math.isfinite(value)
@@ -133,26 +201,6 @@ def _scalar(value: Any, want: t.Type) -> Expr | None:
             return Const(int(value) if isinstance(value, int) else float(value), want)
         case _:
             return None
-
-
-def _many(
-    values: Iterable[Any],
-    names: tuple[str, ...] | None,
-    kinds: Sequence[t.Type],
-    want: t.Type,
-    complain: Callable[..., None],
-    nested: bool,
-) -> Expr:
-    """A list (without names), dict, tuple or record: a constant if all parts are."""
-    items = tuple(
-        lift(value, kind, complain, nested=nested) for value, kind in zip(values, kinds, strict=True)
-    )
-    if any(isinstance(item, Poison) for item in items):
-        return Poison()
-    found = [item.value for item in items if isinstance(item, Const)]
-    if len(found) == len(items):
-        return Const(found if names is None else dict(zip(names, found, strict=True)), want)
-    return Many(items, names or (), want)
 
 
 # --- text -----------------------------------------------------------------------------------------
@@ -247,7 +295,7 @@ def spelled(value: object) -> str:
     name = type(value).__name__
     if isinstance(value, enum.Enum):
         return f"{name}.{value.name}"
-    if type(value) not in (str, int, float, bool):
+    if type(value) not in (str, int, float, bool) or (isinstance(value, int) and is_long(value)):
         return name
     shown = TOKEN.sub("...", repr(value))
     return f"{name} {shown}" if len(shown) <= 40 else name

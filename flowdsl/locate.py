@@ -23,6 +23,7 @@ Wide = (ast.If | ast.While | ast.IfExp | ast.Assert | ast.For | ast.With) | (
 )
 Node = ast.expr | ast.stmt | ast.keyword | ast.arg
 
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)  # hold no statements
 _WORD = re.compile(r"(\w+)")
 _DEFINED = re.compile(r"(?:async(?:\s|\\\n)+)?def(?:\s|\\\n)+(\w+)")
 
@@ -82,10 +83,7 @@ class Index:
         if node is None or name is None:
             return None if node is None else Piece(_extent(node), _DEFINED)
         found: Node | None
-        if part == "option":
-            options = (word for call in node.decorator_list for word in getattr(call, "keywords", ()))
-            found = next((word.value for word in options if word.arg == name), None)
-        elif name == "return":
+        if name == "return":
             found = node.returns
         else:
             parameter, default = next((one for one in _parameters(node) if one[0].arg == name), (None, None))
@@ -126,9 +124,11 @@ class Index:
                 target = node.target
             else:
                 continue
-            if isinstance(target, ast.Name) and isinstance(node.value, ast.Call):
-                for extent in _recorded(node.value):
-                    found[extent] = target.id
+            call = node.value
+            if isinstance(target, ast.Name) and isinstance(call, ast.Call):
+                found[call.lineno, call.end_lineno, call.col_offset, call.end_col_offset] = target.id
+                if isinstance(call.func, ast.Attribute):
+                    found.update(dict.fromkeys(_recorded(call), target.id))
         return found
 
     @cached_property
@@ -154,6 +154,8 @@ class Index:
             statement = todo.pop()
             if isinstance(statement, ast.stmt):
                 yield statement
+            if isinstance(statement, _SIMPLE):
+                continue
             for name in statement._fields:
                 if name in ("body", "orelse", "finalbody", "handlers", "cases"):
                     todo += getattr(statement, name)
@@ -182,6 +184,9 @@ def _recorded(call: ast.Call) -> tuple[Extent, ...]:
 def _narrowed(node: ast.Call | Wide, scope: str) -> ast.expr | None:
     match node:
         case ast.If(test=part) | ast.While(test=part) | ast.IfExp(test=part) | ast.Assert(test=part):
+            # `not` in a condition is no instruction of its own, and 3.12 records what it is put before.
+            while isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not):
+                part = part.operand
             return part
         case ast.For(iter=part) | ast.With(items=[ast.withitem(context_expr=part)]):
             return part

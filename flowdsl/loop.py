@@ -118,7 +118,7 @@ def _begin(trace: Trace, body: object, site: Site) -> Call | None:
     if isinstance(body, Pipeline):
         from flowdsl.tracing import trace_graph
 
-        trace_graph(trace, body._definition, site)
+        trace_graph(trace, body._definition, site)  # pyright: ignore[reportPrivateUsage] -- as in call.py
     elif not isinstance(body, Step):
         trace.report("NotABody", Argument(site, position=0), (), have=_said(body))
         return None
@@ -180,7 +180,7 @@ def _known_names(trace: Trace, call: Call, over: Mapping[str, object] | Grid, si
     signature = call.target.signature
     known = tuple(parameter.name for parameter in signature.parameters)
     for name in lists:
-        if name not in signature.by_name:
+        if name not in signature.by_name and not signature.unreadable:
             place = Argument(site, "over", part=f"key:{name}")
             trace.report("UnknownOver", place, (), step=call.target.name, name=str(name), known=known)
     return frozenset(name for name in lists if name in signature.by_name)

@@ -244,9 +244,16 @@ class TextType(Finding):
 
     code = "FD216"
     title = "a {type} cannot stand inside text"
-    label = "Python and Argo write it differently"
+    label = "{reason}"
     help = "put only str, int and float into text; pass this value as an argument of its own"
     type: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what is wrong with the text of the value."""
+        reason = "Python and Argo write it differently"
+        if self.type == "path on a volume":
+            reason = "only the pod knows where it is mounted"
+        return {**super().words(), "reason": reason}
 
 
 class LostText(Finding):
@@ -294,7 +301,7 @@ class NotFinite(Finding):
     title = "{value} is not a number that JSON and Argo can hold"
     label = "not a finite number"
     help = "use a finite number, or None with a parameter of type `float | None`"
-    value: str
+    value: float
 
 
 class LocalFile(Finding):
@@ -362,8 +369,14 @@ class PipelineThread(Finding):
 
     code = "FD227"
     title = "a step was called from another thread than the pipeline's body"
-    label = "called from another thread"
+    label = "{caller}"
     help = "call steps in the body itself: tasks run in parallel without threads"
+    pipeline: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what is known of the caller."""
+        body = f"the body of `{self.pipeline}` gives a step to threads"
+        return {**super().words(), "caller": body if self.pipeline else "called from another thread"}
 
 
 class NotATask(Finding):
@@ -539,7 +552,7 @@ class UnknownOver(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the parameter that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known)}
+        return {**super().words(), "meant": suggest(self.name, self.known) or "it takes no arguments"}
 
 
 class EmptyOver(Finding):
@@ -804,9 +817,9 @@ class HugeNumber(Finding):
     """A whole number that Argo cannot compute with."""
 
     code = "FD266"
-    title = "{value} has more than 64 bits, and Argo cannot compute with it"
+    title = "{value} does not fit in 64 bits, and Argo cannot compute with it"
     label = "too large for Argo"
-    help = "pass the number to a step as an argument of its own, and compute with it there"
+    help = "compute with it inside a step, which gets it as an argument of its own or makes it"
     value: int
 
 

@@ -29,7 +29,7 @@ def _unfit(operator: str, side: Expr) -> bool:
     if isinstance(number, int) and not -(2**63) < number < 2**63:
         complain("HugeNumber", value=number)
     elif number != number or (abs(number) == math.inf and operator not in COMPARISONS):
-        complain("NotFinite", value=repr(number))
+        complain("NotFinite", value=number)
     else:
         return False
     return True

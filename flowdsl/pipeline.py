@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
 
+from flowdsl.call import add
 from flowdsl.place import Site, here
 from flowdsl.signature import Signature, innermost, read
 from flowdsl.trace import OutsidePipeline, current
@@ -39,7 +40,7 @@ class PipelineDef:
         self.plain = innermost(function)  # without the user's decorators
         self.options = dict(options)
         self.site = site
-        self.name: str = function.__name__
+        self.name: str = getattr(function, "__name__", type(function).__name__)
         self._signature: Signature | None = None
 
     @property
@@ -64,11 +65,12 @@ class Pipeline(Generic[P, R_co]):
         self._definition = definition
         self._overrides = dict(overrides or {})
         self._override_site = site
-        self.__wrapped__ = definition.function
-        self.__name__ = definition.function.__name__
-        self.__qualname__ = definition.function.__qualname__
-        self.__doc__ = definition.function.__doc__
-        self.__module__ = definition.function.__module__
+        function = definition.function
+        self.__wrapped__ = function
+        self.__name__ = definition.name
+        self.__qualname__: str = getattr(function, "__qualname__", definition.name)
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         """Add the sub-graph to the pipeline whose body is running; raises `OutsidePipeline` elsewhere."""
@@ -78,7 +80,6 @@ class Pipeline(Generic[P, R_co]):
                 f"`{self.__name__}` is a pipeline: only its steps can be called as functions; "
                 "compile it with `flowdsl compile`"
             )
-        from flowdsl.call import add
         from flowdsl.tracing import trace_graph
 
         trace_graph(trace, self._definition, here())

@@ -53,8 +53,7 @@ class Definition(NamedTuple):
     """A function's definition, or a part of it.
 
     Without a name, the name in its `def` line. With one: a parameter (`part` "name", "annotation" or
-    "default"), an option of its decorator (`part` "option"), or, with the name "return", the
-    annotation of the result.
+    "default"), or, with the name "return", the annotation of the result.
     """
 
     code: CodeType
@@ -136,6 +135,14 @@ def operation(site: Site) -> tuple[str, int]:
         at -= 2
     extended = at >= 2 and opcode.opname[code[at - 2]] == "EXTENDED_ARG"
     return opcode.opname[code[at]], code[at + 1] | (code[at - 1] << 8 if extended else 0)
+
+
+def unpacked(site: Site) -> tuple[int, int | None] | None:
+    """How many values an instruction unpacks, at least and at most; None where it is no unpacking."""
+    name, number = operation(site)
+    if name == "UNPACK_SEQUENCE":
+        return number, number
+    return (number % 256 + number // 256, None) if name == "UNPACK_EX" else None
 
 
 def words(site: Site) -> set[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import typing
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
 
 if TYPE_CHECKING:
-    from types import FunctionType
+    from collections.abc import Iterator
 
 MISSING: Any = object()
 
@@ -32,7 +33,7 @@ class Signature(NamedTuple):
     returns: t.Type
     annotated: bool
     variadic: tuple[str, ...]
-    unreadable: str | None
+    unreadable: tuple[tuple[str, str], ...]  # annotations by parameter or "return", and why not
 
     def spell(self, name: str) -> str:
         """The signature as its author would write it, for a message."""
@@ -52,17 +53,24 @@ def innermost(function: FunctionType) -> FunctionType:
     return function
 
 
+def is_function(thing: object) -> bool:
+    """Whether a thing was made by `def` or `lambda`: only that has code and annotations to read."""
+    return isinstance(getattr(thing, "__code__", None), CodeType)
+
+
 def read(function: FunctionType) -> Signature:
     """The signature of a function; annotations that cannot be read are said in `unreadable`."""
+    if not is_function(function):
+        return Signature((), {}, _UNREAD, False, (), (("", "it is no function"),))
     code = function.__code__
     flags, names = code.co_flags, code.co_varnames
     total = code.co_argcount + code.co_kwonlyargcount
-    unreadable = None
+    unreadable: tuple[tuple[str, str], ...] = ()
     hints: dict[str, Any] = {}
     try:
         hints = typing.get_type_hints(function)
     except Exception as error:
-        unreadable = f"{type(error).__name__}: {error}"
+        unreadable = tuple(_unreadable(function)) or (("", _said(error)),)
     given = function.__defaults__ or ()
     defaults = dict(zip(names[code.co_argcount - len(given) : code.co_argcount], given, strict=True))
     defaults.update(function.__kwdefaults__ or {})
@@ -81,6 +89,8 @@ def read(function: FunctionType) -> Signature:
     stars = [star for star, flag in (("*", 4), ("**", 8)) if flags & flag]
     variadic = tuple(star + name for star, name in zip(stars, names[total:], strict=False))
     returns = t.describe(hints["return"]) if "return" in hints else t.NONE
+    if unreadable and "return" in written:
+        returns = _UNREAD
     return Signature(
         parameters,
         {parameter.name: parameter for parameter in parameters},
@@ -89,3 +99,24 @@ def read(function: FunctionType) -> Signature:
         variadic,
         unreadable,
     )
+
+
+_UNREAD = t.Unsupported("", "it cannot be read")
+
+
+def _unreadable(function: FunctionType) -> Iterator[tuple[str, str]]:
+    """The annotations that cannot be read, each with the reason."""
+    for name, written in function.__annotations__.items():
+        alone = FunctionType(_nothing.__code__, function.__globals__)
+        alone.__annotations__ = {name: written}
+        try:
+            typing.get_type_hints(alone)
+        except Exception as error:
+            yield name, _said(error)
+
+
+def _nothing() -> None: ...
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -187,10 +187,6 @@ class Sources:
         """The annotation of a function's result."""
         return self._part(_innermost(function), "return", "annotation")
 
-    def decorator_argument(self, function: FunctionType, keyword: str) -> Span | None:
-        """The value given for a keyword in a function's decorators, the outermost that has it."""
-        return self._part(_innermost(function), keyword, "option")
-
     def _defined(self, code: CodeType) -> Span:
         return self._part(code, None, "name") or _line(code.co_filename, code.co_firstlineno)
 

@@ -7,9 +7,10 @@ findings come from the compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
 from flowdsl import types as t
+from flowdsl.call import add
 from flowdsl.expr import InPod
 from flowdsl.place import Site, here
 from flowdsl.signature import Signature, innermost, read
@@ -62,7 +63,7 @@ class StepDef:
         self.kind = kind  # "python" or "container"
         self.options = dict(options)
         self.site = site
-        self.name: str = function.__name__
+        self.name: str = getattr(function, "__name__", type(function).__name__)
         self._signature: Signature | None = None
 
     @property
@@ -91,8 +92,8 @@ class Step(Generic[P, R_co]):
         self._override_site = site
         function = definition.function
         self.__wrapped__ = function
-        self.__name__ = function.__name__
-        self.__qualname__ = function.__qualname__
+        self.__name__ = definition.name
+        self.__qualname__: str = getattr(function, "__qualname__", definition.name)
         self.__doc__ = function.__doc__
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
@@ -100,8 +101,6 @@ class Step(Generic[P, R_co]):
         trace = current()
         if trace is None or not trace.open:
             return cast(R_co, self._definition.function(*args, **kwargs))
-        from flowdsl.call import add
-
         return cast(R_co, add(trace, self, args, kwargs, here()))
 
     def options(self, **options: Unpack[CallOptions]) -> Step[P, R_co]:
@@ -126,27 +125,23 @@ class _StepDecorator:
         return Step(StepDef(cast("FunctionType", function), self.kind, self.options, self.site))
 
 
-@overload
-def step(function: Callable[P, R_co], /) -> Step[P, R_co]: ...
-@overload
-def step(**options: Unpack[StepOptions]) -> _StepDecorator: ...
-def step(function: Any = None, /, **options: Any) -> Any:
+def step(*function: Never, **options: Unpack[StepOptions]) -> _StepDecorator:
     """Declare that a function is a step: `@step(image="python:3.12-slim", memory="4Gi")`.
 
     Calling it in a pipeline adds a task; elsewhere it is the plain function.
     """
-    decorator = _StepDecorator("python", options, here())
-    return decorator if function is None else decorator(function)
+    return _declared("python", function, options)
 
 
-@overload
-def container(function: Callable[P, R_co], /) -> Step[P, R_co]: ...
-@overload
-def container(**options: Unpack[StepOptions]) -> _StepDecorator: ...
-def container(function: Any = None, /, **options: Any) -> Any:
+def container(*function: Never, **options: Unpack[StepOptions]) -> _StepDecorator:
     """Declare a step in any language: the function says the command line by calling `command`."""
-    decorator = _StepDecorator("container", options, here())
-    return decorator if function is None else decorator(function)
+    return _declared("container", function, options)
+
+
+def _declared(kind: str, function: Sequence[Any], options: Mapping[str, Any]) -> _StepDecorator:
+    """The decorator; or the step, of a function under one without parentheses, which only lacks its options."""
+    decorator = _StepDecorator(kind, options, here())
+    return cast("_StepDecorator", decorator(*function)) if function else decorator
 
 
 class Commanded(BaseException):

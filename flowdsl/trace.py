@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Either, Expr, Get, InPod, Op, Poison, RunField
+from flowdsl.expr import Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField
 from flowdsl.place import Argument, Definition, Place, Site, extent, here, inside, through_library
 
 if TYPE_CHECKING:
@@ -132,9 +132,9 @@ class Trace:
         self.defaults: dict[tuple[int, str], Expr] = {}  # of parameters, lifted once
         self._told: set[tuple[Any, ...]] = set()
         self._misused: dict[tuple[int, int], dict[str, Site]] = {}  # the kinds of misuse, by instruction
-        self._asked: dict[tuple[int, int], int] = {}  # how often for its truth, by instruction
-        self._avoided: set[tuple[int, int]] = set()
-        self._last: tuple[int, int] | None = None
+        self._asked: dict[tuple[int, int], int] = {}  # how often for a truth, the last one last
+        self._answers: dict[tuple[int, int], bool] = {}  # what was answered last
+        self._better: dict[tuple[int, int], bool] = {}  # what is to be answered first, where that is known
 
     @property
     def graph(self) -> Graph:
@@ -178,23 +178,24 @@ class Trace:
         """An answer where Python asks for the truth of a run-time value.
 
         True first, so that the body of an `if` is run. Then False and True in ever longer turns, which
-        ends every loop; where True led to an exception, False comes first.
+        ends every loop. Where that led to an exception, the other answer for the first hundred times.
         """
         key = (id(site.code), site.lasti)
-        count = self._asked[key] = self._asked.get(key, 0) + 1
-        answer = count.bit_length() % 8 == 0 if key in self._avoided else count.bit_length() % 2 == 1
-        if answer:
-            self._last = key
-        return answer
+        count = self._asked.pop(key, 0) + 1
+        self._asked[key] = count
+        turn = count.bit_length()
+        better = self._better.get(key)
+        self._answers[key] = turn % 2 == 1 if better is None else (turn % 8 != 0) == better
+        return self._answers[key]
 
     def avoid(self) -> bool:
-        """Answer False first where True was answered last; False when there is nothing left to change."""
-        if self._last is None or self._last in self._avoided:
-            return False
-        self._avoided.add(self._last)
-        self._last = None
-        self._asked.clear()
-        return True
+        """Change the last answer that was not changed before; False when there is none."""
+        for key in reversed(self._asked):
+            if key not in self._better:
+                self._better[key] = not self._answers[key]
+                self._asked.clear()
+                return True
+        return False
 
 
 def _identity(place: Place) -> tuple[Any, ...]:
@@ -219,7 +220,10 @@ def current() -> Trace | None:
     if trace is None and _running:
         trace = _running[-1]
         owner = trace.graph.owner if trace.open and through_library() else None
-        trace.report("PipelineThread", here() if owner is None else Definition(owner.code))
+        if owner is None:
+            trace.report("PipelineThread", here())
+        else:  # where the body is by now differs from run to run
+            trace.report("PipelineThread", Definition(owner.code), (), pipeline=owner.name)
     return trace
 
 
@@ -309,6 +313,8 @@ def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
 
 def not_text(expr: Expr) -> str | None:
     """Why a value's text would differ between Python and Argo, or None where both agree."""
+    if isinstance(expr, OnVolume):
+        return "path on a volume"
     kind = expr.type
     if isinstance(expr, (Poison, InPod)) or (t.is_text(kind) and not isinstance(kind, t.Enumeration)):
         return None

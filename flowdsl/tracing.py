@@ -10,10 +10,11 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.expr import Expr, Param, Poison
+from flowdsl.expr import Expr, OnVolume, Param, Poison
 from flowdsl.lift import is_dict, items_of, lift, spelled
 from flowdsl.pipeline import Pipeline
 from flowdsl.place import Definition, Place, Site, is_library, is_ours, operation, words
+from flowdsl.signature import is_function
 from flowdsl.step import Step
 from flowdsl.trace import TOKEN, Graph, OutsidePipeline, Trace, start, stop
 from flowdsl.value import RunTimeValue, expr_of, is_value, value
@@ -36,11 +37,12 @@ _JSON = re.compile(r"Object of type \w+ is not")
 
 
 class BodyError(Exception):
-    """The user's pipeline raised an exception of its own: `original`."""
+    """The body of the pipeline `name` raised an exception of its own: `original`."""
 
-    def __init__(self, original: Exception) -> None:
+    def __init__(self, original: Exception | SystemExit, name: str) -> None:
         super().__init__(str(original))
         self.original = original
+        self.name = name
 
 
 def trace_pipeline(definition: PipelineDef) -> Trace:
@@ -67,6 +69,8 @@ def trace_graph(trace: Trace, definition: PipelineDef, site: Site) -> Graph:
         return known
     graph = Graph(definition)
     trace.graphs[id(definition)] = graph
+    if not is_function(definition.plain):
+        return graph
     kind = KINDS.get(definition.code.co_flags & sum(KINDS))
     if kind is not None:
         trace.report("NotABodyOfCalls", Definition(definition.code), (), name=definition.name, kind=kind)
@@ -97,15 +101,15 @@ def _run(trace: Trace, graph: Graph) -> bool:
         returned = definition.function(*positional, **inputs)
     except BodyError:
         raise
-    except Exception as error:
-        if _refused(trace, error):
+    except (Exception, SystemExit) as error:
+        if isinstance(error, Exception) and _refused(trace, error):
             return True
         if trace.avoid():
             return False
         if not trace.failed:
             if _is_ours(error):
                 raise
-            raise BodyError(error) from error
+            raise BodyError(error, definition.name) from error
         from traceback import format_exception_only
 
         # It may well come from the mistakes that were found before.
@@ -122,7 +126,7 @@ def _run(trace: Trace, graph: Graph) -> bool:
     return True
 
 
-def _is_ours(error: Exception) -> bool:
+def _is_ours(error: BaseException) -> bool:
     """Whether an exception is a bug of ours: raised in flowdsl, and not to tell the user something."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
@@ -252,5 +256,5 @@ def _lost_text(trace: Trace) -> None:
     if trace.failed:  # a mistake may be why they were lost
         return
     for number, made in enumerate(trace.tokens):
-        if number not in trace.arrived and not isinstance(made.expr, Poison):
+        if number not in trace.arrived and not isinstance(made.expr, (OnVolume, Poison)):
             trace.report("LostText", made.site)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import pathlib
+import re
 import types
 import typing
 from typing import Any
@@ -44,6 +45,14 @@ class Choice(Node):
     """A `Literal[...]` of strings, numbers or flags."""
 
     values: tuple[Any, ...]
+
+    def __eq__(self, other: object) -> bool:
+        # Python takes 1 and True for equal; their texts differ.
+        if not isinstance(other, Choice):
+            return False
+        return self.values == other.values and [*map(type, self.values)] == [*map(type, other.values)]
+
+    __hash__ = Node.__hash__
 
 
 class Enumeration(Node):
@@ -108,6 +117,7 @@ class Unsupported(Node):
 
     annotation: str
     reason: str
+    whole: str = ""  # the annotation and, of a record, which of its fields is at fault
 
 
 Type = (
@@ -150,6 +160,7 @@ _PLAIN: dict[object, Type] = {
     dict: Mapping(JSON),
 }
 _records: dict[type[Any], Type] = {}
+_MODULES = re.compile(r"\b(?:typing|collections\.abc)\.|<file [^<>\n]+>\.")
 
 
 def describe(annotation: object) -> Type:
@@ -248,7 +259,8 @@ def _record(cls: type[Any], named_tuple: bool) -> Type:
     for name in names:
         kind = describe(hints.get(name, object))
         if isinstance(kind, Unsupported):
-            return Unsupported(f"{cls.__name__}.{name}", kind.reason)
+            whole = f"{cls.__name__}, whose field `{name}` is {kind.whole or kind.annotation}"
+            return Unsupported(cls.__name__, kind.reason, whole)
         fields.append(Field(name, kind, name not in optional))
     return Record(cls, tuple(fields))
 
@@ -258,7 +270,7 @@ def _missing(value: object) -> bool:
 
 
 def _name(annotation: object) -> str:
-    return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+    return annotation.__name__ if isinstance(annotation, type) else _MODULES.sub("", str(annotation))
 
 
 def spell(kind: Type) -> str:
@@ -302,8 +314,13 @@ def base(kind: Type) -> Type:
     return kind
 
 
+_SCALARS = frozenset({Text, Number, Flag, Nothing, Choice, Enumeration, Json})
+
+
 def holds_file(kind: Type) -> bool:
     """Whether a value of the type contains a file anywhere."""
+    if type(kind) in _SCALARS:
+        return False
     match kind:
         case File():
             return True

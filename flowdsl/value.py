@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Never, TypeGuard
 from flowdsl import types as t
 from flowdsl.expr import Const, Expr, Get, Many, Poison, Rows
 from flowdsl.operators import operate
-from flowdsl.place import here, operation, words
+from flowdsl.place import here, operation, unpacked, words
 from flowdsl.trace import DAMAGED, TOKEN, complain, current, token
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_COUNTERS = {"range", "chr", "bytearray", "islice"}
+_COUNTERS = {"range", "chr", "bytearray"}
 _PYTHON: dict[type, Any] = {t.Text: str, t.Flag: bool, t.Nothing: type(None), t.File: pathlib.Path}
 
 
@@ -77,7 +77,7 @@ class RunTimeValue:
 
     def __iter__(self) -> Iterator[Any]:
         expr = expr_of(self)
-        wanted = _unpacked()
+        wanted = unpacked(here())
         parts = _parts_of(expr)
         if parts is None:
             if not isinstance(expr, Poison):
@@ -212,14 +212,6 @@ def _refuse(stand_in: RunTimeValue, kind: str, **data: str) -> Any:
 
 def _has_field(kind: t.Type, name: str) -> bool:
     return isinstance(kind, t.Record) and any(field.name == name for field in kind.fields)
-
-
-def _unpacked() -> tuple[int, int | None] | None:
-    """How many values the user's statement unpacks, at least and at most; None where it is no unpacking."""
-    name, number = operation(here())
-    if name == "UNPACK_SEQUENCE":
-        return number, number
-    return (number % 256 + number // 256, None) if name == "UNPACK_EX" else None
 
 
 def _parts_of(expr: Expr) -> list[Expr] | None:

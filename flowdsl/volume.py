@@ -39,6 +39,9 @@ class Volume:
         # A step declares `Path`, and inside the pod it is one; here it is only the way to it.
         return cast(Path, VolumePath(self, _text(path)))
 
+    def __str__(self) -> str:
+        return _shown(self, self, "")
+
     def __repr__(self) -> str:
         return f"Volume({self.name!r})"
 
@@ -67,6 +70,9 @@ class VolumePath:
             f"{self!r} is a path on a volume of the cluster: pass it to a step, which sees it as a Path"
         )
 
+    def __str__(self) -> str:
+        return _shown(self, self.volume, self.text)
+
     def __repr__(self) -> str:
         return f"{self.volume!r} / {self.text!r}"
 
@@ -74,6 +80,15 @@ class VolumePath:
 def _text(path: Any) -> str:
     # format() before os.fspath: a run-time value answers both with the token that stands for it.
     return path if isinstance(path, str) else format(path, "") if _is_value(path) else str(path)
+
+
+def _shown(thing: Volume | VolumePath, volume: Volume, text: str) -> str:
+    """The text of a volume or path: in a pipeline what is found again in the texts that tasks are given."""
+    from flowdsl import types as t
+    from flowdsl.expr import Const, OnVolume
+    from flowdsl.trace import current, token
+
+    return repr(thing) if current() is None else token(OnVolume(volume, Const(text, t.TEXT)))
 
 
 def _is_value(path: object) -> bool:

@@ -300,9 +300,6 @@ DEFINITIONS: list[tuple[tuple[str, ...] | Definition, str]] = [
     (("parameter", "x"), "def f(a): pass"),
     (("returns",), "def f(a) -> «tuple[int, str]»: pass"),
     (("returns",), "def f(a): pass"),
-    (("decorator_argument", "memory"), "@step(\n    image='a',\n    memory=«'8' 'GB'»,\n)\ndef f(a): pass"),
-    (("decorator_argument", "memory"), "@step(cpu=1)\n@step(memory=«1»)\n@step(memory=2)\ndef f(a): pass"),
-    (("decorator_argument", "memory"), "@bare\n@step(cpu=1)\ndef f(a): pass"),
     (Definition(NOWHERE), "def «f»(x): pass"),
     (Definition(NOWHERE, "x"), "def f(a, «x»: int = 2): pass"),
     (Definition(NOWHERE, "x"), "def f(é='é', *, «x»: int = 2): pass"),
@@ -312,8 +309,6 @@ DEFINITIONS: list[tuple[tuple[str, ...] | Definition, str]] = [
     (Definition(NOWHERE, "x", "default"), "def f(a, /, b, *, c, x: int = «2», y): pass"),
     (Definition(NOWHERE, "x", "default"), "def «f»(a, x, b=1): pass"),
     (Definition(NOWHERE, "y", "default"), "def «f»(a, x=1): pass"),
-    (Definition(NOWHERE, "cpu", "option"), "@step(cpu=«0»)\ndef f(a): pass"),
-    (Definition(NOWHERE, "cpu", "option"), "o = {'cpu': 0}\n@step(**o)\ndef «f»(a): pass"),
     (Definition(NOWHERE, "return"), "def f(a) -> «int»: pass"),
 ]
 

@@ -262,12 +262,15 @@ def test_what_cannot_be_read(folder: Path) -> None:
 
 def test_what_is_not_there(folder: Path) -> None:
     write(folder / "pipeline.py", "")
+    (folder / "link.py").symlink_to("gone.py")
     for name, code, way_out in (
         ("pipelin.py", "FD102", "did you mean `pipeline.py`?"),
         ("other/x.py", "FD102", f"name a file that exists; the current folder is {folder}"),
         ("pipeline.py/x", "FD102", "name a file that exists"),
         (".", "FD103", "name the file in it that defines the pipeline: `pipeline.py`"),
         ("a\0b", "FD106", "give yourself the right to read it, or name another file"),
+        (f"{'x' * 300}.py", "FD106", "give yourself the right to read it, or name another file"),
+        ("link.py", "FD102", "it is a link to `gone.py`, which is not there: make the link anew"),
     ):
         with pytest.raises(LoadError) as caught:
             load(Path(name))

@@ -22,6 +22,7 @@ def test_the_yaml_of_each_construct(case: Path, request: pytest.FixtureRequest) 
 
 
 HEAD = """
+import functools
 from enum import Enum
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -88,6 +89,11 @@ def option(x: str | None) -> None: ...
 
 @step(image=I)
 def anything(x: object) -> None: ...
+
+@step(image=I)
+@functools.lru_cache
+def cached(x: str) -> int:
+    return len(x)
 """
 
 
@@ -187,3 +193,13 @@ def test_no_expression_uses_let_and_none_holds_the_end_of_a_tag() -> None:
     for case in CASES:
         text = case.with_suffix(".yaml").read_text(encoding="utf-8")
         assert "let " not in text.replace("outlet ", "")
+
+
+def test_a_step_may_be_a_function_in_a_decorator_that_is_written_in_c(tmp_path: Path) -> None:
+    assert tasks(tmp_path, "cached('x')") == {
+        "cached": {
+            "name": "cached",
+            "template": "cached",
+            "arguments": {"parameters": [{"name": "x", "value": "x"}]},
+        }
+    }

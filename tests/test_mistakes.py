@@ -79,6 +79,7 @@ UNLOADABLE = {
     "misspelt_pipeline": Given("pipeline.py:nigthly", {"pipeline.py": PIPELINE}),
     "not_python": Given("pipeline.py", {"pipeline.py": PIPELINE.replace(b'"orders")', b'"orders"')}),
     "link_to_itself": Given("pipeline.py", {"pipeline.py": None}),
+    "long_name": Given(f"{'nightly-' * 40}jobs/pipeline.py", {}),
 }
 
 

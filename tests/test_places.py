@@ -89,7 +89,6 @@ def test_a_function_without_text_is_declared_at_its_line() -> None:
     assert sources.resolve(Definition(scope["f"].__code__, "x")) == Span("<a string>", 2, 0, 2, 0)
     assert sources.parameter(scope["f"], "x") is None
     assert sources.returns(scope["f"]) is None
-    assert sources.decorator_argument(scope["f"], "x") is None
 
 
 def test_a_lambda_is_declared_at_its_line() -> None:

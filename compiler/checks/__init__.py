@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks import branches, definitions, identity
+from flowdsl.compiler.checks import branches, definitions, identity, volumes
+from flowdsl.mistakes import EitherKnown, KnownCondition
+from flowdsl.place import Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from flowdsl.compiler.options import Declared
     from flowdsl.diagnostic import Diagnostic
     from flowdsl.pipeline import PipelineDef
     from flowdsl.source import Sources
@@ -24,14 +27,40 @@ CHECKS: tuple[Callable[[Graph, Sources], Iterable[Diagnostic]], ...] = (
     branches.values,
     identity.unseen_questions,
     definitions.call_options,
+    definitions.images,
+    volumes.arguments,
 )
 
 
-def check_definitions(found: Sequence[StepDef | PipelineDef], roots: Collection[int]) -> list[Diagnostic]:
+def check_definitions(
+    found: Sequence[StepDef | PipelineDef], roots: Collection[int], declared: Declared
+) -> list[Diagnostic]:
     """What is wrong with the definitions of steps and pipelines; `roots` are the ids of those compiled."""
-    return [one for each in found for one in definitions.definition(each, id(each) in roots)]
+    return [one for each in found for one in definitions.definition(each, id(each) in roots, declared)]
 
 
 def check_trace(trace: Trace, sources: Sources) -> list[Diagnostic]:
-    """What is wrong with what the pipelines do."""
-    return [one for graph in trace.graphs.values() for check in CHECKS for one in check(graph, sources)]
+    """What is wrong with what the pipelines do, as they were traced and as the checks find it."""
+    found = [one for graph in trace.graphs.values() for check in CHECKS for one in check(graph, sources)]
+    if not trace.failed:  # a mistake may be why there are none
+        found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
+    # `when(x is None)` is one mistake: what it asks, not that the answer is known.
+    asked = [one.place for one in found if isinstance(one.place, Span)]
+    known = (KnownCondition, EitherKnown)
+    return found + [
+        one
+        for one in trace.problems
+        if not (asked and isinstance(one.finding, known) and _holds(sources.resolve(one.place), asked))
+    ]
+
+
+def _holds(whole: Span | None, parts: Iterable[Span]) -> bool:
+    """Whether one of the parts stands in a stretch of a file."""
+    if whole is None:
+        return False
+    return any(
+        part.file == whole.file
+        and (whole.line, whole.column) <= (part.line, part.column)
+        and (part.end_line, part.end_column) <= (whole.end_line, whole.end_column)
+        for part in parts
+    )

@@ -22,7 +22,7 @@ Use = tuple[Expr, "Region | None", Place]
 
 def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     """Every expression of a graph, judged at the place where it is used."""
-    for expr, region, place in _uses(graph):
+    for expr, region, place in uses(graph):
         yield from _escapes(expr, region, place)
         if any(_foreign(leaf, graph) for leaf in leaves(expr)):
             yield Diagnostic(mistakes.ForeignValue(), place)
@@ -30,7 +30,7 @@ def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             yield Diagnostic(mistakes.RowsInside(), place)
 
 
-def _uses(graph: Graph) -> Iterator[Use]:
+def uses(graph: Graph) -> Iterator[Use]:
     """Every expression that could be wrong, the region it is used in, and where."""
     regions: dict[int, Region] = {}
     for call in graph.calls:
@@ -51,7 +51,7 @@ def _uses(graph: Graph) -> Iterator[Use]:
         condition = region.condition
         if isinstance(condition, Op) and condition.op == "not" and id(condition.args[0]) in asked:
             continue  # `otherwise` asks what its `when` asks
-        yield condition, region.parent, Argument(region.site, position=0)
+        yield condition, region.parent, Argument(region.site, "condition", 0)
     if graph.result is not None:
         yield graph.result, None, Definition(graph.owner.code, "return")
 

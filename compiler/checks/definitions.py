@@ -3,62 +3,81 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl import mistakes as language
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
+from flowdsl.compiler.checks import volumes
 from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import OnVolume
 from flowdsl.grammar.names import is_parameter_name
-from flowdsl.lift import lift
+from flowdsl.lift import lift, text
 from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Argument, Definition, Place
-from flowdsl.signature import MISSING
+from flowdsl.place import Argument, Definition
+from flowdsl.signature import MISSING, is_function
 from flowdsl.tracing import KINDS
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.place import Site
+    from flowdsl.compiler.options import Declared
+    from flowdsl.diagnostic import Finding
+    from flowdsl.place import Place, Site
     from flowdsl.signature import Parameter, Signature
     from flowdsl.source import Sources
     from flowdsl.step import StepDef
     from flowdsl.trace import Graph
 
 _CALL_OPTIONS = ("name", "after")
+_WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
+_WORDS = {"python": "step", "container": "container"}
 
 
-def definition(found: StepDef | PipelineDef, root: bool) -> Iterator[Diagnostic]:
+def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
     """Everything that is wrong with one definition."""
+    if not is_function(found.plain):
+        what = "pipeline" if isinstance(found, PipelineDef) else _WORDS[found.kind]
+        yield Diagnostic(mistakes.NotAFunction(what, _called(found)), found.site)
+        return
     code = found.code
-
-    def option(name: str) -> Place:
-        return Definition(code, name, "option")
-
     if isinstance(found, PipelineDef):
-        _, problems = pipeline_options(found.options, option)
+        _, problems = pipeline_options(found.options, functools.partial(Argument, found.site))
     else:
-        _, problems = settings(found.options, option, STEP_OPTIONS)
+        _, problems = declared(found)
+        yield from volumes.mounted(found.options)
     yield from problems
     signature = found.signature
-    if signature.unreadable is not None:
-        yield Diagnostic(mistakes.UnreadableAnnotations(found.name, signature.unreadable), Definition(code))
+    for name, problem in signature.unreadable:
+        place = Definition(code, name or None, "annotation")
+        yield Diagnostic(mistakes.UnreadableAnnotation(found.name, problem), place)
+    if signature.unreadable:
         return
     for name in signature.variadic:
         yield Diagnostic(mistakes.Variadic(found.name, name), Definition(code, name.lstrip("*")))
     for parameter in signature.parameters:
         yield from _parameter(found, parameter, root)
     if isinstance(signature.returns, t.Unsupported) and not code.co_flags & sum(KINDS):
-        kind = signature.returns
-        yield Diagnostic(
-            mistakes.BadAnnotation("the result", found.name, kind.annotation, kind.reason),
-            Definition(code, "return"),
-        )
+        yield Diagnostic(_misfit("the result", found, signature.returns), Definition(code, "return"))
     for out in t.outputs(signature.returns):
         if not is_parameter_name(out.name):
             yield Diagnostic(mistakes.BadName(out.name), Definition(code, "return"))
+
+
+def _called(found: StepDef | PipelineDef) -> str:
+    """What is not a function, in words."""
+    thing = cast("object", found.plain)
+    if isinstance(thing, type):
+        return f"the class `{found.name}`"
+    if type(thing) is type(len):
+        return f"`{found.name}`, which is not written in Python"
+    return f"a `{type(thing).__name__}`"
+
+
+def _misfit(what: str, found: StepDef | PipelineDef, kind: t.Unsupported) -> Finding:
+    return mistakes.BadAnnotation(what, found.name, kind.whole or kind.annotation, kind.reason)
 
 
 def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -> Iterator[Diagnostic]:
@@ -67,11 +86,8 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
         yield Diagnostic(mistakes.NoAnnotation(parameter.name, found.name), Definition(code, parameter.name))
         return
     if isinstance(parameter.type, t.Unsupported):
-        kind = parameter.type
-        yield Diagnostic(
-            mistakes.BadAnnotation(f"`{parameter.name}`", found.name, kind.annotation, kind.reason),
-            Definition(code, parameter.name, "annotation"),
-        )
+        place = Definition(code, parameter.name, "annotation")
+        yield Diagnostic(_misfit(f"`{parameter.name}`", found, parameter.type), place)
         return
     if not is_parameter_name(parameter.name):
         yield Diagnostic(mistakes.BadName(parameter.name), Definition(code, parameter.name))
@@ -80,9 +96,12 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
             isinstance(parameter.type, t.Maybe) and parameter.default is None
         )
         if not given or parameter.default is MISSING:
-            yield Diagnostic(
-                mistakes.FileDefault(parameter.name, found.name), Definition(code, parameter.name)
-            )
+            missing = mistakes.FileDefault(parameter.name, t.spell(parameter.type), found.name)
+            yield Diagnostic(missing, Definition(code, parameter.name))
+        elif type(parameter.default) is VolumePath:
+            place = Definition(code, parameter.name, "default")
+            yield from volumes.volume(parameter.default.volume)
+            yield from volumes.escape(OnVolume(parameter.default.volume, text(parameter.default.text)), place)
     elif root and parameter.default is not MISSING:
         yield from _default(parameter, Definition(code, parameter.name, "default"))
 
@@ -102,7 +121,7 @@ def _default(parameter: Parameter, place: Place) -> list[Diagnostic]:
 
 
 def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
-    """Errors in the options of single calls; what is only doubtful is said when the options are used."""
+    """What is wrong with the options of single calls."""
     told: set[Site] = set()
     for call in graph.calls:
         site = call.override
@@ -116,7 +135,28 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
         else:
             known = (*STEP_OPTIONS, *_CALL_OPTIONS)
             _, found = settings(call.options, functools.partial(Argument, site), known)
-            yield from (one for one in found if one.finding.severity == "error")
+            yield from found
+            yield from volumes.mounted(call.options)
+
+
+def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
+    """Steps that are called without an image."""
+    told: set[int] = set()
+    for call in graph.calls:
+        step = call.target
+        if isinstance(step, PipelineDef) or (id(step) in told and not call.options):
+            continue
+        told.add(id(step))
+        written = {*step.options, *call.options}
+        # An option that is misspelt may be meant to be this one.
+        if "image" not in written and written <= _WRITTEN and is_function(step.plain):
+            yield Diagnostic(mistakes.NoImage(step.name), Definition(step.code))
+
+
+def calls(graph: Graph) -> Iterator[Diagnostic]:
+    """A pipeline that calls nothing: Argo takes no graph without tasks."""
+    if not graph.calls and is_function(graph.owner.plain):
+        yield Diagnostic(mistakes.EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
 
 
 def classes(signature: Signature) -> list[type[Any]]:

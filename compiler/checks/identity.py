@@ -6,6 +6,7 @@ Python decides these by itself, so the body is searched for them, with what its 
 from __future__ import annotations
 
 import ast
+import enum
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl import mistakes as language
@@ -99,12 +100,19 @@ class _Body:
         if not kinds:
             return None
         if not (_is_none(left) or _is_none(right)):
-            return language.RunTimeIdentity(ast.unparse(node))
+            # A run-time value is never an object of the user's own, such as the default of a parameter.
+            both = self._equal_by_value(left) and self._equal_by_value(right)
+            return language.RunTimeIdentity(ast.unparse(node)) if both else None
         # `if corpus is None: corpus = load()` asks about a variable that is None at first, and is right.
         asked = right if _is_none(left) else left
         if isinstance(asked, ast.Name) and asked.id in self.reset and not any(map(_open, kinds)):
             return None
         return mistakes.IsNone(ast.unparse(node))
+
+    def _equal_by_value(self, node: ast.expr) -> bool:
+        """Whether `==` would find what an expression means equal to another object."""
+        found = (is_value(one) or isinstance(one, (enum.Enum, str, int, float)) for one in self._values(node))
+        return isinstance(node, ast.Constant) or any(found)
 
     def _kinds(self, node: ast.expr) -> list[t.Type]:
         """The types of the run-time values that an expression may be."""
@@ -148,7 +156,8 @@ def _taken(thing: Any, name: str | None, key: Any = None) -> Any:
     try:
         if name is None:
             return thing[key] if is_value(thing) or type(thing) in (list, tuple, dict) else None
-        holds = is_value(thing) or isinstance(t.describe(cast("object", type(thing))), t.Record)
+        kind = t.describe(cast("object", thing if isinstance(thing, type) else type(thing)))
+        holds = is_value(thing) or isinstance(kind, (t.Record, t.Enumeration))
         return getattr(thing, name) if holds else None
     except (OutsidePipeline, LookupError, TypeError, AttributeError):
         return None

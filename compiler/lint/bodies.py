@@ -132,6 +132,8 @@ def images(view: View) -> Iterator[Problem]:
     """Containers have an image, and a command, so that Argo need not ask the registry."""
     for template in view.templates:
         for place, container in template.containers:
+            if container.get("image") and container.get("command"):
+                continue
             default = inside(view.defaults, str(place[0])) if len(place) == 1 else {}
             path = (*template.path, *place)
             if not (container.get("image") or default.get("image")):
@@ -150,12 +152,15 @@ def mounts(view: View) -> Iterator[Problem]:
         if not template.is_pod:
             continue
         yield from _paths(template)
-        known = shared | {each.get("name") for each in entries(template.data, "volumes")}
-        if view.external or any("{{" in str(each) for each in known):
-            continue
         owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
-        for place, owner in owners:
-            for index, mount in enumerate(entries(owner, "volumeMounts")):
+        mounted = [(place, listed) for place, owner in owners if (listed := entries(owner, "volumeMounts"))]
+        if view.external or not mounted:
+            continue
+        known = shared | {each.get("name") for each in entries(template.data, "volumes")}
+        if any("{{" in str(each) for each in known):
+            continue
+        for place, listed in mounted:
+            for index, mount in enumerate(listed):
                 name = string(mount, "name")
                 if name and name not in known and "{{" not in name:
                     path = (*template.path, *place, "volumeMounts", index, "name")
@@ -281,30 +286,36 @@ def output_parameters(view: View) -> Iterator[Problem]:
             path = (*template.path, "outputs", "parameters", index)
             source: Object | None = parameter.get("valueFrom")
             allowed = SOURCES_OF.get(template.body, ())
-            way = "use " + " or ".join(f"`valueFrom.{field}`" for field in allowed or ("supplied",))
             if parameter.get("value") is not None:
                 if source is not None:
                     finding = OutputSource(name, "has both `value` and `valueFrom`", "keep one of them")
                     yield Problem(path, finding)
                 elif template.body == "suspend":
-                    yield Problem(
-                        (*path, "value"),
-                        OutputSource(name, "has a `value`, which stops Argo's controller", way),
+                    finding = OutputSource(
+                        name, "has a `value`, which stops Argo's controller", _way(allowed)
                     )
+                    yield Problem((*path, "value"), finding)
                 continue
             if source is None:
-                yield Problem(path, OutputSource(name, "has no source", way))
+                yield Problem(path, OutputSource(name, "has no source", _way(allowed)))
                 continue
             given = [field for field in SOURCES if source.get(field)]
             given += ["supplied"] if source.get("supplied") is not None else []
             if not given:
-                yield Problem((*path, "valueFrom"), OutputSource(name, "has no source in `valueFrom`", way))
+                finding = OutputSource(name, "has no source in `valueFrom`", _way(allowed))
+                yield Problem((*path, "valueFrom"), finding)
             elif len(given) > 1:
                 found = "has several sources: " + ", ".join(f"`{field}`" for field in given)
                 yield Problem((*path, "valueFrom"), OutputSource(name, found, "keep one of them"))
             elif allowed and given[0] not in allowed:
                 found = f"cannot come from `{given[0]}` in a template with `{template.body}`"
-                yield Problem((*path, "valueFrom", given[0]), OutputSource(name, found, way), on_key=True)
+                finding = OutputSource(name, found, _way(allowed))
+                yield Problem((*path, "valueFrom", given[0]), finding, on_key=True)
+
+
+def _way(allowed: tuple[str, ...]) -> str:
+    """The sources that an output can have, in words."""
+    return "use " + " or ".join(f"`valueFrom.{field}`" for field in allowed or ("supplied",))
 
 
 def container_sets(view: View) -> Iterator[Problem]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.tree import entries, is_list, is_mapping, string
+from flowdsl.compiler.lint.tree import compact, entries, is_list, is_mapping
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.tree import Object
+    from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import View
 
 KIB = 1024
@@ -26,13 +25,16 @@ MOST_VARIABLE = 128 * KIB
 """Bytes of one environment variable or argument. Source: Linux, MAX_ARG_STRLEN."""
 
 
+_SMALLER = "let a step make the items or values and hand them on, or run the work as several workflows"
+
+
 class ObjectTooBig(Finding):
     """A manifest that no cluster can run."""
 
     code = "FD595"
     title = "the {kind} is {size} KiB; Argo takes less than {most}"
     label = "{size} KiB"
-    help = "keep values and items in files or ConfigMaps, or run the work as several workflows"
+    help = _SMALLER
     kind: str
     size: int
     most: int
@@ -45,7 +47,7 @@ class ObjectBig(Finding):
     severity = "warning"
     title = "the {kind} is {size} KiB, and its status has to fit into the same {most} KiB"
     label = "{size} KiB"
-    help = "keep values and items in files or ConfigMaps, or run the work as several workflows"
+    help = _SMALLER
     kind: str
     size: int
     most: int
@@ -57,7 +59,7 @@ class ValueTooBig(Finding):
     code = "FD597"
     title = "the value of `{name}` is {size} KiB; a container can be given {most}"
     label = "{size} KiB"
-    help = "hand the value on as a file, such as an artifact with `raw`"
+    help = "hand it on as a file: let a step return it as a Path; in YAML use an artifact, such as one with `raw`"
     name: str
     size: int
     most: int
@@ -82,33 +84,40 @@ def object_size(view: View) -> Iterator[Problem]:
     """The whole object is small enough for Argo, with room for its status."""
     size = _size(view)
     if size >= MOST_OBJECT:
-        yield Problem((), ObjectTooBig(view.kind, size // KIB, MOST_OBJECT // KIB))
+        yield Problem(_heaviest(view, size), ObjectTooBig(view.kind, size // KIB, MOST_OBJECT // KIB))
     elif size >= BIG_OBJECT:
-        yield Problem((), ObjectBig(view.kind, size // KIB, MOST_OBJECT // KIB))
+        yield Problem(_heaviest(view, size), ObjectBig(view.kind, size // KIB, MOST_OBJECT // KIB))
+
+
+def _heaviest(view: View, size: int) -> Path:
+    """The loop that is most of an object of that size; the object itself where there is none."""
+    for call in view.calls:
+        if call.data.get("withItems") and 2 * len(view.survey(call).text) > size:
+            return (*call.path, "withItems")
+    return ()
+
+
+_ESCAPED = b'"\\\n\t\r'
 
 
 def _size(view: View) -> int:
     """The bytes of the document as JSON without spaces; escapes in long loops are not counted."""
-    size = 0
+    listed = view.listed
+    size = max(len(listed) - 1, 0)  # the commas between them
     emptied: dict[int, Object] = {}
     for call in view.calls:
         items = call.data.get("withItems")
         if items and len(items) > 100 and (counted := view.survey(call).size) is not None:
             size += counted
             emptied[id(call.data)] = {**call.data, "withItems": []}
-    document: Any = view.document
-    if emptied:
-        document = _exchanged(document, emptied)
-    return size + _bytes(
-        json.dumps(
-            document,
-            ensure_ascii=False,
-            separators=(",", ":"),
-            default=str,
-            skipkeys=True,
-            check_circular=False,
-        )
-    )
+    for template in listed:
+        if emptied:
+            size += _bytes(compact(_exchanged(template.data, emptied)))
+        else:
+            source = template.source.encode("utf-8", "surrogatepass")
+            size += _bytes(template.text) + 2 * len(source) - len(source.translate(None, _ESCAPED))
+    without = {id(view.spec): {**view.spec, "templates": []}} if listed else {}
+    return size + _bytes(compact(_exchanged(view.document, without)))
 
 
 def _exchanged(node: Any, others: dict[int, Object]) -> Any:
@@ -125,7 +134,7 @@ def values(view: View) -> Iterator[Problem]:
     lists = [((*view.path, "arguments"), entries(view.spec, "arguments", "parameters"))]
     for template in view.templates:
         lists.append(((*template.path, "inputs"), entries(template.data, "inputs", "parameters")))
-        if size := _excess(string(template.data, "script", "source")):
+        if size := _excess(template.source):
             big = SourceBig(template.title, size // KIB, MOST_VARIABLE // KIB)
             yield Problem((*template.path, "script", "source"), big)
     if any(map(_excess, view.values)):
@@ -149,4 +158,4 @@ def _excess(value: object) -> int:
 
 
 def _bytes(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -169,14 +169,16 @@ def unique_names(view: View) -> Iterator[Problem]:
     spec, path = view.spec, view.path
     yield from _repeated(spec.get("templates"), (*path, "templates"), "template")
     yield from _repeated(spec.get("volumes"), (*path, "volumes"), "volume")
-    yield from _repeated_in(spec.get("arguments"), (*path, "arguments"))
+    yield from _repeated_in(inside(spec, "arguments"), (*path, "arguments"))
     for template in view.templates:
         data, path = template.data, template.path
         for field in ("inputs", "outputs"):
-            yield from _repeated_in(data.get(field), (*path, field))
-        yield from _repeated(data.get("volumes"), (*path, "volumes"), "volume")
-        group = inside(data, "containerSet")
-        yield from _repeated(group.get("containers"), (*path, "containerSet", "containers"), "container")
+            yield from _repeated_in(inside(data, field), (*path, field))
+        if "volumes" in data:
+            yield from _repeated(data["volumes"], (*path, "volumes"), "volume")
+        if "containerSet" in data:
+            listed = entries(data, "containerSet", "containers")
+            yield from _repeated(listed, (*path, "containerSet", "containers"), "container")
         what = "task" if template.body == "dag" else "step"
         if len({call.name for call in template.calls}) < len(template.calls):
             first: dict[str, int] = {}
@@ -185,24 +187,28 @@ def unique_names(view: View) -> Iterator[Problem]:
                     yield Problem((*call.path, "name"), DuplicateName(call.name, what, first[call.name]))
     for call in view.calls:
         if (arguments := call.data.get("arguments")) is not None:
-            for field, what in (("parameters", "parameter"), ("artifacts", "artifact")):
-                entries: list[Object] = arguments.get(field) or []
-                if len(entries) > 1 and len(by_name(entries)) < len(entries):
-                    yield from _repeated(entries, (*call.path, "arguments", field), what)
+            for field, what in _LISTS:
+                given: list[Object] = arguments.get(field) or []
+                if len(given) > 1 and len(by_name(given)) < len(given):
+                    yield from _repeated(given, (*call.path, "arguments", field), what)
 
 
-def _repeated_in(lists: Object | None, path: Path) -> Iterator[Problem]:
+_LISTS = (("parameters", "parameter"), ("artifacts", "artifact"))
+
+
+def _repeated_in(lists: Object, path: Path) -> Iterator[Problem]:
     """The repeated names among the parameters and artifacts of inputs, outputs or arguments."""
-    for field, what in (("parameters", "parameter"), ("artifacts", "artifact")):
-        yield from _repeated((lists or {}).get(field), (*path, field), what)
+    for field, what in _LISTS:
+        if field in lists:
+            yield from _repeated(lists[field], (*path, field), what)
 
 
-def _repeated(entries: list[Object] | None, path: Path, what: str) -> Iterator[Problem]:
+def _repeated(listed: list[Object] | None, path: Path, what: str) -> Iterator[Problem]:
     """The entries of a list that have the name of an earlier one."""
-    if not entries or len(by_name(entries)) == len(entries):
+    if not listed or len(by_name(listed)) == len(listed):
         return
     first: dict[str, int] = {}
-    for index, entry in enumerate(entries):
+    for index, entry in enumerate(listed):
         name: str = entry.get("name") or ""
         if name and first.setdefault(name, index) != index:
             yield Problem((*path, index, "name"), DuplicateName(name, what, first[name]))
@@ -219,7 +225,7 @@ def artifact_names(view: View) -> Iterator[Problem]:
         for field in lists:
             for index, entry in enumerate(entries(template.data, *field)):
                 for key, what in (("name", "an artifact"), ("globalName", "a global output")):
-                    name = string(entry, key)
+                    name: str = entry.get(key) or ""
                     filled = field[0] == "outputs" and "{{" in name
                     if name and not filled and not is_parameter_name(name):
                         path = (*template.path, *field, index, key)
@@ -238,14 +244,15 @@ def labels(view: View) -> Iterator[Problem]:
         metadata = inside(view.document, "spec", "workflowMetadata")
         yield from _metadata(metadata, ("spec", "workflowMetadata"))
     for template in view.templates:
-        yield from _metadata(inside(template.data, "metadata"), (*template.path, "metadata"))
+        if "metadata" in template.data:
+            yield from _metadata(inside(template.data, "metadata"), (*template.path, "metadata"))
         display = string(template.data, "annotations", DISPLAY_NAME)
         if display and "{{" not in display and _DISPLAY_NAME.fullmatch(display) is None:
             finding = BadLabel(display, "a display name", DISPLAY_FORM)
             yield Problem((*template.path, "annotations", DISPLAY_NAME), finding)
     for owner, path in view.owners:
-        selector = inside(owner, "nodeSelector")
-        yield from _labels(selector, (*path, "nodeSelector"), "a node's label", filled=True)
+        if selector := inside(owner, "nodeSelector"):
+            yield from _labels(selector, (*path, "nodeSelector"), "a node's label", filled=True)
 
 
 def _metadata(metadata: Object, path: Path, filled: bool = True) -> Iterator[Problem]:
@@ -282,7 +289,7 @@ def containers(view: View) -> Iterator[Problem]:
                 path = (*template.path, *place, "name")
                 yield Problem(path, BadContainerName(name, reason, instead))
             for index, variable in enumerate(entries(container, "env")):
-                name = string(variable, "name")
+                name = variable.get("name") or ""
                 if not name or "{{" in name or is_env_name(name):
                     continue
                 kind = UnusualVariableName if is_relaxed_env_name(name) else BadVariableName

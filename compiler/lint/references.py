@@ -39,6 +39,7 @@ EXPRESSIONS = frozenset(("expression", "fromExpression"))
 """Fields that hold an expression without braces."""
 
 _SIMPLE = re.compile(r"\{\{([^{}=][^{}]*)\}\}")
+_READ = ('"expression":', '"fromExpression":', '"when":')
 
 
 class Late(NamedTuple):
@@ -82,6 +83,10 @@ def references(view: View) -> Iterator[Problem]:
             data = {
                 key: value for key, value in data.items() if key not in ("steps", "dag", "outputs", "metrics")
             }
+        elif all(plain(text, scope.allowed) for text in (template.source, template.text)) and not any(
+            field in template.text for field in _READ
+        ):
+            continue
         yield from reader.texts(data, template.path, Place(template, None).outer)
     yield from late_problems(late)
 
@@ -115,6 +120,14 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 finding = misspelt(name)
             if finding is not None:
                 yield Problem(path, finding)
+
+
+def plain(text: str, allowed: frozenset[str]) -> bool:
+    """Whether all tags are simple ones, of variables that surely exist; of one text, or of several as JSON."""
+    if "{{" not in text:
+        return True
+    bodies = _SIMPLE.findall(text)
+    return len(bodies) == text.count("{{") and allowed.issuperset(bodies)
 
 
 def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
@@ -171,7 +184,7 @@ class Reader:
         """A quick test for texts with nothing but variables that surely exist: most texts of a big graph."""
         template, allowed = self.template, self.scope.allowed
         word, index = WORD_OF[template.body], template.call_index
-        outputs = [call.outputs for call in template.calls]
+        calls = template.calls
         if template.body == "dag":
             before: list[Collection[int]] = [
                 set(each) if len(each) > 8 else each for each in template.dag.needs
@@ -181,7 +194,7 @@ class Reader:
             ends: list[int] = [0]
             for group in groups:
                 ends.append(ends[-1] + len(group))
-            before = [range(ends[call.group]) for call in template.calls]
+            before = [range(ends[call.group]) for call in calls]
 
         everywhere: set[str] = set()  # texts that are right wherever they stand
 
@@ -203,7 +216,7 @@ class Reader:
                 producer = index.get(parts[1], -1)
                 if producer not in before[position]:
                     return False
-                known = outputs[producer]
+                known = calls[producer].outputs
                 if known is None or parts[2] not in known:
                     return False
             return True

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import View
+    from flowdsl.compiler.lint.view import Template, View
 
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 
@@ -201,14 +201,8 @@ def _claims(view: View) -> Iterator[Problem]:
 def placement(view: View) -> Iterator[Problem]:
     """Node selectors, tolerations and affinities have a form that the API server takes."""
     for template in view.templates:
-        claims = any(inside(container, "resources").get("claims") for _, container in template.containers)
-        asked = {
-            str(name).partition("/")[0]
-            for _, container in template.containers
-            for name in inside(container, "resources", "limits")
-        }
         for name in inside(template.data, "nodeSelector"):
-            if name in DEVICES and name.partition("/")[0] not in asked and not claims:
+            if name in DEVICES and not _asks(template, name.partition("/")[0]):
                 yield Problem((*template.path, "nodeSelector", name), DeviceAsLabel(str(name)), on_key=True)
     for owner, path in view.owners:
         for index, toleration in enumerate(entries(owner, "tolerations")):
@@ -222,7 +216,8 @@ def placement(view: View) -> Iterator[Problem]:
             elif not toleration.get("key") and toleration.get("operator") != "Exists":
                 way = "add `key`, or `operator: Exists` for every taint"
                 yield Problem(place, BadToleration("has no key", way))
-        affinity = inside(owner, "affinity", "nodeAffinity")
+        if not (affinity := inside(owner, "affinity", "nodeAffinity")):
+            continue
         place = (*path, "affinity", "nodeAffinity")
         needed = "requiredDuringSchedulingIgnoredDuringExecution"
         terms: list[tuple[Path, Object]] = [
@@ -235,6 +230,13 @@ def placement(view: View) -> Iterator[Problem]:
         for here, term in terms:
             for i, requirement in enumerate(entries(term, "matchExpressions")):
                 yield from _requirement(requirement, (*here, "matchExpressions", i))
+
+
+def _asks(template: Template, vendor: str) -> bool:
+    """Whether a container of the template asks for a device of a vendor, or for any by a claim."""
+    asked = [inside(container, "resources") for _, container in template.containers]
+    limits = {str(name).partition("/")[0] for each in asked for name in inside(each, "limits")}
+    return vendor in limits or any(each.get("claims") for each in asked)
 
 
 def _requirement(requirement: Object, path: Path) -> Iterator[Problem]:

@@ -45,10 +45,7 @@ class Scope:
             known.update(f"inputs.artifacts.{name}.path" for name in template.artifacts)
         if template.is_pod:
             known.add("pod.name")
-        if any(
-            each.get("retryStrategy") is not None
-            for each in (template.data, self.view.defaults, self.view.spec)
-        ):
+        if template.data.get("retryStrategy") is not None or self.view.retried:
             known.update(RETRY)
         return known
 

@@ -139,15 +139,17 @@ def times(view: View) -> Iterator[Problem]:
             if data.get(field) and template.body and not template.is_leaf:
                 way = "use `duration` of `suspend`" if template.body == "suspend" else ONLY_LEAVES
                 yield Problem((*here, field), Misplaced(template.body, field, way), on_key=True)
-            else:
+            elif field in data:
                 yield from _duration(data, field, here, bare)
-        yield from _duration(data.get("suspend"), "duration", (*here, "suspend"))
-        yield from _duration(data.get("memoize"), "maxAge", (*here, "memoize"), bare=False)
-        group = inside(data, "containerSet")
-        yield from _duration(
-            group.get("retryStrategy"), "duration", (*here, "containerSet", "retryStrategy"), bare=False
-        )
-        yield from _deadline(template)
+        if "suspend" in data:
+            yield from _duration(data["suspend"], "duration", (*here, "suspend"))
+        if "memoize" in data:
+            yield from _duration(data["memoize"], "maxAge", (*here, "memoize"), bare=False)
+        if "containerSet" in data:
+            retries = inside(data, "containerSet", "retryStrategy")
+            yield from _duration(retries, "duration", (*here, "containerSet", "retryStrategy"), bare=False)
+        if "activeDeadlineSeconds" in data:
+            yield from _deadline(template)
         if data.get("parallelism") is not None and template.body not in ("steps", "dag", ""):
             way = "set it on the template that calls this one"
             yield Problem((*here, "parallelism"), Misplaced(template.body, "parallelism", way), on_key=True)

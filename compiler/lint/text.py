@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.tree import entries, is_list, is_mapping, string
+from flowdsl.compiler.lint.tree import entries, is_list, is_mapping
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
 
@@ -137,7 +137,7 @@ def sources(view: View) -> Iterator[Problem]:
     A template up to 128 KiB travels in an environment variable, where `$$` stands for `$`.
     """
     for template in view.templates:
-        source = string(template.data, "script", "source")
+        source = template.source
         if "$" not in source or len(source) >= MOST_ENVIRONMENT:
             continue
         for found in dict.fromkeys(_CHANGED.findall(source)):

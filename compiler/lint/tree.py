@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,6 +11,11 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 Path = tuple[str | int, ...]
+
+compact = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), default=str, skipkeys=True, check_circular=False
+).encode
+"""A value as JSON without spaces."""
 
 
 def is_mapping(node: object) -> TypeGuard[Object]:
@@ -39,9 +45,17 @@ def inside(node: Object, *fields: str) -> Object:
 
 def entries(node: Object, *fields: str) -> list[Object]:
     """The list of mappings that the fields lead to; empty when there is none."""
-    return inside(node, *fields[:-1]).get(fields[-1]) or []
+    return _at(node, fields) or []
 
 
 def string(node: Object, *fields: str) -> str:
     """The text that the fields lead to; empty when there is none."""
-    return inside(node, *fields[:-1]).get(fields[-1]) or ""
+    return _at(node, fields) or ""
+
+
+def _at(node: Any, fields: tuple[str, ...]) -> Any:
+    for field in fields:
+        node = node.get(field)
+        if not node:
+            return None
+    return node

@@ -48,8 +48,9 @@ def workflow_variables(view: View) -> frozenset[str]:
             ("parameters", template.output_parameters),
             ("artifacts", template.output_artifacts),
         ):
-            names = (each.get("globalName") for each in outputs.values())
-            known.update(f"workflow.outputs.{kind}.{name}" for name in names if name)
+            for each in outputs.values():
+                if name := each.get("globalName"):
+                    known.add(f"workflow.outputs.{kind}.{name}")
     if view.spec.get("priority") is not None:
         known.add("workflow.priority")
     if view.spec.get("onExit") or "exit" in inside(view.spec, "hooks"):

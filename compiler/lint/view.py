@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.dag import Dag
 from flowdsl.compiler.lint.items import Survey, survey
-from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.lint.tree import compact, entries, inside, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,6 +89,17 @@ class Template:
         return self.body in LEAF_BODIES
 
     @cached_property
+    def source(self) -> str:
+        """Its script."""
+        return string(self.data, "script", "source")
+
+    @cached_property
+    def text(self) -> str:
+        """The template without its script as JSON, for what one look at all its texts can answer."""
+        data = self.data
+        return compact({**data, "script": {**data["script"], "source": ""}} if self.source else data)
+
+    @cached_property
     def containers(self) -> list[tuple[Path, Object]]:
         """Its containers that a user writes, each with the path from the template."""
         found: list[tuple[Path, Object]] = [
@@ -100,7 +111,8 @@ class Template:
         ]
         for path, group in groups:
             for field in ("containers", "initContainers", "sidecars"):
-                found += (((*path, field, i), each) for i, each in enumerate(entries(group, field)))
+                if field in group:
+                    found += (((*path, field, i), each) for i, each in enumerate(entries(group, field)))
         return found
 
     @cached_property
@@ -132,8 +144,8 @@ class Template:
         known = {"id", "startedAt", "finishedAt", "hostNodeName", "status"}
         known.update(f"outputs.parameters.{name}" for name in self.output_parameters)
         known.update(f"outputs.artifacts.{name}" for name in self.output_artifacts)
-        main = any(each.get("name") == "main" for _, each in self.containers) and self.body == "containerSet"
-        if main or self.body in RESULT_BODIES:
+        group = self.containers if self.body == "containerSet" else ()
+        if self.body in RESULT_BODIES or any(each.get("name") == "main" for _, each in group):
             known |= {"outputs.result", "exitCode"}
         if self.data.get("daemon"):
             known.add("ip")
@@ -244,6 +256,11 @@ class View:
     def defaults(self) -> Object:
         """The fields that Argo adds to every template of the same body when it runs."""
         return inside(self.spec, "templateDefaults")
+
+    @cached_property
+    def retried(self) -> bool:
+        """Whether the workflow says for all templates that they are tried again."""
+        return any(each.get("retryStrategy") is not None for each in (self.defaults, self.spec))
 
     @cached_property
     def owners(self) -> list[tuple[Object, Path]]:

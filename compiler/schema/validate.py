@@ -202,7 +202,7 @@ def list_check(expression: str, entry: Check | None, rule: Mapping[str, Any]) ->
             faults.append(Fault((), lambda at: findings.TooFewEntries(at.text, count, least)))
         if count > most:
             faults.append(Fault((), lambda at: findings.TooManyEntries(at.text, count, most, rule["advice"])))
-        if distinct and not faults:
+        if distinct and count > 1 and not faults:
             faults = repeated(value, keys)
         return faults
 
@@ -214,12 +214,12 @@ def repeated(entries: Sequence[Any], keys: Mapping[str, Any] | None) -> list[Fau
     seen: dict[Hashable, int] = {}
     faults: list[Fault] = []
     for index, entry in enumerate(entries):
-        told = {"value": entry}
-        if keys is not None:
-            told = {key: default if entry.get(key) is None else entry[key] for key, default in keys.items()}
-        earlier = seen.setdefault(tuple(told.values()), index)
+        told = [entry] if keys is None else [entry.get(key) for key in keys]
+        if keys is not None and None in told:
+            told = [default if one is None else one for one, default in zip(told, keys.values(), strict=True)]
+        earlier = seen.setdefault(tuple(told), index)
         if earlier != index:
-            faults.append(repetition(index, told, earlier))
+            faults.append(repetition(index, dict(zip(keys or ("value",), told, strict=True)), earlier))
     return faults
 
 
@@ -251,18 +251,26 @@ def text_check(rule: Mapping[str, Any], unseen: bool) -> Check:
     words: Sequence[str] = rule.get("enum", ())
     least: int | None = rule.get("minLength")
     most: int | None = rule.get("maxLength")
+    low, high = least or 0, sys.maxsize if most is None else most
 
     def check(value: Any) -> list[Fault] | None:
         if not isinstance(value, str):
             return wrong("string", value)
-        if unseen and "{{" in value:
+        if (
+            low <= len(value) <= high
+            and (matches is None or matches(value))
+            and (not words or value in words)
+        ):
             return None
+        return None if unseen and "{{" in value else unfit(value)
+
+    def unfit(value: str) -> list[Fault]:
         faults: list[Fault] = []
         if matches is not None and not matches(value):
             faults.append(Fault((), lambda at: findings.PatternMismatch(at.text, value, name)))
         if words and value not in words:
             faults.append(Fault((), lambda at: findings.NotOneOf(at.text, value, words)))
-        if (least is not None and len(value) < least) or (most is not None and len(value) > most):
+        if not low <= len(value) <= high:
             bounds = findings.within(least, most)
             faults.append(Fault((), lambda at: findings.TextLength(at.text, len(value), bounds)))
         return faults

@@ -15,7 +15,8 @@ class Built(NamedTuple):
 
 @container(image="gcc:14", cpu="500m", memory="512Mi", env={"LANG": "C", "PRICE": "$(5) $$"})
 def compile_c(source: Path, level: int) -> Built:
-    return command("/usr/bin/make", f"-O{level}", source, output("binary"), "--version-file", output("version"))
+    text = 'cat "$1"/* > "$2" && echo "$0 $LANG $PRICE" > "$4"'
+    return command("sh", "-c", text, f"-O{level}", source, output("binary"), "--version-file", output("version"))
 
 
 @container(
@@ -30,7 +31,8 @@ def compile_c(source: Path, level: int) -> Built:
     timeout="90m",
 )
 def deploy(binary: Path, version: str, target: str) -> None:
-    command("sh", "-c", 'echo "$VERSION" > "$TARGET" && cp $BINARY $$', env={"VERSION": version, "TARGET": target, "BINARY": binary})
+    text = 'echo "$VERSION $TOKEN" > "$TARGET" && cp "$BINARY" copy$$ && cat "$TARGET" copy*'
+    command("sh", "-c", text, env={"VERSION": version, "TARGET": target, "BINARY": binary})
 
 
 @pipeline(name="ship-it", parallelism=2, timeout="2h", ttl="24h", service_account="runner", labels={"team": "a"}, priority="low")

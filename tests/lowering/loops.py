@@ -22,13 +22,13 @@ def names(count: int) -> list[str]:
 @step(image="python:3.12-slim")
 def count(name: str, source: Path, factor: int = 1) -> Counted:
     index = Path("index")
-    index.write_text(name)
+    index.write_text(f"{name} {source.read_text()}")
     return Counted(name, len(name) * factor, index)
 
 
 @step(image="python:3.12-slim")
 def again(words: int) -> int:
-    return words
+    return words * 10
 
 
 @step(image="python:3.12-slim")
@@ -38,12 +38,17 @@ def double(size: int, speed: float) -> float:
 
 @step(image="python:3.12-slim")
 def check(one: Counted) -> Path:
-    return one.index
+    found = Path("found")
+    found.write_text(f"{one.name} {one.words} {one.index.read_text()}")
+    return found
 
 
 @step(image="python:3.12-slim")
 def join(counted: list[Counted], doubled: list[float], checked: list[Path], first: int) -> Path:
-    return counted[0].index
+    joined = Path("joined")
+    rows = [f"{one.name} {one.words} {one.index.read_text()}" for one in counted]
+    joined.write_text("\n".join([*rows, *map(str, doubled), *(one.read_text() for one in checked), str(first)]))
+    return joined
 
 
 @pipeline

@@ -15,12 +15,18 @@ class Pair(NamedTuple):
 
 @step(image="python:3.12-slim")
 def half(data: Path, part: int) -> Pair:
-    return Pair(data, part)
+    left = Path("left.txt")
+    left.write_text(f"{data.read_text()}/{part}")
+    return Pair(left, part * 2)
 
 
 @step(image="python:3.12-slim")
 def merge(pairs: list[Pair], names: dict[str, Path], sizes: list[int]) -> Path:
-    return pairs[0].left
+    merged = Path("merged.txt")
+    texts = [f"{pair.left.read_text()} {pair.size}" for pair in pairs]
+    texts += [f"{name}: {path.read_text()}" for name, path in names.items()]
+    merged.write_text("\n".join([*texts, str(sizes)]))
+    return merged
 
 
 @step(image="python:3.12-slim")

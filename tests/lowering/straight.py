@@ -30,7 +30,7 @@ def read(source: str, limit: int = 10) -> Path:
 @step(image=IMAGE)
 def fit(data: Path, mode: Mode, rates: list[float], name: str | None = None) -> Fitted:
     model = Path("model.txt")
-    model.write_text(data.read_text())
+    model.write_text(f"{data.read_text()} {mode.name} {rates} {name}")
     return Fitted(model, rates[0], {"depth": len(rates)})
 
 

@@ -18,27 +18,33 @@ class Judged(NamedTuple):
 
 @step(image="python:3.12-slim")
 def prepare() -> Path:
-    return Path("data")
+    data = Path("data")
+    data.write_text("numbers")
+    return data
 
 
 @step(image="python:3.12-slim")
 def train(data: Path, rate: float, layers: int, kind: str = "mlp") -> Trained:
-    return Trained(data, rate * layers)
+    model = Path("model")
+    model.write_text(f"{data.read_text()} {rate} {layers} {kind}")
+    return Trained(model, rate * layers)
 
 
 @step(image="python:3.12-slim")
 def judge(model: Path, data: Path, loss: float) -> Judged:
-    return Judged(model, 1 - loss)
+    judged = Path("judged")
+    judged.write_text(f"{model.read_text()} of {data.read_text()}")
+    return Judged(judged, 1 - loss)
 
 
 @step(image="python:3.12-slim")
 def publish(model: Path, score: float, everything: list[Judged]) -> None:
-    print(model, score, len(everything))
+    print(model.read_text(), score, [(one.model.read_text(), one.score) for one in everything])
 
 
 @step(image="python:3.12-slim")
 def announce(model: Path, loss: float) -> None:
-    print(model, loss)
+    print(model.read_text(), loss)
 
 
 @pipeline

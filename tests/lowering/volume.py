@@ -10,7 +10,9 @@ MODELS = Volume("models", mode="ReadWriteOnce")
 
 @step(image="python:3.12-slim")
 def clean(raw: Path) -> Path:
-    return raw
+    cleaned = Path("cleaned")
+    cleaned.write_text(raw.read_text().strip())
+    return cleaned
 
 
 @step(image="python:3.12-slim", mounts={"/out": MODELS / "latest", "/data": DATA.ro})

@@ -19,3 +19,4 @@ def train(lr: float) -> None:
 def nightly(image: str = "python:3.12-slim") -> None:
     train.options(memory=plan(40_000), image=image, env={"IMAGE": image})(0.1)
     train.options(name="again", mounts={"/results": DATA / run.name}, gpu=GPU(1, product=image))(0.1)
+    train.options(name="tagged", image=f"trainer:{image}")(0.1)

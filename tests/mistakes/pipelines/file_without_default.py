@@ -1,4 +1,4 @@
-"""A file as the parameter of a pipeline: a run could not be given one."""
+"""Files as parameters of a pipeline: a run could not be given any."""
 
 from pathlib import Path
 
@@ -10,6 +10,12 @@ def count(table: Path) -> int:
     return len(table.read_text())
 
 
+@step(image="python:3.12-slim")
+def total(tables: list[Path]) -> int:
+    return len(tables)
+
+
 @pipeline
-def nightly(table: Path) -> None:
+def nightly(table: Path, tables: list[Path]) -> None:
     count(table)
+    total(tables)

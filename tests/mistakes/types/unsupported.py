@@ -23,4 +23,4 @@ def report(by_year: dict[int, float], limit: int | str, rows: tuple[int, ...]) -
 
 @pipeline
 def nightly() -> None:
-    print("nothing yet")
+    report({2024: 0.5}, 3, (1, 2))

@@ -1,4 +1,4 @@
-"""Steps are called from a pool of threads."""
+"""Steps are called from pools of threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,3 +14,5 @@ def load(table: str) -> None:
 def nightly() -> None:
     with ThreadPoolExecutor() as pool:
         pool.submit(lambda: load("orders")).result()
+    with ThreadPoolExecutor() as pool:
+        pool.map(load, ["orders", "users"])

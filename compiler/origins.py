@@ -1,0 +1,84 @@
+"""Where in the user's file the parts of a manifest come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.place import Argument, Definition, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flowdsl.compiler.argo import Manifest
+    from flowdsl.compiler.problem import Problem
+    from flowdsl.place import Place
+    from flowdsl.trace import Call, Trace
+
+Path = tuple[str | int, ...]
+
+
+def placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Diagnostic | None:
+    """A problem of a manifest at the place of the text that decides it; None where no text of the user does."""
+    place = origin(manifest, problem.path)
+    if place is None:
+        return None
+    return Diagnostic(problem.finding, _exact(place, manifest, problem.path, traces))
+
+
+def origin(manifest: Manifest, path: Path) -> Place | None:
+    """The place of the innermost part of a path that a text of the user decides."""
+    # What is wrong with an object as a whole is said at its pipeline.
+    found = None if path else manifest.origins.get((id(manifest.body), "spec"))
+    node: Any = manifest.body
+    for key in path:
+        found = manifest.origins.get((id(node), key), found)
+        try:
+            node = node[key]
+        except (KeyError, IndexError, TypeError):
+            break
+    return found
+
+
+def _exact(place: Place, manifest: Manifest, path: Path, traces: Iterable[Trace]) -> Place:
+    """The argument or default that a path leads to, where the place is that of its call or pipeline.
+
+    Only what is reported is looked for: to note it for every argument would cost more than the search.
+    """
+    name = _parameter(manifest, path)
+    if isinstance(place, Definition) and place.name is None and name is not None:
+        return place._replace(name=name, part="default")
+    if not isinstance(place, Site):
+        return place
+    call = _call(place, traces)
+    if call is None:
+        return place
+    name = name and _of_call(call, name)
+    if call.loop is not None and (name in call.loop.lists or "withItems" in path or "withParam" in path):
+        return Argument(place, "over", part=f"item:{name}" if name in call.loop.lists else "value")
+    return place if name is None else call.argument(name)
+
+
+def _parameter(manifest: Manifest, path: Path) -> str | None:
+    """The name of the argument that a path leads to: `... arguments parameters 0 value`."""
+    if path[-4:-2] != ("arguments", "parameters"):
+        return None
+    node: Any = manifest.body
+    for key in path[:-1]:
+        node = node[key]
+    return str(node["name"])
+
+
+def _call(site: Site, traces: Iterable[Trace]) -> Call | None:
+    for trace in traces:
+        for graph in trace.graphs.values():
+            for call in graph.calls:
+                if call.site is site:
+                    return call
+    return None
+
+
+def _of_call(call: Call, port: str) -> str:
+    """The parameter that a port belongs to: the parts of a record are ports of their own."""
+    names = [parameter.name for parameter in call.target.signature.parameters]
+    return next((name for name in names if port == name or port.startswith(f"{name}-")), port)
