@@ -100,28 +100,28 @@ def _grid(trace: Trace, spaces: Mapping[str, _Drawn], site: Site) -> list[dict[s
 def _random(spaces: Mapping[str, _Drawn], trials: int, seed: int) -> list[dict[str, Expr]]:
     # Only random() is used: its sequence for a seed is the same in every Python.
     import random
+    from operator import attrgetter
 
     source = random.Random(seed).random
+    drawn = [space if callable(space) else _picker(space) for space in spaces.values()]
+    # A listed value is the same object each time, a drawn one is a number.
+    marks = [attrgetter("value") if callable(space) else id for space in spaces.values()]
     rows: list[dict[str, Expr]] = []
     seen: set[tuple[object, ...]] = set()
     for _ in range(100 * trials):
         if len(rows) == trials:
             break
-        row = {name: _pick(space, source) for name, space in spaces.items()}
-        # A listed value is the same object each time, a drawn one is a number.
-        key = tuple(
-            getattr(one, "value", one) if callable(spaces[name]) else id(one) for name, one in row.items()
-        )
+        cells = [draw(source) for draw in drawn]
+        key = tuple([mark(cell) for mark, cell in zip(marks, cells, strict=True)])
         if key not in seen:
             seen.add(key)
-            rows.append(row)
+            rows.append(dict(zip(spaces, cells, strict=True)))
     return rows
 
 
-def _pick(space: _Drawn, source: _Source) -> Expr:
-    if callable(space):
-        return space(source)
-    return space[min(int(source() * len(space)), len(space) - 1)]
+def _picker(items: list[Expr]) -> Callable[[_Source], Expr]:
+    last = len(items) - 1
+    return lambda source: items[min(int(source() * (last + 1)), last)]
 
 
 def _space(
