@@ -226,8 +226,7 @@ class _Writer:
             if loop.items is not None:
                 found["withItems"] = list(loop.items)
             else:
-                assert loop.over is not None
-                found["withParam"] = f"{{{{=toJSON(0..len(fromJSON({raw(loop.over)}))-1)}}}}"
+                found["withParam"] = f"{{{{=toJSON(0..{_count(loop)}-1)}}}}"
         parameters: list[Json] = []
         artifacts: list[Json] = []
         for name, kind, value, typed in task.arguments:
@@ -239,6 +238,16 @@ class _Writer:
         if parameters or artifacts:
             found["arguments"] = _filled({"parameters": parameters, "artifacts": artifacts})
         return found
+
+
+def _count(loop: ir.Loop) -> str:
+    """How many elements a list has; lists that are walked together must have as many."""
+    assert loop.over is not None
+    count, *others = [f"len(fromJSON({raw(one)}))" for one in (loop.over, *loop.beside)]
+    if not others:
+        return count
+    alike = " && ".join(f"{count} == {other}" for other in others)
+    return f"({alike} ? {count} : asInt('the lists that are walked together differ in length'))"
 
 
 _SPEC = {

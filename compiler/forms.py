@@ -115,7 +115,9 @@ def _optional(name: str, form: Form, kind: t.Type) -> frozenset[str]:
     """The ports that hold a file which may be None."""
     if isinstance(form, Parts):
         parts = zip(part_names(form), form.forms, part_types(kind, form), strict=True)
-        return frozenset().union(*(_optional(f"{name}-{part}", inner, one) for part, inner, one in parts))
+        return frozenset[str]().union(
+            *(_optional(f"{name}-{part}", inner, one) for part, inner, one in parts)
+        )
     return frozenset([name] if isinstance(form, File) and isinstance(kind, t.Maybe) else ())
 
 

@@ -92,11 +92,15 @@ class Argument(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """How a task is repeated: for items written out, or for the numbers of a list's elements."""
+    """How a task is repeated: for items written out, or for the numbers of a list's elements.
+
+    The lists `beside` it are walked together with it.
+    """
 
     items: tuple[object, ...] | None
     over: Expr | None
     keep_going: bool
+    beside: tuple[Expr, ...] = ()
 
 
 class Task(NamedTuple):

@@ -319,7 +319,7 @@ class Lowering:
             arguments,
             (),
             None,
-            ir.Loop(plan.items, plan.over, keep_going),
+            ir.Loop(plan.items, plan.over, keep_going, tuple(plan.beside)),
             call.site,
         )
         ins = [

@@ -356,8 +356,9 @@ class FileDefault(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the type."""
-        single = self.type in ("Path", "Path | None")
-        way = "give it a default on a volume" if single else "take one file or folder, with a default on a volume"
+        way = "give it a default on a volume"
+        if self.type not in ("Path", "Path | None"):
+            way = "take one file or folder, with a default on a volume"
         return {**super().words(), "way": way}
 
 

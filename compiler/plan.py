@@ -75,6 +75,7 @@ class CallPlan:
     __slots__ = (
         "after",
         "arguments",
+        "beside",
         "call",
         "condition",
         "inner",
@@ -93,6 +94,7 @@ class CallPlan:
         self.inner: dict[str, Carried] = {}  # of a loop: what each item is given, seen inside the loop
         self.items: tuple[object, ...] | None = None
         self.over: Expr | None = None
+        self.beside: list[Expr] = []  # lists that are walked together with it
         self.keyed: set[str] = set()  # outputs whose files are stored under a key
         self.picked = False  # a task of its own finds the best of its rows
         self.sub: GraphPlan | None = None
@@ -262,7 +264,7 @@ class _Graph:
         for name, column in lists.items():
             self._wait(plan, column)
             self._column(plan, name, column, kinds[name])
-        plan.over = next(iter(inside(name, plan.arguments[name].form, t.JSON)[0] for name in lists))
+        plan.over, *plan.beside = [inside(name, plan.arguments[name].form, t.JSON)[0] for name in lists]
 
     def _shared(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
         """An argument that is the same for all items: a constant is written inside, the rest comes in."""

@@ -84,7 +84,7 @@ class WrongType(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits both types."""
         way = f"pass {self.want}, or change the annotation of `{self.parameter}`"
-        if self.want == "Any":
+        if self.want == "Any" or ("Any" in self.want and " with " in self.have):
             way = "pass what JSON has: str, int, float, bool, None, and lists and dicts of them"
         elif self.have == f"list[{self.want}]":
             loop = f'fan_out({self.step}, over={{"{self.parameter}": ...}})'

@@ -46,21 +46,17 @@ def check_trace(trace: Trace, sources: Sources) -> list[Diagnostic]:
         found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
-    known = (KnownCondition, EitherKnown)
-    return found + [
-        one
-        for one in trace.problems
-        if not (asked and isinstance(one.finding, known) and _holds(sources.resolve(one.place), asked))
-    ]
+    return found + [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
 
 
-def _holds(whole: Span | None, parts: Iterable[Span]) -> bool:
-    """Whether one of the parts stands in a stretch of a file."""
-    if whole is None:
+def _answers(one: Diagnostic, asked: Iterable[Span], sources: Sources) -> bool:
+    """Whether a finding only says that the answer to one of the questions is known."""
+    if not isinstance(one.finding, (KnownCondition, EitherKnown)) or one.place is None:
         return False
-    return any(
+    whole = sources.resolve(one.place)
+    return whole is not None and any(
         part.file == whole.file
         and (whole.line, whole.column) <= (part.line, part.column)
         and (part.end_line, part.end_column) <= (whole.end_line, whole.end_column)
-        for part in parts
+        for part in asked
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, cast, get_args
 
+from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.placement import said
@@ -31,7 +32,7 @@ def arguments(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     """The volumes and paths that calls are given."""
     told: set[int] = set()
     for expr, _, place in uses(graph):
-        for path in _paths(expr):
+        for path in _paths(expr) if t.holds_file(expr.type) else ():
             if id(path.volume) not in told:
                 told.add(id(path.volume))
                 yield from volume(path.volume)

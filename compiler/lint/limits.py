@@ -116,7 +116,7 @@ def _size(view: View) -> int:
         else:
             source = template.source.encode("utf-8", "surrogatepass")
             size += _bytes(template.text) + 2 * len(source) - len(source.translate(None, _ESCAPED))
-    without = {id(view.spec): {**view.spec, "templates": []}} if listed else {}
+    without: dict[int, Object] = {id(view.spec): {**view.spec, "templates": []}} if listed else {}
     return size + _bytes(compact(_exchanged(view.document, without)))
 
 
