@@ -48,7 +48,7 @@ lint: $(DEV) ## style, import direction, links
 
 types: $(DEV) ## mypy and pyright, both strict
 	$(BIN)/mypy
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python
 
 wheel-test: $(DEV) ## build the sdist and the wheel, and use the wheel away from the checkout
 	$(PYTEST) tests/wheel

@@ -323,6 +323,9 @@ def _mount(mount: ir.Mount) -> Json:
     return found
 
 
+_DOLLAR = re.compile(r"\$(?=[$(]|\Z)")
+
+
 def pod_text(expr: Expr) -> str:
     """A word of a command line or a variable's value, such that the pod sees it as it is.
 
@@ -331,7 +334,7 @@ def pod_text(expr: Expr) -> str:
     """
     match expr:
         case Const(value):
-            return re.sub(r"\$(?=[$(]|\Z)", "$$", str(value))
+            return _DOLLAR.sub("$$", str(value))
         case Join(parts):
             return "".join(pod_text(Const(p, t.TEXT) if isinstance(p, str) else p) for p in parts)
         case Param(name, kind) if may_hold_dollar(kind):

@@ -19,7 +19,7 @@ from flowdsl.diagnostic import Related
 from flowdsl.place import Definition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from types import CodeType
 
     from flowdsl.diagnostic import Diagnostic
@@ -231,8 +231,10 @@ class _Carrying:
                 self.whole[index] = piece(self.module, index)
                 self._todo.append((node, self.whole[index]))
 
-    def _report(self, found: Iterable[Diagnostic], user: ast.stmt) -> None:
+    def _report(self, found: Sequence[Diagnostic], user: ast.stmt) -> None:
         """Findings in a statement; outside the function they also say which step needs it."""
+        if not found:
+            return
         related = (Related(Definition(self.code), f"needed by the step `{self.node.name}`"),)
         self.found += found if user is self.node else [one._replace(related=related) for one in found]
 

@@ -65,7 +65,7 @@ class Tag(NamedTuple):
 
 def lowest_python(text: str) -> int:
     """The lowest 3.x whose grammar has all the syntax of a text, as `ast.parse` can tell."""
-    if not any(part in text and pattern.search(text) for part, pattern in _NEWER):
+    if not any(pattern.search(text) for part, pattern in _NEWER if part in text):
         return OLDEST
     for minor in range(OLDEST, sys.version_info.minor):
         try:

@@ -48,7 +48,8 @@ class Compiled(NamedTuple):
 def resting_collector() -> Generator[None]:
     """Without the cyclic collector: a compilation keeps all that it makes, and cycles would be sought in vain.
 
-    With it, the time grows faster than the number of tasks.
+    With it, the time grows faster than the number of tasks. What was made then counts as old, and waits for
+    the next full collection; as new, all of it would be looked at as soon as the collector is back.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -56,6 +57,9 @@ def resting_collector() -> Generator[None]:
         yield
     finally:
         if was_on:
+            if not gc.get_freeze_count():  # else the program keeps some objects from the collector
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
@@ -70,14 +74,17 @@ def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind = "workfl
     when the manifest is wrong at a place that no text of the user decides.
     """
     with resting_collector():
-        return _compile(loaded, name, kind)
+        unit = _Unit(loaded)
+        try:
+            return _compile(unit, name, kind)
+        finally:
+            unit.clear()
 
 
-def _compile(loaded: Loaded, name: str | None, kind: Kind) -> Compiled:
+def _compile(unit: _Unit, name: str | None, kind: Kind) -> Compiled:
     from flowdsl.compiler.argo import to_argo
     from flowdsl.compiler.emit import emit
 
-    unit = _Unit(loaded)
     programs = unit.programs(name)
     if unit.failed:
         return Compiled("", [], unit.diagnostics, [])
@@ -137,6 +144,12 @@ class _Unit:
     @property
     def failed(self) -> bool:
         return any(one.finding.severity == "error" for one in self.diagnostics)
+
+    def clear(self) -> None:
+        """Part the graphs from their calls, which hold each other: nothing is left for the collector to find."""
+        for trace in self.traces.values():
+            for graph in trace.graphs.values():
+                graph.clear()
 
     def programs(self, name: str | None) -> list[Program]:
         """The programs of the wanted pipelines; none when there are errors."""

@@ -99,6 +99,8 @@ def inputs(name: str, form: Form, kind: t.Type, *, in_pod: bool) -> list[Input]:
 
     An object store keeps no empty folders, so what a key names may be missing: it then is an empty folder.
     """
+    if form is PLAIN:
+        return [Input(name, "parameter")]
     found: list[Input] = []
     maybe = _optional(name, form, kind)
     for port, how in ports(name, form):

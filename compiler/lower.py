@@ -115,25 +115,7 @@ class Lowering:
 
     def _reserve(self, root: GraphPlan) -> None:
         """Names for the templates of steps: the declared options keep the plain name."""
-        graphs: list[GraphPlan] = []
-        seen: set[int] = set()
-
-        def walk(plan: GraphPlan) -> None:
-            graphs.append(plan)
-            for call in plan.calls:
-                target = call.call.target
-                if isinstance(target, StepDef):
-                    leaf = self._leaf(call)
-                    leaf.plans.append(call)
-                    leaf.keyed |= call.keyed
-                elif call.sub is not None and id(call.sub) not in seen:
-                    seen.add(id(call.sub))
-                    self._graphs[id(call.sub)] = self.names.name(
-                        target.name, f"pipeline {target.name} {call.sub.forms} {call.sub.looped}"
-                    )
-                    walk(call.sub)
-
-        walk(root)
+        graphs = self._met(root)
         for leaf in self._leaves.values():
             for call in leaf.plans:
                 call.keyed = leaf.keyed
@@ -148,6 +130,21 @@ class Lowering:
         for leaf in sorted(self._leaves.values(), key=lambda leaf: leaf.options != ""):
             difference = f"step {leaf.step.plain.__qualname__} {(leaf.options, leaf.forms)}"
             leaf.name = self.names.name(leaf.step.name, difference)
+
+    def _met(self, plan: GraphPlan) -> list[GraphPlan]:
+        """A graph and those inside it, the templates of their steps noted, each once."""
+        graphs = [plan]
+        for call in plan.calls:
+            target, sub = call.call.target, call.sub
+            if isinstance(target, StepDef):
+                leaf = self._leaf(call)
+                leaf.plans.append(call)
+                leaf.keyed |= call.keyed
+            elif sub is not None and id(sub) not in self._graphs:
+                difference = f"pipeline {target.name} {sub.forms} {sub.looped}"
+                self._graphs[id(sub)] = self.names.name(target.name, difference)
+                graphs += self._met(sub)
+        return graphs
 
     def _leaf(self, plan: CallPlan) -> _Leaf:
         known = self._of_call.get(id(plan))
@@ -436,6 +433,9 @@ def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) ->
     """The environment variables that carry parameters into a Python step."""
     found: list[tuple[str, Expr]] = []
     for name, form in forms:
+        if form is PLAIN:
+            found.append((variable(name), Param(name, kinds[name])))
+            continue
         types = dict(zip((port for port, _ in ports(name, form)), port_types(form, kinds[name]), strict=True))
         for port, kind in ports(name, form):
             if kind == "parameter":

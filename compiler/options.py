@@ -73,7 +73,8 @@ def settings(
     for name, written in options.items():
         try:
             found[name] = _read(name, written, _READERS, known)
-            diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
+            if name in ("gpu", "env"):
+                diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     return _settings(found), diagnostics

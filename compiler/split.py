@@ -12,6 +12,7 @@ A group becomes a template with the values it takes as inputs and those others t
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -131,7 +132,6 @@ class _Splitter:
         self.groups: list[ir.Template] = []
         self.outputs = {one.name: one for one in template.outputs}
         self.users: dict[str, dict[str, None]] = {}  # of each task: who names it
-        self.kinds: dict[tuple[str, str], ir.Kind] = {}
         names = list(self.tasks)
         position = {name: index for index, name in enumerate(names)}
         self.before = [[position[one] for one in task.after] for task in graph.tasks]
@@ -207,14 +207,16 @@ class _Splitter:
         count = len(members)
         last, first, edges = [0] * (count + 1), [0] * (count + 1), [0] * (count + 1)
         ends, begins = [count] * count, [-1] * count
-        for at, one in enumerate(members):
-            ends[at] = min((inside[other] for other in self.after[one] if other in inside), default=count)
-            begins[at] = max((inside[other] for other in self.before[one] if other in inside), default=-1)
-        for at, one in enumerate(members):
+        needed = [{inside[other] for other in self.before[one] if other in inside} for one in members]
+        for at, needs in enumerate(needed):
+            begins[at] = max(needs, default=-1)
+            for other in needs:
+                ends[other] = min(ends[other], at)
+        for at, needs in enumerate(needed):
             _count(last, at + 1, ends[at])
             _count(first, begins[at] + 1, at)
-            for other in {inside[each] for each in self.before[one] if each in inside}:
-                _count(edges, max(other, begins[at]) + 1, min(ends[other], at))
+            for other in needs:
+                _count(edges, begins[at] + 1, min(ends[other], at))
         cuts = [0]
         lasts = firsts = spanning = 0
         for at in range(count):
@@ -235,62 +237,8 @@ class _Splitter:
         inputs: dict[tuple[str, ir.Kind], ir.Argument] = {}
         outputs: dict[tuple[str, ir.Kind], ir.Output] = {}
 
-        def inward(kind: ir.Kind) -> Change:
-            how: ir.Kind = "artifact" if kind == "artifact" else "parameter"
-
-            def change(expr: Expr) -> Expr | None:
-                given: tuple[Expr, t.Type] | None = None
-                match expr:
-                    case Either((Out(str() as made) as first, *rest), whole) if self.skipped(made, members):
-                        found = change(first)
-                        assert found is not None
-                        return _chosen(found, [substitute(one, change) for one in rest], whole)
-                    case Out(str() as made, output, typed) if made not in members:
-                        port = f"{made}-{output}"
-                        if self.skipped(made, members) and how == "parameter":
-                            absent = (expr.changed(type=t.TEXT), Const(ABSENT, t.TEXT))
-                            given = Either(absent, t.TEXT), t.TEXT
-                    case Param(port, typed):
-                        pass
-                    case Ran(made) if made not in members:
-                        port = f"{made}-status"
-                        inputs[port, "parameter"] = ir.Argument(port, "parameter", expr, t.TEXT)
-                        return Op("==", (Param(port, t.TEXT), Const("true", t.TEXT)), t.BOOL)
-                    case _:
-                        return None
-                inputs.setdefault((port, how), ir.Argument(port, how, *(given or (expr, typed))))
-                return Param(port, typed)
-
-            return change
-
-        def outward(kind: ir.Kind) -> Change:
-            how: ir.Kind = "artifact" if kind == "artifact" else "parameter"
-
-            def change(expr: Expr) -> Expr | None:
-                match expr:
-                    case Either((Out(str() as made, _, typed) as first, *rest), whole) if made in members:
-                        port = change(first)
-                        assert port is not None
-                        others = [substitute(one, change) for one in rest]
-                        if members[made].when is None:
-                            return _present(port, others, whole)
-                        return _chosen(port, others, whole)
-                    case Out(str() as made, output, typed) if made in members:
-                        port_name = f"{made}-{output}"
-                        skipped = members[made].when is not None and how == "parameter"
-                        default = ABSENT if skipped else None
-                        optional = how == "artifact" and isinstance(typed, t.Maybe)
-                        outputs[port_name, how] = ir.Output(port_name, how, None, expr, default, optional)
-                        return Out(name, port_name, typed)
-                    case Ran(made) if made in members:
-                        port_name = f"{made}-status"
-                        outputs[port_name, "parameter"] = ir.Output(port_name, "parameter", None, expr)
-                        return Op("==", (Out(name, port_name, t.TEXT), Const("true", t.TEXT)), t.BOOL)
-                    case _:
-                        return None
-
-            return change
-
+        inward = partial(_Inward, self.tasks, members, inputs)
+        outward = partial(_Outward, name, members, outputs)
         inner = tuple(
             task
             if self.named[task.name] <= members.keys() and all(one in members for one in task.after)
@@ -321,10 +269,6 @@ class _Splitter:
         self._replace(members, name, task, users, waits)
         return name
 
-    def skipped(self, made: str, members: Mapping[str, ir.Task]) -> bool:
-        """Whether a task outside a group may not run."""
-        return made not in members and self.tasks[made].when is not None
-
     def _replace(
         self,
         members: dict[str, ir.Task],
@@ -352,6 +296,87 @@ class _Splitter:
         ):
             number += 1
         return name
+
+
+class _Inward:
+    """Puts an input of a group in the place of a value that its tasks take from outside."""
+
+    def __init__(
+        self,
+        tasks: Mapping[str, ir.Task],
+        members: Mapping[str, ir.Task],
+        inputs: dict[tuple[str, ir.Kind], ir.Argument],
+        kind: ir.Kind,
+    ) -> None:
+        self.tasks, self.members, self.inputs = tasks, members, inputs
+        self.how: ir.Kind = "artifact" if kind == "artifact" else "parameter"
+
+    def __call__(self, expr: Expr) -> Expr | None:
+        """The input, which the group then has; None for what is no such value."""
+        given: tuple[Expr, t.Type] | None = None
+        match expr:
+            case Either((Out(str() as made) as first, *rest), whole) if self.skipped(made):
+                found = self(first)
+                assert found is not None
+                return _chosen(found, [substitute(one, self) for one in rest], whole)
+            case Out(str() as made, output, typed) if made not in self.members:
+                port = f"{made}-{output}"
+                if self.skipped(made) and self.how == "parameter":
+                    absent = (expr.changed(type=t.TEXT), Const(ABSENT, t.TEXT))
+                    given = Either(absent, t.TEXT), t.TEXT
+            case Param(port, typed):
+                pass
+            case Ran(made) if made not in self.members:
+                port = f"{made}-status"
+                self.inputs[port, "parameter"] = ir.Argument(port, "parameter", expr, t.TEXT)
+                return Op("==", (Param(port, t.TEXT), Const("true", t.TEXT)), t.BOOL)
+            case _:
+                return None
+        self.inputs.setdefault((port, self.how), ir.Argument(port, self.how, *(given or (expr, typed))))
+        return Param(port, typed)
+
+    def skipped(self, made: str) -> bool:
+        """Whether a task outside of the group may not run."""
+        return made not in self.members and self.tasks[made].when is not None
+
+
+class _Outward:
+    """Puts an output of the task that stands for a group in the place of an output of one of its tasks."""
+
+    def __init__(
+        self,
+        name: str,
+        members: Mapping[str, ir.Task],
+        outputs: dict[tuple[str, ir.Kind], ir.Output],
+        kind: ir.Kind,
+    ) -> None:
+        self.name, self.members, self.outputs = name, members, outputs
+        self.how: ir.Kind = "artifact" if kind == "artifact" else "parameter"
+
+    def __call__(self, expr: Expr) -> Expr | None:
+        """The output, which the group then has; None for what is no such value."""
+        match expr:
+            case Either((Out(str() as made, _, typed) as first, *rest), whole) if made in self.members:
+                port = self(first)
+                assert port is not None
+                others = [substitute(one, self) for one in rest]
+                if self.members[made].when is None:
+                    return _present(port, others, whole)
+                return _chosen(port, others, whole)
+            case Out(str() as made, output, typed) if made in self.members:
+                port_name = f"{made}-{output}"
+                skipped = self.members[made].when is not None and self.how == "parameter"
+                default = ABSENT if skipped else None
+                optional = self.how == "artifact" and isinstance(typed, t.Maybe)
+                handed = ir.Output(port_name, self.how, None, expr, default, optional)
+                self.outputs[port_name, self.how] = handed
+                return Out(self.name, port_name, typed)
+            case Ran(made) if made in self.members:
+                port_name = f"{made}-status"
+                self.outputs[port_name, "parameter"] = ir.Output(port_name, "parameter", None, expr)
+                return Op("==", (Out(self.name, port_name, t.TEXT), Const("true", t.TEXT)), t.BOOL)
+            case _:
+                return None
 
 
 def _chosen(port: Expr, others: list[Expr], whole: t.Type) -> Expr:

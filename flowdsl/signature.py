@@ -68,7 +68,9 @@ def read(function: FunctionType) -> Signature:
     unreadable: tuple[tuple[str, str], ...] = ()
     hints: dict[str, Any] = {}
     try:
-        hints = typing.get_type_hints(function)
+        # Classes and None are what they say; texts, and types that may hold some, are to be evaluated.
+        evaluated = {*map(type, function.__annotations__.values())} <= {type, type(None)}
+        hints = function.__annotations__ if evaluated else typing.get_type_hints(function)
     except Exception as error:
         unreadable = tuple(_unreadable(function)) or (("", _said(error)),)
     given = function.__defaults__ or ()

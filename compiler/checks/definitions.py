@@ -161,24 +161,21 @@ def calls(graph: Graph) -> Iterator[Diagnostic]:
 
 def classes(signature: Signature) -> list[type[Any]]:
     """The classes that the readers of a step's inputs refer to."""
-    found: dict[type[Any], None] = {}
+    return list(dict.fromkeys(cls for parameter in signature.parameters for cls in _classes(parameter.type)))
 
-    def walk(kind: t.Type) -> None:
-        match kind:
-            case t.Enumeration(cls):
-                found[cls] = None
-            case t.Record(cls, fields):
-                found[cls] = None
-                for field in fields:
-                    walk(field.type)
-            case t.Sequence(item) | t.Mapping(item) | t.Maybe(item):
-                walk(item)
-            case t.Fixed(items):
-                for item in items:
-                    walk(item)
-            case _:
-                pass
 
-    for parameter in signature.parameters:
-        walk(parameter.type)
-    return list(found)
+def _classes(kind: t.Type) -> Iterator[type[Any]]:
+    match kind:
+        case t.Enumeration(cls):
+            yield cls
+        case t.Record(cls, fields):
+            yield cls
+            for field in fields:
+                yield from _classes(field.type)
+        case t.Sequence(item) | t.Mapping(item) | t.Maybe(item):
+            yield from _classes(item)
+        case t.Fixed(items):
+            for item in items:
+                yield from _classes(item)
+        case _:
+            return

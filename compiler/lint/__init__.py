@@ -87,6 +87,7 @@ def lint(document: dict[str, Any]) -> list[Problem]:
     if not view.exists:
         return by_schema
     found = [problem for rule in RULES for problem in rule(view)]
+    view.clear()
     return merge(by_schema, found) if by_schema else found
 
 

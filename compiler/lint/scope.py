@@ -38,11 +38,11 @@ class Scope:
     def _own(self) -> set[str]:
         template = self.template
         known = {f"inputs.parameters.{name}" for name in template.parameters}
-        known.update(f"inputs.artifacts.{name}" for name in template.artifacts)
+        known |= {f"inputs.artifacts.{name}" for name in template.artifacts}
         if template.parameters:
             known.add("inputs.parameters")
         if template.is_leaf:
-            known.update(f"inputs.artifacts.{name}.path" for name in template.artifacts)
+            known |= {f"inputs.artifacts.{name}.path" for name in template.artifacts}
         if template.is_pod:
             known.add("pod.name")
         if template.data.get("retryStrategy") is not None or self.view.retried:

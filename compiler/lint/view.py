@@ -142,8 +142,8 @@ class Template:
     def outputs(self) -> frozenset[str]:
         """What may follow `tasks.<name>.` for a call of this template, besides what a loop adds."""
         known = {"id", "startedAt", "finishedAt", "hostNodeName", "status"}
-        known.update(f"outputs.parameters.{name}" for name in self.output_parameters)
-        known.update(f"outputs.artifacts.{name}" for name in self.output_artifacts)
+        known |= {f"outputs.parameters.{name}" for name in self.output_parameters}
+        known |= {f"outputs.artifacts.{name}" for name in self.output_artifacts}
         group = self.containers if self.body == "containerSet" else ()
         if self.body in RESULT_BODIES or any(each.get("name") == "main" for _, each in group):
             known |= {"outputs.result", "exitCode"}
@@ -251,6 +251,13 @@ class View:
         for template in self.templates:  # grows while it is walked: inline templates hold calls too
             self._add_calls(template)
         self.hooks = list(self._workflow_hooks())
+
+    def clear(self) -> None:
+        """Part the templates from their calls, which hold each other: nothing is left for the collector to find."""
+        for template in self.templates:
+            template.around = None
+            template.calls.clear()
+            template.hooks.clear()
 
     @property
     def defaults(self) -> Object:
