@@ -211,7 +211,8 @@ class _Graph:
             self._wait(plan, region.condition)
             region = region.parent
         for expr in call.arguments.values():
-            self._wait(plan, expr)
+            if type(expr) is not Const:
+                self._wait(plan, expr)
         is_graph = isinstance(call.target, PipelineDef)
         parameters = call.target.signature.by_name
         if call.loop is None:
@@ -348,6 +349,8 @@ class _Graph:
 
     def carry(self, expr: Expr, kind: t.Type, call: Call | None, *, crossing: bool) -> Carried:
         """The form a value takes on its way, and the values of its ports."""
+        if type(expr) is Const and not t.holds_file(kind):
+            return Carried(PLAIN, [expr], kind)
         return Carried(*self._carry(expr, kind, call, crossing), kind)
 
     def _carry(self, expr: Expr, kind: t.Type, call: Call | None, crossing: bool) -> tuple[Form, list[Expr]]:

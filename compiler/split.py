@@ -403,7 +403,7 @@ def _count(changes: list[int], start: int, end: int) -> None:
 def _named(task: ir.Task) -> set[str]:
     """The tasks whose outputs a task takes; the empty name for a parameter of the graph."""
     found: set[str] = set()
-    stack = [argument.value for argument in task.arguments]
+    stack = [argument.value for argument in task.arguments if type(argument.value) is not Const]
     if task.when is not None:
         stack.append(task.when)
     while stack:

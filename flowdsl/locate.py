@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.source import Extent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from types import CodeType
 
     from flowdsl.place import Argument
@@ -117,7 +117,8 @@ class Index:
     @cached_property
     def _assignments(self) -> dict[Position, str]:
         found: dict[Position, str] = {}
-        for node in ast.walk(self._tree) if ":=" in self._text else self._statements():
+        nodes: Iterable[ast.AST] = self._statements if ":=" not in self._text else ast.walk(self._tree)
+        for node in nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 target = node.targets[0]
             elif isinstance(node, ast.AnnAssign | ast.NamedExpr):
@@ -143,22 +144,25 @@ class Index:
         """By the first line and the name of their code: the line is that of the first decorator."""
         return {
             (node.decorator_list[0].lineno if node.decorator_list else node.lineno, node.name): node
-            for node in self._statements()
+            for node in self._statements
             if isinstance(node, Function)
         }
 
-    def _statements(self) -> Iterator[ast.stmt]:
+    @cached_property
+    def _statements(self) -> list[ast.stmt]:
         """All statements, without a look at their expressions."""
+        found: list[ast.stmt] = []
         todo: list[ast.stmt | ast.ExceptHandler | ast.match_case] = [*self._tree.body]
         while todo:
             statement = todo.pop()
             if isinstance(statement, ast.stmt):
-                yield statement
+                found.append(statement)
             if isinstance(statement, _SIMPLE):
                 continue
             for name in statement._fields:
                 if name in ("body", "orelse", "finalbody", "handlers", "cases"):
                     todo += getattr(statement, name)
+        return found
 
 
 def _extent(node: Node) -> Extent:

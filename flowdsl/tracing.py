@@ -230,7 +230,8 @@ def _asking(function: FunctionType) -> set[int]:
         seen.add(id(code))
         if not code.co_name.startswith("<"):  # not that of a comprehension or lambda
             owner = code
-        if _UNSEEN & set(code.co_code[::2]) or "isinstance" in code.co_names:
+        operations = code.co_code[::2]
+        if any(map(operations.__contains__, _UNSEEN)) or "isinstance" in code.co_names:
             asked.add(id(owner))
         todo.extend((one, owner) for one in code.co_consts if isinstance(one, CodeType))
         named = (function.__globals__.get(name) for name in code.co_names)

@@ -35,13 +35,13 @@ def uses(graph: Graph) -> Iterator[Use]:
     regions: dict[int, Region] = {}
     for call in graph.calls:
         for name, expr in call.arguments.items():
-            if not _harmless(expr, graph):
+            if type(expr) is not Const and not _harmless(expr, graph):
                 yield expr, call.region, call.argument(name)
         if call.loop is not None:
-            columns = [call.loop.lists, *(call.loop.rows or ())]
-            for name, expr in (cell for column in columns for cell in column.items()):
-                if not _harmless(expr, graph):
-                    yield expr, call.region, Argument(call.site, "over", part=f"item:{name}")
+            for column in (call.loop.lists, *(call.loop.rows or ())):
+                for name, expr in column.items():
+                    if type(expr) is not Const and not _harmless(expr, graph):
+                        yield expr, call.region, Argument(call.site, "over", part=f"item:{name}")
         region = call.region
         while region is not None and id(region) not in regions:
             regions[id(region)] = region
@@ -57,10 +57,10 @@ def uses(graph: Graph) -> Iterator[Use]:
 
 
 def _harmless(expr: Expr, graph: Graph) -> bool:
-    """Whether nothing can be wrong: a constant, or the output of a task of this graph that always runs."""
+    """Whether nothing can be wrong, as with a constant: the output of a task of this graph that always runs."""
     if type(expr) is Out and isinstance(expr.task, Call):
         return expr.task.region is None and expr.task.graph is graph
-    return type(expr) is Const
+    return False
 
 
 def _escapes(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnostic]:

@@ -70,7 +70,7 @@ def sweeps(least: float = 0.5) -> float:
         publish(trials.best.model, trials.best.score, trials.results)
     many = sweep(
         train,
-        over={"rate": [0.001 * number for number in range(1, 301)], "layers": [1, 2]},
+        over={"rate": [0.001 * number for number in range(1, 252)], "layers": [1, 2]},
         objective=minimize("loss"),
         data=data,
         kind="rnn",
