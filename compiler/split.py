@@ -140,6 +140,8 @@ class _Splitter:
             for one in found:
                 self.after[one].append(index)
         self.names = names
+        self.slots: list[str | None] = [*names]  # who stands where; a group stands where its first task did
+        self.slot = position
         self.named = {task.name: _named(task) for task in graph.tasks}
         for task in graph.tasks:
             for made in (*task.after, *self.named[task.name]):
@@ -150,7 +152,8 @@ class _Splitter:
         for unit in self.units(list(range(len(self.names)))):
             if isinstance(unit, list):
                 self.group(unit)
-        graph = ir.Graph(tuple(self.tasks.values()), self.parallelism)
+        tasks = tuple(self.tasks[name] for name in self.slots if name is not None)
+        graph = ir.Graph(tasks, self.parallelism)
         outer = self.template._replace(body=graph, outputs=tuple(self.outputs.values()))
         return [outer, *self.groups]
 
@@ -277,12 +280,13 @@ class _Splitter:
         users: Iterable[str],
         waits: Iterable[str],
     ) -> None:
-        at = next(iter(members))
-        self.tasks = {
-            (name if one == at else one): (task if one == at else kept)
-            for one, kept in self.tasks.items()
-            if one == at or one not in members
-        }
+        at = min(self.slot[one] for one in members)
+        for one in members:
+            self.slots[self.slot.pop(one)] = None
+            del self.tasks[one]
+        self.slots[at] = name
+        self.slot[name] = at
+        self.tasks[name] = task
         self.users[name] = dict.fromkeys(users)
         self.named[name] = _named(task)
         for made in {*waits, *(self.named[name] - {""})}:

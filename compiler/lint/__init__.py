@@ -83,12 +83,21 @@ def lint(document: dict[str, Any]) -> list[Problem]:
     by_schema = list(check_schema(document))
     if any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
         return by_schema
-    view = View(sound(document, by_schema))
+    manifest = sound(document, by_schema)
+    view = View(manifest, each=False)
     if not view.exists:
         return by_schema
+    found = problems(view)
+    if found and len(view.templates) < len(view.all):
+        found = problems(View(manifest))
+    return merge(by_schema, found) if by_schema else found
+
+
+def problems(view: View) -> list[Problem]:
+    """What the rules find."""
     found = [problem for rule in RULES for problem in rule(view)]
     view.clear()
-    return merge(by_schema, found) if by_schema else found
+    return found
 
 
 def merge(by_schema: list[Problem], by_rules: list[Problem]) -> list[Problem]:

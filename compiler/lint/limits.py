@@ -115,7 +115,8 @@ def _size(view: View) -> int:
             size += _bytes(compact(_exchanged(template.data, emptied)))
         else:
             source = template.source.encode("utf-8", "surrogatepass")
-            size += _bytes(template.text) + 2 * len(source) - len(source.translate(None, _ESCAPED))
+            size += _bytes(template.text) + len(template.name)
+            size += 2 * len(source) - len(source.translate(None, _ESCAPED))
     without: dict[int, Object] = {id(view.spec): {**view.spec, "templates": []}} if listed else {}
     return size + _bytes(compact(_exchanged(view.document, without)))
 

@@ -83,9 +83,7 @@ def references(view: View) -> Iterator[Problem]:
             data = {
                 key: value for key, value in data.items() if key not in ("steps", "dag", "outputs", "metrics")
             }
-        elif all(plain(text, scope.allowed) for text in (template.source, template.text)) and not any(
-            field in template.text for field in _READ
-        ):
+        elif harmless(template, scope.allowed):
             continue
         yield from reader.texts(data, template.path, Place(template, None).outer)
     yield from late_problems(late)
@@ -120,6 +118,13 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 finding = misspelt(name)
             if finding is not None:
                 yield Problem(path, finding)
+
+
+def harmless(template: Template, allowed: frozenset[str]) -> bool:
+    """Whether a leaf has no expressions, and all tags of its texts are plain."""
+    if any(field in template.text for field in _READ):
+        return False
+    return all(plain(text, allowed) for text in (template.name, template.source, template.text))
 
 
 def plain(text: str, allowed: frozenset[str]) -> bool:

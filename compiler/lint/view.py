@@ -40,6 +40,9 @@ GRAPH_BODIES = frozenset(("steps", "dag"))
 
 LEAF_BODIES = frozenset(BODIES) - GRAPH_BODIES - {"suspend"}
 
+LONG = 2**15
+"""Characters of a script that is looked at for its length: in bytes it may have four times as many."""
+
 RESULT_BODIES = frozenset(("container", "script", "data", "http", "plugin"))
 """Templates with `outputs.result` and `exitCode`; a containerSet has them when it has a container `main`."""
 
@@ -64,6 +67,9 @@ class Template:
         self.name: str = data.get("name") or ""
         self.bodies = [body for body in BODIES if data.get(body) is not None]
         self.body = self.bodies[0] if self.bodies else ""
+        self.is_pod = self.body in POD_BODIES  # whether it runs as a pod of its own
+        self.is_leaf = self.body in LEAF_BODIES  # whether it has timeouts and artifact paths
+        self.source = string(data, "script", "source")
         inputs = inside(data, "inputs")
         outputs = inside(data, "outputs")
         self.parameters = by_name(inputs.get("parameters"))
@@ -78,26 +84,21 @@ class Template:
         """Its name in messages."""
         return self.name or "(inline)"
 
-    @property
-    def is_pod(self) -> bool:
-        """Whether it runs as a pod of its own."""
-        return self.body in POD_BODIES
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether Argo takes it for a leaf, which has timeouts and artifact paths."""
-        return self.body in LEAF_BODIES
-
-    @cached_property
-    def source(self) -> str:
-        """Its script."""
-        return string(self.data, "script", "source")
-
     @cached_property
     def text(self) -> str:
-        """The template without its script as JSON, for what one look at all its texts can answer."""
-        data = self.data
-        return compact({**data, "script": {**data["script"], "source": ""}} if self.source else data)
+        """The template as JSON without its name and script, for what one look at all its texts can answer."""
+        bare: Object = {**self.data, "name": ""}
+        if self.source:
+            bare["script"] = {**self.data["script"], "source": ""}
+        return compact(bare)
+
+    @property
+    def sort(self) -> object:
+        """Equal for templates in which the rules find the same: leaves with a harmless name and script."""
+        source = self.source
+        if not self.is_leaf or self.around is not None or len(source) >= LONG:
+            return id(self)
+        return id(self) if "{{" in source or "$" in source or "{{" in self.name else self.text
 
     @cached_property
     def containers(self) -> list[tuple[Path, Object]]:
@@ -118,10 +119,13 @@ class Template:
     @cached_property
     def required_parameters(self) -> frozenset[str]:
         """The inputs that a call must supply: no value, no default, no source."""
+        filled = ("value", "default", "valueFrom")
         return frozenset(
-            name
-            for name, parameter in self.parameters.items()
-            if all(parameter.get(field) is None for field in ("value", "default", "valueFrom"))
+            [
+                name
+                for name, each in self.parameters.items()
+                if each.keys().isdisjoint(filled) or all(each.get(field) is None for field in filled)
+            ]
         )
 
     @cached_property
@@ -226,9 +230,12 @@ class Call:
 
 
 class View:
-    """One document of one of Argo's four kinds; `exists` says that it has a spec, which the schema asks for."""
+    """One document of one of Argo's four kinds; `exists` says that it has a spec, which the schema asks for.
 
-    def __init__(self, document: Object) -> None:
+    `templates` are those to look at: all, or one of each sort, which tells whether there is anything to find.
+    """
+
+    def __init__(self, document: Object, each: bool = True) -> None:
         self.document = document
         self.kind: str = document["kind"]
         self.metadata = inside(document, "metadata")
@@ -251,10 +258,16 @@ class View:
         for template in self.templates:  # grows while it is walked: inline templates hold calls too
             self._add_calls(template)
         self.hooks = list(self._workflow_hooks())
+        self.all = self.templates
+        if not each:
+            sorts: dict[object, Template] = {}
+            for template in self.all:
+                sorts.setdefault(template.sort, template)
+            self.templates = list(sorts.values())
 
     def clear(self) -> None:
         """Part the templates from their calls, which hold each other: nothing is left for the collector to find."""
-        for template in self.templates:
+        for template in self.all:
             template.around = None
             template.calls.clear()
             template.hooks.clear()
