@@ -1,7 +1,7 @@
 """The program as it will run: templates, tasks, and what flows between them.
 
 Everything here is frozen and named as Argo will see it. Expressions are those of `flowdsl.expr`,
-with tasks by name. `compiler/argo.py` is the only reader that knows Argo's field names.
+with tasks by name. `compiler/argo/` is the only reader that knows Argo's field names.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flowdsl.expr import Expr
     from flowdsl.place import Place
     from flowdsl.types import Type
-    from flowdsl.volume import Secret
+    from flowdsl.volume import Secret, Volume
 
 #: parameter: a text. artifact: a file that Argo hands on. key: a text that names an object of the
 #: artifact repository, and the file under that key. text: a text that is too long for a variable, as a file.
@@ -55,30 +55,54 @@ class Mount(NamedTuple):
     read_only: bool = False
 
 
-class Placement(NamedTuple):
-    """Which nodes may run a pod, and how urgent it is."""
+class Resources(NamedTuple):
+    """What a pod asks of its node, by resource."""
 
-    node: Mapping[str, str]
-    affinity: tuple[
-        tuple[tuple[str, str, tuple[str, ...]], ...], ...
-    ]  # any of: all of (key, operator, values)
-    tolerations: tuple[Mapping[str, str], ...]
-    priority: str | None
+    requests: Mapping[str, str] = {}
+    limits: Mapping[str, str] = {}
+
+
+class Placement(NamedTuple):
+    """Which nodes may run a pod, and how urgent it is; `affinity`: any of, all of (key, operator, values)."""
+
+    node: Mapping[str, str] = {}
+    affinity: tuple[tuple[tuple[str, str, tuple[str, ...]], ...], ...] = ()
+    tolerations: tuple[Mapping[str, str], ...] = ()
+    priority: str | None = None
+
+
+class Environment(NamedTuple):
+    """What a container finds: its image, variables and volumes."""
+
+    image: str | None = None
+    env: tuple[tuple[str, str | Secret], ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+
+
+class Control(NamedTuple):
+    """How often and how long a template may run."""
+
+    retries: int | None = None
+    timeout: str | None = None
+
+
+class Settings(NamedTuple):
+    """What the options of a step come to, one field for each concern."""
+
+    resources: Resources = Resources()
+    placement: Placement = Placement()
+    environment: Environment = Environment()
+    control: Control = Control()
 
 
 class Pod(NamedTuple):
     """A container: a script in Python, or a command line."""
 
-    image: str
     command: tuple[Expr, ...]
     source: str | None
     env: tuple[tuple[str, Expr | Secret], ...]
     mounts: tuple[Mount, ...]
-    requests: Mapping[str, str]
-    limits: Mapping[str, str]
-    placement: Placement
-    retries: int | None
-    timeout: str | None
     output_folder: bool = False  # whether the folder of the outputs has to be made for it
 
 
@@ -123,14 +147,15 @@ class Graph(NamedTuple):
 
 
 class Template(NamedTuple):
-    """What a task runs: a pod, or a graph."""
+    """What a task runs: a pod, or a graph; `places` says by option where it was written."""
 
     name: str
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
     body: Pod | Graph
     place: Place
-    places: Mapping[str, Place]  # by option
+    places: Mapping[str, Place] = {}
+    settings: Settings = Settings()
 
 
 class Program(NamedTuple):

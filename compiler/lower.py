@@ -26,7 +26,7 @@ from flowdsl.compiler.forms import (
     volumes,
 )
 from flowdsl.compiler.naming import Templates, slug, volume_name
-from flowdsl.compiler.options import STEP_OPTIONS, Settings, pipeline_options, settings
+from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import IN, OUT, Writer, layout
@@ -84,7 +84,7 @@ class Lowering:
         self._written: set[str] = set()
         self._defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
         self._graphs: dict[int, str] = {}
-        self._settings: dict[Any, Settings] = {}
+        self._settings: dict[Any, ir.Settings] = {}
         self._commands: dict[int, Any] = {}
 
     def program(self, root: GraphPlan) -> ir.Program:
@@ -154,7 +154,7 @@ class Lowering:
             assert isinstance(step, StepDef)
             given = plan.arguments if call.loop is None else plan.inner
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
-            options = repr(self._setting(call)) if call.options else ""
+            options = _spelled(self._setting(call)) if call.options else ""
             key = id(step), options, forms
             known = self._leaves.get(key)
             if known is None:
@@ -162,7 +162,7 @@ class Lowering:
             self._of_call[id(plan)] = known
         return known
 
-    def _setting(self, call: Call) -> Settings:
+    def _setting(self, call: Call) -> ir.Settings:
         definition = call.target
         assert isinstance(definition, StepDef)
         key = (id(definition), id(call.options) if call.options else 0)
@@ -174,7 +174,7 @@ class Lowering:
                 merged = {**definition.options, **call.options}
                 known, _ = settings(merged, functools.partial(Argument, call.site), STEP_OPTIONS)
             self._settings[key] = known
-            for volume in known.volumes:
+            for volume in known.environment.volumes:
                 self.planner.volume(volume)
         return known
 
@@ -232,17 +232,17 @@ class Lowering:
         name = self.names.name(plan.best, f"pick {plan.name}")
         image = PYTHON
         if isinstance(call.target, StepDef) and call.target.kind == "python":
-            image = self._setting(call).image or PYTHON
+            image = self._setting(call).environment.image or PYTHON
         outs = t.outputs(call.target.signature.returns)
         objective = call.loop.objective
         source = pick(
             plan.name, objective.metric, objective.goal, call.loop.minimum, [out.name for out in outs]
         )
-        empty = settings({}, lambda name: call.site, STEP_OPTIONS)[0]
-        pod = ir.Pod(image, (Const("python3", t.TEXT),), source, (), (), {}, {}, empty.placement, None, None)
+        pod = ir.Pod((Const("python3", t.TEXT),), source, (), ())
         outputs = tuple(ir.Output(out.name, "parameter", f"{OUT}/{out.name}") for out in outs)
         rows = ir.Input("rows", "text", f"{IN}/rows")
-        self.templates.append(ir.Template(name, (rows,), outputs, pod, call.site, {}))
+        asked = ir.Settings(environment=ir.Environment(image))
+        self.templates.append(ir.Template(name, (rows,), outputs, pod, call.site, settings=asked))
         return name
 
     def _task(self, graph: GraphPlan, plan: CallPlan) -> ir.Task:
@@ -354,7 +354,7 @@ class Lowering:
         outs = [self._output(out, leaf) for out in t.outputs(signature.returns)]
         if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
-        mounts = list(setting.mounts)
+        mounts = list(setting.environment.mounts)
         for _, form in leaf.forms:
             for volume in volumes(form):
                 mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
@@ -368,19 +368,14 @@ class Lowering:
             env = _variables(leaf.forms, kinds)
             source = self._source(definition, leaf.forms, kinds)
         settled: tuple[tuple[str, Any], ...] = tuple(
-            (key, Const(value, t.TEXT) if isinstance(value, str) else value) for key, value in setting.env
+            (key, Const(value, t.TEXT) if isinstance(value, str) else value)
+            for key, value in setting.environment.env
         )
         pod = ir.Pod(
-            setting.image or "",
             command,
             source,
             (*env, *settled),
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
-            setting.requests,
-            setting.limits,
-            setting.placement,
-            setting.retries,
-            setting.timeout,
             definition.kind == "container" and bool(t.outputs(signature.returns)),
         )
         places = {
@@ -390,7 +385,7 @@ class Lowering:
             for option in (*definition.options, *plan.call.options)
         }
         place = Definition(code)
-        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places))
+        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting))
         return name
 
     @staticmethod
@@ -427,6 +422,18 @@ class Lowering:
             self._commands[id(definition)] = known
             self.diagnostics.extend(found)
         return known.bound(forms) if known is not None else ((), ())
+
+
+def _spelled(settings: ir.Settings) -> str:
+    """Settings as text that tells templates of a step apart; an option that nobody wrote adds nothing."""
+    usual = ir.Settings()._asdict()
+    written = (
+        f"{name}={value!r}"
+        for concern, found in settings._asdict().items()
+        for name, value in found._asdict().items()
+        if value != getattr(usual[concern], name)
+    )
+    return " ".join(written)
 
 
 def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) -> tuple[tuple[str, Expr], ...]:

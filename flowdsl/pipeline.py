@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast, overload
 
 from flowdsl.call import add
+from flowdsl.options import PipelineOptions, SubgraphOptions
 from flowdsl.place import Site, here
 from flowdsl.signature import Signature, innermost, read
 from flowdsl.trace import OutsidePipeline, current
@@ -15,19 +16,6 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
-
-
-class PipelineOptions(TypedDict, total=False):
-    """What a pipeline may say about the run as a whole; every word is optional."""
-
-    name: str
-    parallelism: int
-    timeout: int | str
-    ttl: int | str
-    priority: str
-    service_account: str
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str]
 
 
 class PipelineDef:
@@ -91,13 +79,6 @@ class Pipeline(Generic[P, R_co]):
 
     def __repr__(self) -> str:
         return f"<pipeline {self.__name__}>"
-
-
-class SubgraphOptions(TypedDict, total=False):
-    """What one call of a pipeline inside another may say."""
-
-    name: str
-    after: object
 
 
 @overload

@@ -7,49 +7,21 @@ findings come from the compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypedDict, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, Unpack, cast
 
 from flowdsl import types as t
 from flowdsl.call import add
 from flowdsl.expr import InPod
+from flowdsl.options import CallOptions, StepOptions
 from flowdsl.place import Site, here
 from flowdsl.signature import Signature, innermost, read
 from flowdsl.trace import OutsidePipeline, current
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import CodeType, FunctionType
-
-    from flowdsl.gpu import GPU
-    from flowdsl.volume import Secret, Volume
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
-
-
-class StepOptions(TypedDict, total=False):
-    """What a step may say about where and how it runs; every word is optional."""
-
-    image: str
-    cpu: float | str
-    memory: int | str
-    gpu: int | GPU
-    node: Mapping[str, str]
-    where: str
-    tolerations: Sequence[str | Mapping[str, str]]
-    priority: str
-    env: Mapping[str, str | int | float]
-    secrets: Mapping[str, Secret]
-    mounts: Mapping[str, Volume | Path]
-    retries: int
-    timeout: int | str
-
-
-class CallOptions(StepOptions, total=False):
-    """What one call may say besides: its name in the graph, and what it waits for."""
-
-    name: str
-    after: Sequence[object]
 
 
 class StepDef:

@@ -24,8 +24,7 @@ import flowdsl
 from flowdsl.cli.app import run
 from flowdsl.compiler.compile import KINDS
 from flowdsl.compiler.options import STEP_OPTIONS
-from flowdsl.pipeline import PipelineOptions, SubgraphOptions
-from flowdsl.step import CallOptions, StepOptions
+from flowdsl.options import CallOptions, PipelineOptions, StepOptions, SubgraphOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["README.md", *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("docs/*.md")))]
@@ -200,7 +199,7 @@ def test_every_public_word_is_explained() -> None:
 
 def test_every_option_has_its_row() -> None:
     rows = set(re.findall(r"^\| `(\w+)=?`", read("docs/language.md"), re.MULTILINE))
-    assert set(StepOptions.__annotations__) == set(STEP_OPTIONS)
+    assert {*StepOptions.__annotations__} == set(STEP_OPTIONS)
     for options in (CallOptions, PipelineOptions, SubgraphOptions):
         assert set(options.__annotations__) <= rows
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks.branches import uses
-from flowdsl.compiler.placement import said
+from flowdsl.compiler.options.reading import said
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Const, Join, OnVolume, children
 from flowdsl.grammar.names import is_dns_subdomain

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler import mistakes
-from flowdsl.diagnostic import is_long
-from flowdsl.gpu import GPU
+from flowdsl.compiler.ir import Placement
+from flowdsl.compiler.options.reading import Wrong, entries, object_name, said, text_option
+from flowdsl.compiler.options.resources import gpu_memory, gpu_products, resource_name, wanted
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
-from flowdsl.grammar.quantity import quantity
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
-    from flowdsl.diagnostic import Finding
+    from flowdsl.compiler.options.reading import Reader
+    from flowdsl.gpu import GPU
 
 Term = tuple[str, str, tuple[str, ...]]
 
@@ -34,30 +34,21 @@ LABELS = {
     "gpu.count": "nvidia.com/gpu.count",
     "gpu.family": "nvidia.com/gpu.family",
 }
-#: The extended resource of each vendor's device plug-in.
-VENDORS = {
-    "nvidia": "nvidia.com/gpu",
-    "amd": "amd.com/gpu",
-    "intel": "gpu.intel.com/i915",
-    "habana": "habana.ai/gaudi",
-    "google": "google.com/tpu",
-}
 _MEBI = 1024 * 1024
-_MIG = re.compile(r"(?:\d+c\.)?\d+g\.\d+gb[-.+a-z]*")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-class Wrong(Exception):
-    """An option that cannot be used as written.
-
-    `part` says which part of the option is at fault, as in `flowdsl.place.Argument`: "name" is the
-    option's name, "item:NAME" and "key:NAME" are an entry of its dict, or an argument of its call.
-    """
-
-    def __init__(self, finding: Finding, part: str = "value") -> None:
-        super().__init__(finding.message)
-        self.finding = finding
-        self.part = part
+def settled(found: Mapping[str, Any]) -> Placement:
+    """The placement that the options of a step come to."""
+    terms = found.get("where", ())
+    tolerations = list(found.get("tolerations", ()))
+    gpu = wanted(found)
+    if gpu is not None:
+        terms = tuple((*gpu_terms(gpu), *group) for group in terms or ((),))
+        terms = tuple(group for group in terms if group)
+        if (extra := gpu_toleration(gpu)) not in tolerations:
+            tolerations.append(extra)
+    return Placement(found.get("node", {}), terms, tuple(tolerations), found.get("priority"))
 
 
 def where_terms(text: str) -> tuple[tuple[Term, ...], ...]:
@@ -89,18 +80,18 @@ def gpu_terms(gpu: GPU) -> tuple[Term, ...]:
     terms: list[Term] = []
     if products := gpu_products(gpu):
         terms.append((LABELS["gpu.product"], "In", products))
-    if gpu.memory is not None:
-        least = math.ceil(quantity(str(gpu.memory)) / _MEBI)
+    least = gpu_memory(gpu)
+    if least is not None:
         terms.append((LABELS["gpu.memory"], "Gt", (str(least - 1),)))
     return tuple(terms)
 
 
-def gpu_toleration(gpu: GPU, resource: str) -> dict[str, str]:
+def gpu_toleration(gpu: GPU) -> dict[str, str]:
     """The toleration for the usual taint of GPU nodes, whatever its value is.
 
     Source: the taint key is the resource's by convention, with differing values, so `Exists`.
     """
-    key = "nvidia.com/gpu" if gpu.mig is not None else resource
+    key = "nvidia.com/gpu" if gpu.mig is not None else resource_name(gpu)
     return {"key": key, "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -161,85 +152,41 @@ def _toleration_fields(fields: dict[str, str]) -> dict[str, str]:
     return {field: fields[field] for field in known if field in fields}
 
 
-def resource_name(gpu: GPU) -> str:
-    """The extended resource that a GPU request asks for."""
-    if gpu.resource is not None:
-        return gpu.resource
-    if gpu.mig is not None:
-        return f"nvidia.com/mig-{gpu.mig}"
-    return VENDORS[gpu.vendor]
+def _node(name: str, written: object) -> Mapping[str, str]:
+
+    def entry(key: Any, value: Any) -> tuple[str, str]:
+        if is_value(value):
+            raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
+        try:
+            return next(iter(node_selector({key: value}).items()))
+        except GrammarError as error:
+            part = "key" if error.text == key else "item"
+            raise Wrong(mistakes.BadNode(error.text, error.expected), f"{part}:{key}") from None
+
+    return dict(entries(name, written, "a dict of labels", entry))
 
 
-def gpu_request(name: str, written: object) -> GPU:
-    """The GPUs that an option asks for; raises `Wrong`."""
-    gpu = GPU(written) if isinstance(written, int) and not isinstance(written, bool) else written
-    if not isinstance(gpu, GPU):
-        raise Wrong(mistakes.OptionType(name, "a whole number or GPU(...)", said(written)))
-    for field in ("count", "product", "memory", "vendor", "resource", "mig"):
-        if is_value(getattr(gpu, field)):
-            raise Wrong(mistakes.RunTimeOption(field), f"item:{field}")
-    count = cast("object", gpu.count)
-    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise Wrong(mistakes.BadGpuCount(said(count)))
-    for field in ("memory", "resource", "mig"):
-        text: object = getattr(gpu, field)
-        if text is not None and not isinstance(text, str):
-            raise Wrong(mistakes.OptionType(f"{field} of GPU", "a text", said(text)), f"item:{field}")
-    if gpu.resource is None and gpu.vendor not in VENDORS:
-        raise Wrong(mistakes.UnknownVendor(str(gpu.vendor), tuple(VENDORS)), "item:vendor")
-    if gpu.resource is not None and ("/" not in gpu.resource or not is_qualified_name(gpu.resource)):
-        raise Wrong(mistakes.BadGpuResource(gpu.resource), "item:resource")
-    if gpu.mig is not None:
-        if gpu.resource is not None or gpu.vendor != "nvidia":
-            raise Wrong(mistakes.MigVendor(), "item:mig")
-        if _MIG.fullmatch(gpu.mig) is None:
-            wrong = mistakes.OptionType("mig of GPU", 'a profile such as "1g.5gb"', said(gpu.mig))
-            raise Wrong(wrong, "item:mig")
-    for product in gpu_products(gpu):
-        if "*" in product:
-            raise Wrong(mistakes.ProductPattern(product), "item:product")
-        if not product or not is_label_value(product):
-            label = "the text of a label of nodes"
-            raise Wrong(mistakes.OptionType("product of GPU", label, said(product)), "item:product")
+def _where(name: str, written: object) -> Any:
+    text = text_option(name, written)
     try:
-        gpu_terms(gpu)
+        return where_terms(text)
     except GrammarError as error:
-        raise Wrong(mistakes.BadQuantity("memory", str(gpu.memory), error.expected), "item:memory") from None
-    return gpu
+        found = f"`{error.found}`" if error.found else "the end"
+        raise Wrong(mistakes.BadWhere(error.expected, found, error.start + 1)) from None
 
 
-def gpu_products(gpu: GPU) -> tuple[str, ...]:
-    """The products a GPU request names; raises `Wrong`."""
-    written = cast("object", gpu.product)
-    products = () if written is None else (written,) if isinstance(written, str) else written
-    if isinstance(products, (list, tuple)):
-        given = cast("list[object]", products)
-        texts = tuple(one for one in given if isinstance(one, str))
-        if len(texts) == len(given):
-            return texts
-    have = said(cast("object", gpu.product))
-    raise Wrong(mistakes.OptionType("product of GPU", "a text or a list of texts", have), "item:product")
+def _tolerations(name: str, written: object) -> tuple[Mapping[str, str], ...]:
+    if not isinstance(written, (list, tuple)):
+        raise Wrong(mistakes.OptionType(name, "a list", said(written)))
+    try:
+        return tuple(toleration(one) for one in cast("list[object]", written))
+    except GrammarError as error:
+        raise Wrong(mistakes.BadToleration(error.text, error.expected)) from None
 
 
-def gpu_doubts(gpu: GPU) -> Iterator[Wrong]:
-    """What a GPU request may ask for, and probably does not mean."""
-    for usual in VENDORS.values():
-        if gpu.resource is not None and _misspells(gpu.resource, usual):
-            yield Wrong(mistakes.UnusualResource(gpu.resource, usual), "item:resource")
-
-
-def said(thing: object) -> str:
-    """A value for a message."""
-    long = isinstance(thing, int) and is_long(thing)
-    shown = "" if long else repr(thing)
-    return type(thing).__name__ if long or len(shown) > 60 else shown
-
-
-def _misspells(text: str, name: str) -> bool:
-    """Whether a text is a name with one character more, less or other."""
-    if text == name or abs(len(text) - len(name)) > 1:
-        return False
-    same = next((at for at, (one, other) in enumerate(zip(text, name, strict=False)) if one != other), None)
-    at = min(len(text), len(name)) if same is None else same
-    longer, shorter = (text, name) if len(text) > len(name) else (name, text)
-    return longer[at + 1 :] == (shorter[at:] if len(longer) > len(shorter) else shorter[at + 1 :])
+READERS: dict[str, Reader] = {
+    "node": _node,
+    "where": _where,
+    "tolerations": _tolerations,
+    "priority": object_name,
+}

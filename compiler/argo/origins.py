@@ -1,0 +1,45 @@
+"""Where the parts of a manifest come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flowdsl.compiler import ir
+    from flowdsl.place import Place
+
+Json: TypeAlias = dict[str, Any]
+
+#: A field of an object, its value, and the options that decide it.
+Field: TypeAlias = tuple[str, Any, tuple[str, ...]]
+
+
+class Origins(dict[tuple[int, "str | int"], "Place"]):
+    """For each part that a user's text decides the place of that text.
+
+    Its key is the identity of the dict or list that holds the part, and the part's key in it.
+    """
+
+    def note(self, holder: Json, key: str, place: Place) -> None:
+        """Say where a part comes from."""
+        self[id(holder), key] = place
+
+    def option(self, holder: Json, key: str, template: ir.Template, *options: str) -> None:
+        """Say which option of a template decides a part: the first of these that was written."""
+        places = template.places
+        written = [places[option] for option in options if option in places]
+        self[id(holder), key] = written[0] if written else template.place
+
+    def write(self, holder: Json, fields: Iterable[Field], template: ir.Template) -> None:
+        """Write those fields of a template that have a value."""
+        for field, value, options in fields:
+            if value:
+                holder[field] = value
+                self.option(holder, field, template, *options)
+
+
+def filled(fields: Json) -> Json:
+    """The fields that have a value."""
+    return {name: value for name, value in fields.items() if value}

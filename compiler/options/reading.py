@@ -1,0 +1,129 @@
+"""How the readers of options say what is wrong, and what they have in common.
+
+A reader takes the name of an option and what the user wrote, and answers what the IR wants, or raises `Wrong`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+
+from flowdsl.compiler import mistakes
+from flowdsl.diagnostic import is_long
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
+from flowdsl.trace import TOKEN
+from flowdsl.value import is_value
+
+if TYPE_CHECKING:
+    from flowdsl.diagnostic import Finding
+
+T = TypeVar("T")
+Reader = Callable[[str, Any], Any]
+
+
+class Wrong(Exception):
+    """An option that cannot be used as written.
+
+    `part` says which part of the option is at fault, as in `flowdsl.place.Argument`: "name" is the
+    option's name, "item:NAME" and "key:NAME" are an entry of its dict, or an argument of its call.
+    """
+
+    def __init__(self, finding: Finding, part: str = "value") -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+        self.part = part
+
+
+def said(thing: object) -> str:
+    """A value for a message."""
+    long = isinstance(thing, int) and is_long(thing)
+    shown = "" if long else repr(thing)
+    return type(thing).__name__ if long or len(shown) > 60 else shown
+
+
+def entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T]) -> list[T]:
+    """What becomes of each entry of a dict; raises `Wrong`, or a group of it for all entries at fault."""
+    if not is_mapping(written):
+        raise Wrong(mistakes.OptionType(name, want, said(written)))
+    found: list[T] = []
+    wrong: list[Wrong] = []
+    for key, value in written.items():
+        try:
+            found.append(entry(key, value))
+        except Wrong as error:
+            wrong.append(error)
+    if wrong:
+        raise ExceptionGroup("entries", wrong)
+    return found
+
+
+def is_mapping(thing: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether a value is a mapping."""
+    return isinstance(thing, Mapping)
+
+
+def text_option(name: str, written: object) -> str:
+    """A text that is not empty, and holds nothing that only a run knows; raises `Wrong`."""
+    if not isinstance(written, str):
+        raise Wrong(mistakes.OptionType(name, "a text", said(written)))
+    if not written.strip():
+        raise Wrong(mistakes.OptionType(name, "a text that is not empty", said(written)))
+    if TOKEN.search(written):
+        raise Wrong(mistakes.RunTimeOption(name))
+    if "{{" in written:
+        raise Wrong(mistakes.OptionType(name, "a text without `{{`", said(written)))
+    return written
+
+
+def object_name(name: str, written: object) -> str:
+    """The name of an object of the cluster."""
+    text = text_option(name, written)
+    if not is_dns_subdomain(text):
+        raise Wrong(mistakes.BadObjectName(repr(text), f"a {_OBJECTS[name]}"))
+    return text
+
+
+_OBJECTS = {"priority": "PriorityClass", "service_account": "ServiceAccount"}
+
+
+def seconds(name: str, written: object) -> float:
+    """A duration option in seconds; raises `Wrong`."""
+    if isinstance(written, bool) or not isinstance(written, (int, str)):
+        raise Wrong(mistakes.OptionType(name, "a text such as '6h' or whole seconds", said(written)))
+    try:
+        found = duration(str(written))
+    except GrammarError as error:
+        raise Wrong(mistakes.BadDuration(name, str(written), error.expected)) from None
+    if found <= 0:
+        raise Wrong(mistakes.BadDuration(name, str(written), "a time above 0"))
+    return found
+
+
+def count(name: str, written: object) -> int:
+    """A whole number of at least 1; raises `Wrong`."""
+    if isinstance(written, bool) or not isinstance(written, int) or written < 1:
+        raise Wrong(mistakes.OptionType(name, "a whole number of at least 1", said(written)))
+    return written
+
+
+def texts(name: str, written: object) -> dict[str, str]:
+    """Labels or annotations; raises `Wrong`, or a group of it."""
+
+    def entry(key: Any, value: Any) -> tuple[str, str]:
+        if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
+            raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
+        if not isinstance(value, str):
+            raise Wrong(mistakes.OptionType(f"{name}[{key!r}]", "a text", said(value)), f"item:{key}")
+        if not isinstance(key, str) or not is_qualified_name(key):
+            finding = mistakes.BadLabelText(str(key), f"the key of {_ENTRIES[name]}")
+            raise Wrong(finding, f"key:{key}")
+        if name == "labels" and not is_label_value(value):
+            raise Wrong(mistakes.BadLabelText(value, "the value of a label"), f"item:{key}")
+        return key, value
+
+    return dict(entries(name, written, "a dict of texts", entry))
+
+
+_ENTRIES = {"labels": "a label", "annotations": "an annotation"}

@@ -1,0 +1,152 @@
+"""What a pod asks of its node: CPU, memory and GPUs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.ir import Resources
+from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.gpu import GPU
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import is_label_value, is_qualified_name
+from flowdsl.grammar.quantity import quantity
+from flowdsl.value import is_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.compiler.options.reading import Reader
+
+#: The extended resource of each vendor's device plug-in.
+VENDORS = {
+    "nvidia": "nvidia.com/gpu",
+    "amd": "amd.com/gpu",
+    "intel": "gpu.intel.com/i915",
+    "habana": "habana.ai/gaudi",
+    "google": "google.com/tpu",
+}
+_MIG = re.compile(r"(?:\d+c\.)?\d+g\.\d+gb[-.+a-z]*")
+
+#: No container starts with less. Source: containerd and Docker, 4 and 6 MiB.
+_LEAST_MEMORY = 4 * 1024 * 1024
+
+
+def settled(found: Mapping[str, Any]) -> Resources:
+    """The resources that the options of a step come to."""
+    requests = {key: found[key] for key in ("cpu", "memory") if key in found}
+    # Memory is what a node cannot take back, so its limit equals its request; a CPU that is idle may be used.
+    limits = {"memory": found["memory"]} if "memory" in found else {}
+    gpu = wanted(found)
+    if gpu is not None:
+        limits[resource_name(gpu)] = str(gpu.count)
+    return Resources(requests, limits)
+
+
+def wanted(found: Mapping[str, Any]) -> GPU | None:
+    """The GPUs that a step asks for, if any."""
+    gpu: GPU | None = found.get("gpu")
+    return gpu if gpu is not None and gpu.count > 0 else None
+
+
+def _amount(name: str, written: object) -> str:
+    if isinstance(written, bool) or not isinstance(written, (int, float, str)):
+        raise Wrong(mistakes.OptionType(name, "a number, or a text with a unit", said(written)))
+    text = str(written)
+    try:
+        amount = quantity(text)
+    except GrammarError as error:
+        raise Wrong(mistakes.BadQuantity(name, text, error.expected)) from None
+    if amount <= 0:
+        raise Wrong(mistakes.BadQuantity(name, text, "an amount above 0"))
+    if name == "memory" and amount < _LEAST_MEMORY:
+        raise Wrong(mistakes.BadQuantity(name, text, f"4Mi or more: this is {amount:f} bytes"))
+    return text
+
+
+def resource_name(gpu: GPU) -> str:
+    """The extended resource that a GPU request asks for."""
+    if gpu.resource is not None:
+        return gpu.resource
+    if gpu.mig is not None:
+        return f"nvidia.com/mig-{gpu.mig}"
+    return VENDORS[gpu.vendor]
+
+
+def gpu_request(name: str, written: object) -> GPU:
+    """The GPUs that an option asks for; raises `Wrong`."""
+    gpu = GPU(written) if isinstance(written, int) and not isinstance(written, bool) else written
+    if not isinstance(gpu, GPU):
+        raise Wrong(mistakes.OptionType(name, "a whole number or GPU(...)", said(written)))
+    for field in ("count", "product", "memory", "vendor", "resource", "mig"):
+        if is_value(getattr(gpu, field)):
+            raise Wrong(mistakes.RunTimeOption(field), f"item:{field}")
+    count = cast("object", gpu.count)
+    if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        raise Wrong(mistakes.BadGpuCount(said(count)))
+    for field in ("memory", "resource", "mig"):
+        text: object = getattr(gpu, field)
+        if text is not None and not isinstance(text, str):
+            raise Wrong(mistakes.OptionType(f"{field} of GPU", "a text", said(text)), f"item:{field}")
+    if gpu.resource is None and gpu.vendor not in VENDORS:
+        raise Wrong(mistakes.UnknownVendor(str(gpu.vendor), tuple(VENDORS)), "item:vendor")
+    if gpu.resource is not None and ("/" not in gpu.resource or not is_qualified_name(gpu.resource)):
+        raise Wrong(mistakes.BadGpuResource(gpu.resource), "item:resource")
+    if gpu.mig is not None:
+        if gpu.resource is not None or gpu.vendor != "nvidia":
+            raise Wrong(mistakes.MigVendor(), "item:mig")
+        if _MIG.fullmatch(gpu.mig) is None:
+            wrong = mistakes.OptionType("mig of GPU", 'a profile such as "1g.5gb"', said(gpu.mig))
+            raise Wrong(wrong, "item:mig")
+    for product in gpu_products(gpu):
+        if "*" in product:
+            raise Wrong(mistakes.ProductPattern(product), "item:product")
+        if not product or not is_label_value(product):
+            label = "the text of a label of nodes"
+            raise Wrong(mistakes.OptionType("product of GPU", label, said(product)), "item:product")
+    try:
+        gpu_memory(gpu)
+    except GrammarError as error:
+        raise Wrong(mistakes.BadQuantity("memory", str(gpu.memory), error.expected), "item:memory") from None
+    return gpu
+
+
+def gpu_products(gpu: GPU) -> tuple[str, ...]:
+    """The products a GPU request names; raises `Wrong`."""
+    written = cast("object", gpu.product)
+    products = () if written is None else (written,) if isinstance(written, str) else written
+    if isinstance(products, (list, tuple)):
+        given = cast("list[object]", products)
+        texts = tuple(one for one in given if isinstance(one, str))
+        if len(texts) == len(given):
+            return texts
+    have = said(cast("object", gpu.product))
+    raise Wrong(mistakes.OptionType("product of GPU", "a text or a list of texts", have), "item:product")
+
+
+def gpu_doubts(gpu: GPU) -> Iterator[Wrong]:
+    """What a GPU request may ask for, and probably does not mean."""
+    for usual in VENDORS.values():
+        if gpu.resource is not None and _misspells(gpu.resource, usual):
+            yield Wrong(mistakes.UnusualResource(gpu.resource, usual), "item:resource")
+
+
+def gpu_memory(gpu: GPU) -> int | None:
+    """The least memory of one device in MiB, as node labels have it; raises `GrammarError`."""
+    return None if gpu.memory is None else math.ceil(quantity(str(gpu.memory)) / (1024 * 1024))
+
+
+def _misspells(text: str, name: str) -> bool:
+    """Whether a text is a name with one character more, less or other."""
+    if text == name or abs(len(text) - len(name)) > 1:
+        return False
+    same = next((at for at, (one, other) in enumerate(zip(text, name, strict=False)) if one != other), None)
+    at = min(len(text), len(name)) if same is None else same
+    longer, shorter = (text, name) if len(text) > len(name) else (name, text)
+    return longer[at + 1 :] == (shorter[at:] if len(longer) > len(shorter) else shorter[at + 1 :])
+
+
+READERS: dict[str, Reader] = {"cpu": _amount, "memory": _amount, "gpu": gpu_request}
