@@ -351,7 +351,7 @@ class Lowering:
         kinds = {p.name: p.type for p in signature.parameters}
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
         ins.extend(_hidden(bool(leaf.keyed), leaf.counted, None if leaf.always else ""))
-        outs = [self._output(out, leaf) for out in t.outputs(signature.returns)]
+        outs = [self._output(out, leaf, definition.kind == "python") for out in t.outputs(signature.returns)]
         if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         mounts = list(setting.environment.mounts)
@@ -389,7 +389,7 @@ class Lowering:
         return name
 
     @staticmethod
-    def _output(out: t.Output, leaf: _Leaf) -> ir.Output:
+    def _output(out: t.Output, leaf: _Leaf, python: bool) -> ir.Output:
         path = f"{OUT}/{out.name}"
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
@@ -398,7 +398,7 @@ class Lowering:
             return ir.Output(out.name, "artifact", path, optional=optional)
         tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
         key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
-        return ir.Output(out.name, "key", path, key, optional=optional)
+        return ir.Output(out.name, "key", path, key, optional=optional or python)
 
     def _source(
         self, definition: StepDef, forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
