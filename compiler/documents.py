@@ -87,17 +87,29 @@ class Document(NamedTuple):
 
         Of a mapping or list that takes several lines, its key; of one in a list, its first line.
         """
-        node, key = self.node, None
-        for position, step in enumerate(path):
-            found = _below(node, step)
-            if found is None:
-                break
-            key, node = found
-            if on_key and position == len(path) - 1 and key is not None:
-                return self.extent(key)
+        key, node, whole = self._found(path)
+        if on_key and whole and key is not None:
+            return self.extent(key)
         if isinstance(node, yaml.ScalarNode) or node.start_mark.line == node.end_mark.line:
             return self.extent(node)
         return self._first_line(node) if key is None else self.extent(key)
+
+    def region(self, path: Path) -> Span:
+        """From the beginning to the end of the entry at a path, or of the nearest part that exists."""
+        key, node, _ = self._found(path)
+        span = self.extent(node)
+        return span if key is None else span._replace(line=key.start_mark.line + 1)
+
+    def _found(self, path: Path) -> tuple[yaml.Node | None, yaml.Node, bool]:
+        """The last key and node of a path that exist, and whether they are the end of it."""
+        key: yaml.Node | None = None
+        node = self.node
+        for step in path:
+            found = _below(node, step)
+            if found is None:
+                return key, node, False
+            key, node = found
+        return key, node, True
 
     def extent(self, node: yaml.Node) -> Span:
         """From where to where a node stands."""
