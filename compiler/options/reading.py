@@ -6,7 +6,7 @@ A reader takes the name of an option and what the user wrote, and answers what t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler import mistakes
 from flowdsl.diagnostic import is_long
@@ -75,6 +75,27 @@ def text_option(name: str, written: object) -> str:
     if "{{" in written:
         raise Wrong(mistakes.OptionType(name, "a text without `{{`", said(written)))
     return written
+
+
+def flag(name: str, written: object) -> bool:
+    """True or False; raises `Wrong`."""
+    if not isinstance(written, bool):
+        raise Wrong(mistakes.OptionType(name, "True or False", said(written)))
+    return written
+
+
+def words(name: str, written: object) -> tuple[str, ...]:
+    """A list of texts, such as a command line; raises `Wrong`."""
+    if not isinstance(written, (list, tuple)):
+        raise Wrong(mistakes.OptionType(name, "a list of texts", said(written)))
+    found: list[str] = []
+    for word in cast("list[object]", written):
+        if is_value(word) or (isinstance(word, str) and TOKEN.search(word)):
+            raise Wrong(mistakes.RunTimeOption(name))
+        if not isinstance(word, str) or "{{" in word:
+            raise Wrong(mistakes.OptionType(name, "a list of texts without `{{`", said(word)))
+        found.append(word)
+    return tuple(found)
 
 
 def object_name(name: str, written: object) -> str:
