@@ -95,7 +95,7 @@ def _variables(definition: StepDef, said: Described, found: list[Diagnostic]) ->
     env = said.options["env"]
     if not is_value(env) and is_mapping(env):
         return env
-    finding = mistakes.CommandPart(definition.name, spelled(env), "`env`")
+    finding = mistakes.OptionType("env", "a dict of texts", spelled(env))
     found.append(Diagnostic(finding, Argument(said.site, "env")))
     return {}
 
@@ -106,9 +106,11 @@ def _source(definition: StepDef, said: Described, found: list[Diagnostic]) -> Ex
     if source is None:
         return None
     place = Argument(said.site, "source")
-    if is_value(source) or not isinstance(source, str):
-        finding = mistakes.CommandPart(definition.name, spelled(source), "`source`")
-        found.append(Diagnostic(finding, place))
+    if is_value(source):
+        found.append(Diagnostic(kind_findings.SourceInput(), place))
+        return None
+    if not isinstance(source, str):
+        found.append(Diagnostic(mistakes.OptionType("source", "a text", spelled(source)), place))
         return None
     made = text(source)
     if any(
@@ -135,7 +137,7 @@ def _flaws(source: str) -> Iterator[tuple[str, str, str]]:
             "take it apart, or pass the text as a variable: `env={...}`",
         )
     if (dollar := replaced_dollar(source)) is not None:
-        shown = source[dollar : dollar + 20].partition("\n")[0]
+        shown = source[dollar:].partition(")")[0] + ")" if source[dollar + 1] == "(" else "$$"
         yield (
             f"`{shown}`",
             "Kubernetes would replace it",

@@ -112,6 +112,7 @@ class Companion(NamedTuple):
     environment: Environment = Environment()
     resources: Resources = Resources()
     mirror: bool = False
+    place: Place | None = None
 
 
 class Companions(NamedTuple):
@@ -250,10 +251,11 @@ class Task(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Tasks, each of which runs when those it waits for have ended."""
+    """Tasks, each of which runs when those it waits for have ended; `around`: it only hands on what its one task has."""
 
     tasks: tuple[Task, ...]
     parallelism: int | None = None
+    around: bool = False
 
 
 Leaf = Pod | Resource | Suspend | Http | Reference

@@ -71,7 +71,8 @@ class OptionOfKind(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the decorators that have the option."""
-        return {**super().words(), "others": " and ".join(f"`@{kind}`" for kind in self.kinds)}
+        *others, last = [f"`@{kind}`" for kind in self.kinds]
+        return {**super().words(), "others": f"{', '.join(others)} and {last}" if others else last}
 
 
 class UnknownAction(Finding):
@@ -188,7 +189,7 @@ class OneResult(Finding):
 
     code = "FD612"
     title = "`{step}` returns {have}, and {source} is one value"
-    label = "not what {source} is"
+    label = "what is returned is {source}"
     help = "{way}"
     step: str
     have: str
@@ -221,9 +222,9 @@ class NoAnswer(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and how a default is given."""
-        way = "return a NamedTuple with a default: `{}: str = ...`".format(
-            "answer" if self.single else self.name
-        )
+        way = f"give the field `{self.name}` a default"
+        if self.single:
+            way = "return a NamedTuple whose field has a default: `answer: str = ...`"
         return {**super().words(), "way": f"{way}; or leave `duration` out"}
 
 
@@ -313,9 +314,10 @@ class BadCompanion(Finding):
     code = "FD622"
     title = "{name} {problem}"
     label = "{problem}"
-    help = "give it another name"
+    help = "{way}"
     name: str
     problem: str
+    way: str
 
 
 class CompanionCommand(Finding):

@@ -7,6 +7,7 @@ arguments, which files need a key); templates are written in the order in which 
 from __future__ import annotations
 
 import functools
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
@@ -377,7 +378,7 @@ class Lowering:
             ins.append(ir.Input(INDEX, "parameter"))
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         place = Definition(step.code)
-        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,)), place, {}))
+        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,), around=True), place, {}))
         return name
 
     # --- leaves ------------------------------------------------------------------------------------
@@ -484,7 +485,9 @@ class Lowering:
         if not isinstance(said, CommandLine):
             return (), (), None
         command, env = said.bound(forms)
-        source = None if said.source is None else text_of(bind(said.source, forms), t.TEXT)
+        source = None
+        if said.source is not None:
+            source = dedent(text_of(bind(said.source, forms), t.TEXT)).lstrip("\n")
         return command, env, source
 
 

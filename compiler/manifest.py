@@ -15,7 +15,7 @@ from flowdsl.compiler.described import described
 from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.diagnostic import Diagnostic, near, suggest
-from flowdsl.expr import Const, Expr, InPod, Join, Many, OnVolume, Poison, leaves
+from flowdsl.expr import Const, Expr, InPod, Join, Many, Poison
 from flowdsl.lift import lift, spelled
 from flowdsl.place import Argument, Place
 from flowdsl.trace import TOKEN
@@ -85,7 +85,11 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
     def complain(kind: str, **data: Any) -> None:
         from flowdsl import mistakes as language
 
-        if kind == "WrongType":
+        if kind == "WrongType" and "Path" in data["have"]:
+            way = "take the path as a `str`, or give the file alone: `manifest(file)`"
+            finding_ = findings.CannotTake(WORDS[step.kind], "use", "the input", "a file in an object", way)
+            wrong.append(Diagnostic(finding_, place))
+        elif kind == "WrongType":
             problem = f"holds {data['have']}"
             finding = findings.BadManifest(step.name, problem, "use dicts, lists, texts, numbers and inputs")
             wrong.append(Diagnostic(finding, place))
@@ -99,11 +103,6 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
         found.extend(wrong)
         return None
     body = lift(written, t.JSON, complain, nested=True)
-    files = [leaf for leaf in leaves(body) if isinstance(leaf, OnVolume) or t.holds_file(leaf.type)]
-    for leaf in files:
-        name = leaf.name if isinstance(leaf, InPod) else "the path"
-        way = "take the path as a `str`, or give the file alone: `manifest(file)`"
-        wrong.append(Diagnostic(findings.CannotTake(WORDS[step.kind], "use", name, "a file", way), place))
     found.extend(wrong)
     return None if wrong or isinstance(body, Poison) else body
 
@@ -113,7 +112,7 @@ def _keys_with_inputs(thing: object) -> bool:
         return False
     if is_mapping(thing):
         return any(
-            is_value(key) or (isinstance(key, str) and TOKEN.search(key)) or _keys_with_inputs(item)
+            (isinstance(key, str) and TOKEN.search(key)) or _keys_with_inputs(item)
             for key, item in thing.items()
         )
     return isinstance(thing, (list, tuple)) and any(map(_keys_with_inputs, cast("list[object]", thing)))
@@ -150,7 +149,7 @@ def _parsed(step: StepDef, text: str, place: Place, found: list[Diagnostic]) -> 
         found.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
         return None
     if len(documents) != 1:
-        problem, way = f"are {len(documents)} objects", "give each object a step of its own"
+        problem, way = f"is {len(documents)} objects", "give each object a step of its own"
         if not documents:
             problem, way = "is an empty text", "write what the object is"
         found.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))

@@ -107,10 +107,6 @@ def _read(step: StepDef, said_: Described, found: list[Diagnostic]) -> Request:
     body = None
     if written is not None:
         body = reader.lifted("the body", written, t.JSON if json else t.TEXT, body_place)
-        if method in ("GET", "HEAD"):
-            reader.wrong(
-                "the body", f"is sent with {method}, and most servers do not read it", "use POST", body_place
-            )
     headers = _headers(reader)
     if json and not any(name.lower() == "content-type" for name, _ in headers):
         headers = (*headers, ("Content-Type", Const("application/json", t.TEXT)))

@@ -81,8 +81,8 @@ def request(
     such as "30s" or whole seconds; `insecure` accepts any certificate. It never returns, so the function
     keeps its own return type. Raises `OutsidePipeline` where the step is called as a function.
     """
-    said = {"headers": headers or {}, "body": body, "success": success, "timeout": timeout}
-    describe("request", (method, url), {**said, "insecure": insecure})
+    said = {"headers": {} if headers is None else headers, "body": body, "success": success}
+    describe("request", (method, url), {**said, "timeout": timeout, "insecure": insecure})
 
 
 def call_template(library: str, template: str, /, **options: Unpack[LibraryOptions]) -> StepDecorator:

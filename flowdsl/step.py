@@ -172,7 +172,7 @@ def command(
     never returns, so the function keeps its own return type. Raises `OutsidePipeline` where the step is
     called as a function.
     """
-    describe("command", arguments, {"env": env or {}, "source": source, "stdout": stdout})
+    describe("command", arguments, {"env": {} if env is None else env, "source": source, "stdout": stdout})
 
 
 def output(name: str = "return") -> str:

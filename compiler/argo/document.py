@@ -30,7 +30,7 @@ def yaml_text(expr: Expr) -> str:
     """An object as YAML with tags in it."""
     marks: dict[str, str] = {}
     text = emit_one(_marked(expr, marks))
-    for mark, value in reversed(marks.items()):  # the tenth holds no mark of the first
+    for mark, value in marks.items():
         text = text.replace(mark, value)
     return text
 
@@ -57,7 +57,8 @@ def _marked(thing: object, marks: dict[str, str]) -> Any:
             value = _value(thing)
         case _:
             return thing
-    mark = _MARK.format(len(marks))
+    # As long as the value, so that lines are broken for the value.
+    mark = _MARK.format(len(marks)).ljust(len(value), "_")
     marks[mark] = value
     return mark
 

@@ -24,7 +24,7 @@ from flowdsl.compiler.options import (
     placement,
     resources,
 )
-from flowdsl.compiler.options.reading import Reader, Wrong
+from flowdsl.compiler.options.reading import Reader, Wrong, flattened
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
 from flowdsl.place import Argument, Place
@@ -85,7 +85,7 @@ def settings(
             if name in ("gpu", "env"):
                 diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
         except* Wrong as group:
-            diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
     made = Settings(
         resources.settled(found),
         placement.settled(found),
@@ -125,15 +125,9 @@ def _read(
     return reader(name, written)
 
 
-def _each(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _each(error)
-        else:
-            yield error
-
-
 def _reported(wrong: Wrong, place: Place) -> Diagnostic:
+    if wrong.place is not None:
+        return Diagnostic(wrong.finding, wrong.place)
     if wrong.part != "value" and isinstance(place, Argument):
         place = place._replace(part=wrong.part)
     return Diagnostic(wrong.finding, place)
@@ -164,5 +158,5 @@ def pipeline_options(
         try:
             found[name] = _read(name, written, pipeline.READERS, tuple(pipeline.READERS))
         except* Wrong as group:
-            diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
     return found, diagnostics

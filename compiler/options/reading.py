@@ -5,7 +5,7 @@ A reader takes the name of an option and what the user wrote, and answers what t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler import mistakes
@@ -18,6 +18,7 @@ from flowdsl.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
+    from flowdsl.place import Place
 
 T = TypeVar("T")
 Reader = Callable[[str, Any], Any]
@@ -28,12 +29,23 @@ class Wrong(Exception):
 
     `part` says which part of the option is at fault, as in `flowdsl.place.Argument`: "name" is the
     option's name, "item:NAME" and "key:NAME" are an entry of its dict, or an argument of its call.
+    `place` is where it was written, if not in the option itself.
     """
 
-    def __init__(self, finding: Finding, part: str = "value") -> None:
+    def __init__(self, finding: Finding, part: str = "value", place: Place | None = None) -> None:
         super().__init__(finding.message)
         self.finding = finding
         self.part = part
+        self.place = place
+
+
+def flattened(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
+    """The findings in a group, and in groups inside it."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from flattened(error)
+        else:
+            yield error
 
 
 def said(thing: object) -> str:
