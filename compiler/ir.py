@@ -251,7 +251,10 @@ class Task(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Tasks, each of which runs when those it waits for have ended; `around`: it only hands on what its one task has."""
+    """Tasks, each of which runs when those it waits for have ended.
+
+    `around`: it stands around one step, and only hands on what that has.
+    """
 
     tasks: tuple[Task, ...]
     parallelism: int | None = None

@@ -378,7 +378,9 @@ class Lowering:
             ins.append(ir.Input(INDEX, "parameter"))
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         place = Definition(step.code)
-        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,), around=True), place, {}))
+        self.templates.append(
+            ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,), around=True), place, {})
+        )
         return name
 
     # --- leaves ------------------------------------------------------------------------------------
