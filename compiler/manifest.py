@@ -18,8 +18,8 @@ from flowdsl.diagnostic import Diagnostic, near, suggest
 from flowdsl.expr import Const, Expr, InPod, Join, Many, Poison
 from flowdsl.lift import lift, spelled
 from flowdsl.place import Argument, Place
-from flowdsl.trace import TOKEN
-from flowdsl.value import expr_of, is_value
+from flowdsl.trace import TOKEN, current, parts
+from flowdsl.value import expr_of, is_value, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -177,17 +177,37 @@ def _loader() -> Any:
     loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
     flag = re.compile("true|True|TRUE|false|False|FALSE")
     loader.add_implicit_resolver("tag:yaml.org,2002:bool", flag, list("tTfF"))
+    loader.add_constructor("tag:yaml.org,2002:str", _scalar)
     return loader
 
 
+class _Whole(NamedTuple):
+    """An input that stands alone and without quotes: a value of its own type."""
+
+    number: int
+
+
+def _scalar(loader: Any, node: Any) -> object:
+    found = _MARK.fullmatch(node.value) if node.style is None else None
+    return node.value if found is None else _Whole(int(found[1]))
+
+
 def _restored(thing: object, marked: list[str]) -> object:
+    if isinstance(thing, _Whole):
+        (part,) = parts(marked[thing.number], current())
+        return part if isinstance(part, str) else value(part)
     if is_mapping(thing):
-        return {_restored(key, marked): _restored(item, marked) for key, item in thing.items()}
+        return {_key(key, marked): _restored(item, marked) for key, item in thing.items()}
     if isinstance(thing, list):
         return [_restored(item, marked) for item in cast("list[object]", thing)]
-    if isinstance(thing, str):
-        return _MARK.sub(lambda found: marked[int(found[1])], thing)
-    return thing
+    return _key(thing, marked)
+
+
+def _key(thing: object, marked: list[str]) -> object:
+    """A text with its inputs back in it; anything else as it is."""
+    if isinstance(thing, _Whole):
+        return marked[thing.number]
+    return _MARK.sub(lambda found: marked[int(found[1])], thing) if isinstance(thing, str) else thing
 
 
 # --- what an object needs -------------------------------------------------------------------------
@@ -215,11 +235,11 @@ def _judge(step: StepDef, body: Expr, managed: Managed, place: Argument, found: 
     if action == "patch" and managed.flags and _member(body, "kind") is None:
         return  # the flags say what is patched
     for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
-        value = _member(body, field)
-        if value is None:
+        found_ = _member(body, field)
+        if found_ is None:
             wrong(f"has no `{field}`", f'add "{field}": "{example}", or what it is')
-        elif isinstance(value, Const) and (not isinstance(value.value, str) or not value.value):
-            wrong(f"has {said(value.value)} as its `{field}`", "write a text", f"item:{field}")
+        elif isinstance(found_, Const) and (not isinstance(found_.value, str) or not found_.value):
+            wrong(f"has {said(found_.value)} as its `{field}`", "write a text", f"item:{field}")
     metadata = _member(body, "metadata")
     name = generated = None
     if metadata is not None:

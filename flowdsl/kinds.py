@@ -81,8 +81,9 @@ def request(
     such as "30s" or whole seconds; `insecure` accepts any certificate. It never returns, so the function
     keeps its own return type. Raises `OutsidePipeline` where the step is called as a function.
     """
-    said = {"headers": {} if headers is None else headers, "body": body, "success": success}
-    describe("request", (method, url), {**said, "timeout": timeout, "insecure": insecure})
+    said: dict[str, object] = {"body": body, "success": success, "timeout": timeout, "insecure": insecure}
+    said["headers"] = {} if headers is None else headers
+    describe("request", (method, url), said)
 
 
 def call_template(library: str, template: str, /, **options: Unpack[LibraryOptions]) -> StepDecorator:
