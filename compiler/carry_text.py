@@ -130,6 +130,14 @@ def keep_dollars(text: str) -> tuple[str, int | None]:
     return "".join(parts) + text[done:], None
 
 
+def replaced_dollar(text: str) -> int | None:
+    """The offset of the first `$` of a text that the kubelet would replace, or that stands before one."""
+    found = _DOLLAR.search(text)
+    return (
+        None if found is None else max(0, found.start() - (1 if text[: found.start()].endswith("$") else 0))
+    )
+
+
 def _literals(text: str, starts: list[int]) -> Iterator[tuple[int, int, bool]]:
     """The strings and comments of a text, and whether each is inside an f-string, which comes after it.
 

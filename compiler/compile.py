@@ -254,16 +254,20 @@ class _Unit:
 
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler import mistakes
+        from flowdsl.compiler.leaves import Descriptions, handed_on_daemons
         from flowdsl.compiler.lower import Lowering
         from flowdsl.compiler.plan import Planner
         from flowdsl.compiler.split import split
 
-        planner = Planner(self.traces[id(definition)], self._names)
+        descriptions = Descriptions(self._declared)
+        planner = Planner(self.traces[id(definition)], self._names, descriptions)
         root = planner.root(definition)
         lowering = Lowering(planner, self.carried, self._declared)
         program = lowering.program(root)
+        self.diagnostics.extend(descriptions.diagnostics)
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)
         parted, waiting = split(program)
+        self.diagnostics.extend(handed_on_daemons(parted))
         self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)
         return parted

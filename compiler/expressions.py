@@ -77,8 +77,8 @@ def _brace_before_value(parts: tuple[str | Expr, ...]) -> bool:
 def simple(expr: Expr) -> str | None:
     """The plain tag of a reference, or None where it takes an expression."""
     match expr:
-        case Out(task, name):
-            return f"{{{{tasks.{task}.outputs.parameters.{name}}}}}"
+        case Out(task, name, _, variable):
+            return f"{{{{tasks.{task}.{variable or f'outputs.parameters.{name}'}}}}}"
         case Param(name):
             return f"{{{{inputs.parameters.{name}}}}}"
         case Item(name):
@@ -128,8 +128,10 @@ def _json(kind: t.Type) -> t.Type:
 def ref(expr: Out | Param | Item | RunField | Cell | Best) -> str:
     """The formula for the text behind a reference."""
     match expr:
-        case Out(task, name):
-            return f"tasks['{task}'].outputs.parameters['{name}']"
+        case Out(task, name, _, variable):
+            return (
+                f"tasks['{task}'].{variable}" if variable else f"tasks['{task}'].outputs.parameters['{name}']"
+            )
         case Param(name):
             return f"inputs.parameters['{name}']"
         case Item(name):
@@ -214,7 +216,10 @@ def _path(tag: str) -> str:
         return tag
     if root == "inputs":
         return f"inputs.parameters['{rest.removeprefix('parameters.')}']"
-    task, _, name = rest.partition(".outputs.parameters.")
+    task, found, name = rest.partition(".outputs.parameters.")
+    if not found:
+        task, _, variable = rest.partition(".")
+        return f"tasks['{task}'].{variable}"
     return f"tasks['{task}'].outputs.parameters['{name}']"
 
 

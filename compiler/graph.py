@@ -94,13 +94,15 @@ def _node(templates: dict[str, ir.Template], task: ir.Task, head: str) -> Node:
     when = "" if task.when is None else _short(_spelled(task.when))
     times = "" if task.loop is None else _times(task.loop, None)
     body = templates[task.template].body
-    if isinstance(body, ir.Pod):
+    if isinstance(body, ir.Graph) and body.around:
+        return _node(templates, body.tasks[0]._replace(name=task.name, when=task.when), head)
+    if not isinstance(body, ir.Graph):
         return Node(identity, task.name, runs, times, when)
     if len(body.tasks) == 1 and (loop := body.tasks[0].loop) is not None:
         # A loop is a graph of one task: what that runs is drawn in the loop itself.
         times, runs = _times(loop, body.parallelism), ""
         inner = templates[body.tasks[0].template].body
-        if isinstance(inner, ir.Graph):
+        if isinstance(inner, ir.Graph) and not inner.around:
             body, runs = inner, body.tasks[0].template
         else:
             body = ir.Graph((body.tasks[0]._replace(loop=None),))

@@ -21,21 +21,37 @@ if TYPE_CHECKING:
 Kind = Literal["parameter", "artifact", "key", "text"]
 
 
+#: Where an output of a leaf is read: a file of the pod, the object of a `resource` template by a JSONPath or
+#: a filter of jq, or a person.
+Origin = Literal["file", "json path", "jq", "person"]
+
+
+class Question(NamedTuple):
+    """What a person is asked: a text, and the answers to choose from."""
+
+    about: str = ""
+    choices: tuple[str, ...] = ()
+
+
 class Input(NamedTuple):
-    """One input of a template; `path` is where a file appears in the pod, `default` what a task need not say."""
+    """One input of a template; `path` is where a file appears in the pod, `default` what a task need not say.
+
+    `asked`: what a person sees who is to supply the output of that name.
+    """
 
     name: str
     kind: Kind
     path: str | None = None
     optional: bool = False
     default: str | None = None
+    asked: Question | None = None
 
 
 class Output(NamedTuple):
-    """One output of a template: read from `path` in a pod, or handed on from `value`.
+    """One output of a template: read at `path` of its `origin`, or handed on from `value`.
 
-    For a key, `value` is the key. `default` stands in where the task it comes from did not run. `optional`: a
-    file that may not be there.
+    For a key, `value` is the key. `default` stands in where the task it comes from did not run, or a person
+    says nothing. `optional`: a file that may not be there.
     """
 
     name: str
@@ -44,6 +60,7 @@ class Output(NamedTuple):
     value: Expr | None = None
     default: str | None = None
     optional: bool = False
+    origin: Origin = "file"
 
 
 class Mount(NamedTuple):
@@ -87,6 +104,67 @@ class Control(NamedTuple):
     timeout: str | None = None
 
 
+class Companion(NamedTuple):
+    """A container beside that of a step."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    environment: Environment = Environment()
+    resources: Resources = Resources()
+    mirror: bool = False
+    place: Place | None = None
+
+
+class Companions(NamedTuple):
+    """The containers beside that of a step: before it, and at the same time."""
+
+    init: tuple[Companion, ...] = ()
+    sidecars: tuple[Companion, ...] = ()
+
+
+class Probe(NamedTuple):
+    """How a server is asked whether it serves; times in seconds."""
+
+    port: int | None = None
+    path: str | None = None
+    command: tuple[str, ...] = ()
+    delay: int | None = None
+    every: int | None = None
+
+
+class Daemon(NamedTuple):
+    """Whether a pod serves the tasks after it, and from when on."""
+
+    on: bool = False
+    ready: Probe | None = None
+
+
+class Managed(NamedTuple):
+    """What is done with an object of the cluster, and what is waited for."""
+
+    action: str = ""
+    success: str | None = None
+    failure: str | None = None
+    merge: str | None = None
+    flags: tuple[str, ...] = ()
+    owner: bool = False
+
+
+class Gate(NamedTuple):
+    """How long a gate waits for a person."""
+
+    duration: str | None = None
+
+
+class Library(NamedTuple):
+    """Where a template of the cluster is, and its names for what it takes and gives."""
+
+    library: str = ""
+    template: str = ""
+    cluster: bool = False
+    names: Mapping[str, str] = {}
+
+
 class Settings(NamedTuple):
     """What the options of a step come to, one field for each concern."""
 
@@ -94,16 +172,49 @@ class Settings(NamedTuple):
     placement: Placement = Placement()
     environment: Environment = Environment()
     control: Control = Control()
+    companions: Companions = Companions()
+    daemon: Daemon = Daemon()
+    managed: Managed = Managed()
+    gate: Gate = Gate()
+    library: Library = Library()
 
 
 class Pod(NamedTuple):
-    """A container: a script in Python, or a command line."""
+    """A container: a script, or a command line."""
 
     command: tuple[Expr, ...]
     source: str | None
     env: tuple[tuple[str, Expr | Secret], ...]
     mounts: tuple[Mount, ...]
     output_folder: bool = False  # whether the folder of the outputs has to be made for it
+
+
+class Resource(NamedTuple):
+    """An object of the cluster: as an expression or as text in YAML, or the name of the input that holds it."""
+
+    manifest: Expr | str | None
+    origin: str | None = None
+
+
+class Suspend(NamedTuple):
+    """A gate."""
+
+
+class Http(NamedTuple):
+    """A request; `json`: its body is sent as JSON."""
+
+    method: str
+    url: Expr
+    headers: tuple[tuple[str, Expr | Secret], ...] = ()
+    body: Expr | None = None
+    json: bool = False
+    success: str | None = None
+    timeout: int | None = None
+    insecure: bool = False
+
+
+class Reference(NamedTuple):
+    """A template of a WorkflowTemplate of the cluster: the task names it, and nothing of ours is written."""
 
 
 class Argument(NamedTuple):
@@ -140,19 +251,26 @@ class Task(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """Tasks, each of which runs when those it waits for have ended."""
+    """Tasks, each of which runs when those it waits for have ended.
+
+    `around`: it stands around one step, and only hands on what that has.
+    """
 
     tasks: tuple[Task, ...]
     parallelism: int | None = None
+    around: bool = False
+
+
+Leaf = Pod | Resource | Suspend | Http | Reference
 
 
 class Template(NamedTuple):
-    """What a task runs: a pod, or a graph; `places` says by option where it was written."""
+    """What a task runs: a leaf, or a graph; `places` says by option where it was written."""
 
     name: str
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
-    body: Pod | Graph
+    body: Leaf | Graph
     place: Place
     places: Mapping[str, Place] = {}
     settings: Settings = Settings()

@@ -7,11 +7,13 @@ arguments, which files need a key); templates are written in the order in which 
 from __future__ import annotations
 
 import functools
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes
-from flowdsl.compiler.command import command_line
+from flowdsl.compiler.checks.kinds import serves
+from flowdsl.compiler.command import CommandLine, bind
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
     PLAIN,
@@ -19,14 +21,17 @@ from flowdsl.compiler.forms import (
     Form,
     handed,
     inputs,
+    inside,
     port_types,
     ports,
     reader,
     variable,
     volumes,
 )
+from flowdsl.compiler.leaves import BODIES, Asked, outputs, questions, refused
 from flowdsl.compiler.naming import Templates, slug, volume_name
-from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
+from flowdsl.compiler.options import KINDS as OPTIONS
+from flowdsl.compiler.options import pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import IN, OUT, Writer, layout
@@ -85,7 +90,6 @@ class Lowering:
         self._defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
         self._graphs: dict[int, str] = {}
         self._settings: dict[Any, ir.Settings] = {}
-        self._commands: dict[int, Any] = {}
 
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
@@ -103,7 +107,7 @@ class Lowering:
         )
         # Graphs as they are met, then the steps as they are defined: a call more moves no template.
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
-        pods = [one for one in self.templates if isinstance(one.body, ir.Pod)]
+        pods = [one for one in self.templates if not isinstance(one.body, ir.Graph)]
         pods.sort(key=lambda one: (self._defined.get(one.name, ("~", 0)), one.name))
         claims = tuple((volume_name(volume.name), volume.name) for volume in self.planner.volumes.values())
         places = {option: _option(owner, option) for option in owner.options}
@@ -123,8 +127,9 @@ class Lowering:
             for call in plan.calls:
                 if call.sub is None:
                     leaf = self._leaf(call)
-                    counted = call.call.loop is not None or (plan.looped and bool(leaf.keyed))
-                    leaf.looped |= call.call.loop is not None
+                    looped = call.call.loop is not None and not call.around
+                    counted = looped or (plan.looped and bool(leaf.keyed))
+                    leaf.looped |= looped
                     leaf.counted |= counted
                     leaf.always &= counted
         for leaf in sorted(self._leaves.values(), key=lambda leaf: leaf.options != ""):
@@ -172,10 +177,14 @@ class Lowering:
             known, _ = self.declared(definition)
             if call.options:
                 merged = {**definition.options, **call.options}
-                known, _ = settings(merged, functools.partial(Argument, call.site), STEP_OPTIONS)
+                place = functools.partial(Argument, call.site)
+                kind = definition.kind
+                known, _ = settings(merged, place, tuple(OPTIONS[kind]), kind)
             self._settings[key] = known
-            for volume in known.environment.volumes:
-                self.planner.volume(volume)
+            beside = (*known.companions.init, *known.companions.sidecars)
+            for environment in (known.environment, *(one.environment for one in beside)):
+                for volume in environment.volumes:
+                    self.planner.volume(volume)
         return known
 
     # --- graphs ------------------------------------------------------------------------------------
@@ -285,7 +294,8 @@ class Lowering:
 
     def _body(self, graph: GraphPlan, plan: CallPlan) -> str:
         if plan.sub is None:
-            return self._pod(plan)
+            name = self._pod(plan)
+            return self._around(plan, name) if plan.around else name
         name = self._graphs[id(plan.sub)]
         if name not in self._written:
             self._written.add(name)
@@ -335,7 +345,45 @@ class Lowering:
         )
         return name
 
-    # --- pods --------------------------------------------------------------------------------------
+    def _around(self, plan: CallPlan, leaf: str) -> str:
+        """The template of a graph around one step: what Argo has as a variable becomes a parameter there."""
+        call = plan.call
+        step = call.target
+        assert isinstance(step, StepDef)
+        looped = call.loop is not None
+        name = self.names.name(f"{step.name}-alone", f"around {leaf} {looped}")
+        if name in self._written:
+            return name
+        self._written.add(name)
+        given = plan.inner if looped else plan.arguments
+        ins: list[ir.Input] = []
+        arguments: tuple[ir.Argument, ...] = ()
+        for parameter in step.signature.parameters:
+            form = given[parameter.name].form
+            ins += inputs(parameter.name, form, parameter.type, in_pod=False)
+            values = inside(parameter.name, form, parameter.type)
+            arguments += tuple(handed(parameter.name, Carried(form, values, parameter.type)))
+        task = ir.Task(slug(step.name), leaf, arguments, (), None, None, call.site)
+        outs = [
+            ir.Output(
+                out.name,
+                "parameter",
+                None,
+                self.planner.descriptions.made(task.name, step, out.name, out.type),
+            )
+            for out in t.outputs(step.signature.returns)
+            if not t.holds_file(out.type)
+        ]
+        if looped:
+            ins.append(ir.Input(INDEX, "parameter"))
+            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+        place = Definition(step.code)
+        self.templates.append(
+            ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,), around=True), place, {})
+        )
+        return name
+
+    # --- leaves ------------------------------------------------------------------------------------
 
     def _pod(self, plan: CallPlan) -> str:
         leaf = self._leaf(plan)
@@ -351,9 +399,32 @@ class Lowering:
         kinds = {p.name: p.type for p in signature.parameters}
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
         ins.extend(_hidden(bool(leaf.keyed), leaf.counted, None if leaf.always else ""))
-        outs = [self._output(out, leaf, definition.kind == "python") for out in t.outputs(signature.returns)]
+        variable = self.planner.descriptions.variable(definition)
+        outs = [] if variable else [self._output(out, leaf) for out in t.outputs(signature.returns)]
         if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+        body: ir.Leaf
+        if definition.kind in BODIES:
+            forms = dict(leaf.forms)
+            asked = Asked(definition, forms, self.planner.descriptions(definition))
+            self.diagnostics.extend(refused(plan.call, definition, forms))
+            body, outs = BODIES[definition.kind](asked), outputs(asked)
+            ins.extend(questions(definition))
+        else:
+            body = self._container(leaf, setting, kinds)
+        places = {
+            option: Argument(plan.call.override, option)
+            if option in plan.call.options and plan.call.override is not None
+            else _option(definition, option)
+            for option in (*definition.options, *plan.call.options)
+        }
+        place = Definition(code)
+        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), body, place, places, setting))
+        return name
+
+    def _container(self, leaf: _Leaf, setting: ir.Settings, kinds: dict[str, t.Type]) -> ir.Pod:
+        """The container of a step."""
+        definition = leaf.step
         mounts = list(setting.environment.mounts)
         for _, form in leaf.forms:
             for volume in volumes(form):
@@ -361,8 +432,7 @@ class Lowering:
                 if mount not in mounts:
                     mounts.append(mount)
         if definition.kind == "container":
-            command, env = self._command(definition, dict(leaf.forms))
-            source = None
+            command, env, source = self._command(definition, dict(leaf.forms))
         else:
             command = (Const("python3", t.TEXT),)
             env = _variables(leaf.forms, kinds)
@@ -371,25 +441,21 @@ class Lowering:
             (key, Const(value, t.TEXT) if isinstance(value, str) else value)
             for key, value in setting.environment.env
         )
-        pod = ir.Pod(
+        return ir.Pod(
             command,
             source,
             (*env, *settled),
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
-            definition.kind == "container" and bool(t.outputs(signature.returns)),
+            definition.kind == "container" and self._writes(definition),
         )
-        places = {
-            option: Argument(plan.call.override, option)
-            if option in plan.call.options and plan.call.override is not None
-            else _option(definition, option)
-            for option in (*definition.options, *plan.call.options)
-        }
-        place = Definition(code)
-        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting))
-        return name
+
+    def _writes(self, definition: StepDef) -> bool:
+        """Whether a container step writes its outputs as files."""
+        outs = t.outputs(definition.signature.returns)
+        return bool(outs) and not self.planner.descriptions.variable(definition)
 
     @staticmethod
-    def _output(out: t.Output, leaf: _Leaf, python: bool) -> ir.Output:
+    def _output(out: t.Output, leaf: _Leaf) -> ir.Output:
         path = f"{OUT}/{out.name}"
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
@@ -398,7 +464,7 @@ class Lowering:
             return ir.Output(out.name, "artifact", path, optional=optional)
         tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
         key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
-        return ir.Output(out.name, "key", path, key, optional=optional or python)
+        return ir.Output(out.name, "key", path, key, optional=optional or leaf.step.kind == "python")
 
     def _source(
         self, definition: StepDef, forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
@@ -410,18 +476,21 @@ class Lowering:
         writers = [
             Writer(out.name, out.attribute, out.type, f"{OUT}/{out.name}")
             for out in t.outputs(definition.signature.returns)
+            if not serves(definition)
         ]
         return script(carried, readers, writers)
 
     def _command(
         self, definition: StepDef, forms: dict[str, Form]
-    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
-        known = self._commands.get(id(definition))
-        if known is None:
-            known, found = command_line(definition)
-            self._commands[id(definition)] = known
-            self.diagnostics.extend(found)
-        return known.bound(forms) if known is not None else ((), ())
+    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...], str | None]:
+        said = self.planner.descriptions(definition)
+        if not isinstance(said, CommandLine):
+            return (), (), None
+        command, env = said.bound(forms)
+        source = None
+        if said.source is not None:
+            source = dedent(text_of(bind(said.source, forms), t.TEXT)).lstrip("\n")
+        return command, env, source
 
 
 def _spelled(settings: ir.Settings) -> str:
@@ -475,4 +544,6 @@ def _definition(owner: PipelineDef) -> Place:
 
 
 def _option(definition: StepDef | PipelineDef, name: str) -> Place:
+    if isinstance(definition, StepDef):
+        return definition.option(name)
     return Argument(definition.site, name)

@@ -395,11 +395,16 @@ class CommandFailed(Finding):
     """A container step whose function raised."""
 
     code = "FD331"
-    title = "`{step}` raised {error} while its command was made"
+    title = "`{step}` raised {error} while its {word} was made"
     label = "{error}"
-    help = "build the command from its inputs and `output(...)` alone"
+    help = "build the {word} from its inputs{outputs} alone"
     step: str
     error: str
+    word: str = "command"
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what a description may be made from."""
+        return {**super().words(), "outputs": " and `output(...)`" if self.word == "command" else ""}
 
 
 class CommandPart(Finding):
@@ -510,7 +515,7 @@ class Waiting(Finding):
 
 
 class InputComputed(Finding):
-    """A container step that computes with its inputs."""
+    """A step that computes with its inputs while it says what it does."""
 
     code = "FD339"
     title = "`{step}` computes with an input, which has no value yet"

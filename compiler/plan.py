@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.compiler import mistakes
+from flowdsl.compiler import kind_findings, mistakes
 from flowdsl.compiler.encode import encode, field, placeholder
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import (
@@ -50,12 +50,14 @@ from flowdsl.expr import (
 )
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
+from flowdsl.step import StepDef
 from flowdsl.trace import Call
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flowdsl.compiler.leaves import Descriptions
     from flowdsl.place import Place
     from flowdsl.trace import Graph, Region, Trace
     from flowdsl.volume import Volume
@@ -75,6 +77,7 @@ class CallPlan:
     __slots__ = (
         "after",
         "arguments",
+        "around",
         "beside",
         "call",
         "condition",
@@ -96,6 +99,7 @@ class CallPlan:
         self.over: Expr | None = None
         self.beside: list[Expr] = []  # lists that are walked together with it
         self.keyed: set[str] = set()  # outputs whose files are stored under a key
+        self.around = False  # whether a graph stands around its step
         self.picked = False  # a task of its own finds the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
@@ -143,9 +147,12 @@ class GraphPlan:
 class Planner:
     """Plans a root pipeline and every graph it calls."""
 
-    def __init__(self, trace: Trace, names: Callable[[Graph], dict[int, str]]) -> None:
+    def __init__(
+        self, trace: Trace, names: Callable[[Graph], dict[int, str]], descriptions: Descriptions
+    ) -> None:
         self.trace = trace
         self.names = names
+        self.descriptions = descriptions
         self.diagnostics: list[Diagnostic] = []
         self.plans: dict[tuple[Any, ...], GraphPlan] = {}
         self.volumes: dict[str, Volume] = {}
@@ -203,6 +210,9 @@ class _Graph:
 
     def _call(self, plan: CallPlan) -> None:
         call = plan.call
+        if call.loop is not None or call.region is not None:
+            plan.around = self.planner.descriptions.around(call)
+            self.planner.diagnostics.extend(self.planner.descriptions.misplaced(call))
         plan.condition = self._condition(call.region)
         for one in call.after:
             plan.after[self.names[id(one)]] = None
@@ -412,6 +422,11 @@ class _Graph:
         """The form of a file that a call hands on to where it was not made."""
         if maker.sub is not None:
             return maker.sub.results[name].form
+        target = maker.call.target
+        if isinstance(target, StepDef) and target.kind == "template":
+            finding = kind_findings.ForeignFile(target.name, name)
+            self.planner.diagnostics.append(Diagnostic(finding, maker.call.site))
+            return File(True)
         maker.keyed.add(name)
         return File(True)
 
@@ -420,7 +435,7 @@ class _Graph:
     ) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(task)]
         if maker.sub is None and not crossing and task.region is None:
-            return File(False), [Out(maker.name, name, expr.type)]
+            return File(False), [self._out(task, name, expr.type)]
         form = self._made(maker, name)
         return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]
 
@@ -486,7 +501,7 @@ class _Graph:
             return expr
         match expr:
             case Out(task, name, kind):
-                made = Out(self.names[id(task)], name, kind)
+                made = self._out(task, name, kind)
                 if isinstance(task, Call) and task.region is not None:
                     return Either((made, _stand_in(kind)), kind)
                 return made
@@ -529,6 +544,16 @@ class _Graph:
             case _:
                 return expr
 
+    def _out(self, task: Call | str, name: str, kind: t.Type) -> Out:
+        """An output of a call, by the name of its task."""
+        made = self.names[id(task)]
+        if not isinstance(task, Call) or type(task.target) is PipelineDef:
+            return Out(made, name, kind)
+        maker = self.plan.by_call.get(id(task))
+        if maker is not None and maker.around:
+            return Out(made, name, kind)
+        return self.planner.descriptions.made(made, task.target, name, kind)
+
     def _choices(self, choices: tuple[Expr, ...], kind: t.Type, region: Region | None) -> Expr:
         """A choice: `??` where the first is an output, else by whether its tasks ran."""
         first, *rest = choices
@@ -538,7 +563,7 @@ class _Graph:
         if isinstance(last, Either) and region is None:
             last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
         if isinstance(first, Out) and isinstance(first.task, Call):
-            made = Out(self.names[id(first.task)], first.name, first.type)
+            made = self._out(first.task, first.name, first.type)
             if isinstance(first.type, t.Maybe):  # `null` and not having run are the same
                 return Either((self.resolve(first, region), last), kind)
             return Either((made, last), kind)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from flowdsl.companion import InitContainer, Ready, Sidecar
 from flowdsl.control import either, otherwise, unless, when
 from flowdsl.gpu import GPU
+from flowdsl.kinds import approve, call_template, http, manifest, request, resource
 from flowdsl.loop import Sweep, fan_out, sweep
 from flowdsl.pipeline import Pipeline, pipeline
 from flowdsl.run import run
@@ -23,19 +25,26 @@ from flowdsl.volume import Secret, Volume
 
 __all__ = [
     "GPU",
+    "InitContainer",
     "Pipeline",
+    "Ready",
     "Secret",
+    "Sidecar",
     "Step",
     "Sweep",
     "Volume",
+    "approve",
+    "call_template",
     "choice",
     "command",
     "container",
     "either",
     "fan_out",
     "grid",
+    "http",
     "integer",
     "loguniform",
+    "manifest",
     "maximize",
     "minimize",
     "normal",
@@ -43,6 +52,8 @@ __all__ = [
     "output",
     "pipeline",
     "quniform",
+    "request",
+    "resource",
     "run",
     "step",
     "sweep",

@@ -27,11 +27,12 @@ class Const(Node):
 
 
 class Out(Node):
-    """One output of a task."""
+    """One output of a task; `variable` is where Argo has it, empty for the parameter of that name."""
 
     task: Call | str
     name: str
     type: Type
+    variable: str = ""
 
 
 class Param(Node):

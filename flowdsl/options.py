@@ -7,11 +7,12 @@ names in `flowdsl.compiler.options`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flowdsl.companion import InitContainer, Ready, Sidecar
     from flowdsl.gpu import GPU
     from flowdsl.volume import Secret, Volume
 
@@ -49,11 +50,63 @@ class ControlOptions(TypedDict, total=False):
     timeout: int | str
 
 
-class StepOptions(EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, total=False):
+class CompanionOptions(TypedDict, total=False):
+    """The containers that stand beside that of a step."""
+
+    init: Sequence[InitContainer]
+    sidecars: Sequence[Sidecar]
+
+
+class DaemonOptions(TypedDict, total=False):
+    """Whether a step serves the steps after it, and from when on."""
+
+    daemon: bool
+    ready: Ready
+
+
+class StepOptions(
+    EnvironmentOptions,
+    ResourceOptions,
+    PlacementOptions,
+    ControlOptions,
+    CompanionOptions,
+    total=False,
+):
     """What a step may say about where and how it runs; every word is optional."""
 
 
-class CallOptions(StepOptions, total=False):
+class DeclaredOptions(StepOptions, DaemonOptions, total=False):
+    """What the decorator of a step may say: besides, what it is to all its calls."""
+
+
+class ManifestOptions(TypedDict, total=False):
+    """What is done with an object of the cluster, and what is waited for."""
+
+    success: str
+    failure: str
+    merge: Literal["strategic", "merge", "json"]
+    flags: Sequence[str]
+    owner: bool
+
+
+class GateOptions(TypedDict, total=False):
+    """How long a gate waits for a person."""
+
+    duration: int | str
+
+
+class LibraryOptions(TypedDict, total=False):
+    """Where a template of the cluster is, and how it calls what it takes and gives."""
+
+    cluster: bool
+    names: Mapping[str, str]
+
+
+class ResourceStepOptions(ManifestOptions, PlacementOptions, ControlOptions, total=False):
+    """What a `resource` step may say; every word is optional."""
+
+
+class CallOptions(StepOptions, ManifestOptions, GateOptions, total=False):
     """What one call may say besides: its name in the graph, and what it waits for."""
 
     name: str

@@ -6,14 +6,12 @@ template has one module here, as in `flowdsl.options`, `compiler.options` and `i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from flowdsl.compiler import ir
 from flowdsl.compiler.argo.origins import Json, Origins
 from flowdsl.compiler.argo.template import Writer
 from flowdsl.compiler.split import inlined
-
-if TYPE_CHECKING:
-    from flowdsl.compiler import ir
 
 API_VERSION = "argoproj.io/v1alpha1"
 
@@ -58,8 +56,10 @@ def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
             {"name": name, "persistentVolumeClaim": {"claimName": claim}} for name, claim in program.volumes
         ]
     program, inline = inlined(program)
-    writer = Writer(origins, {one.name: one for one in program.templates if one.name in inline})
-    spec["templates"] = [writer.template(one) for one in program.templates if one.name not in inline]
+    foreign = {one.name: one for one in program.templates if isinstance(one.body, ir.Reference)}
+    writer = Writer(origins, {one.name: one for one in program.templates if one.name in inline}, foreign)
+    written = (one for one in program.templates if one.name not in inline and one.name not in foreign)
+    spec["templates"] = [writer.template(one) for one in written]
     document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
     origins.note(document, "spec", program.place)
     origins.note(document, "metadata", program.place)

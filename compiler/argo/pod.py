@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from flowdsl import types as t
+from flowdsl.compiler.argo import daemon
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.ports import OUT
@@ -31,8 +32,7 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     env: list[Json] = []
     for name, value in pod.env:
         if isinstance(value, Secret):
-            source = {"secretKeyRef": {"name": value.name, "key": value.key}}
-            entry: Json = {"name": name, "valueFrom": source}
+            entry: Json = {"name": name, "valueFrom": secret(value)}
             option = "secrets"
         else:
             entry = {"name": name, "value": pod_text(value)}
@@ -48,7 +48,10 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         for part in amounts.values():
             for name in part:
                 origins.option(part, name, template, name if name in ("cpu", "memory") else "gpu")
-    mounts = [_mount(mount) for mount in pod.mounts]
+    if ready := daemon.probe(template.settings.daemon):
+        found["readinessProbe"] = ready
+        origins.option(found, "readinessProbe", template, "ready")
+    mounts = [volume_mount(mount) for mount in pod.mounts]
     if pod.output_folder:
         mounts.append({"name": OUTPUTS, "mountPath": OUT})
     if mounts:
@@ -59,7 +62,13 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     return found
 
 
-def _mount(mount: ir.Mount) -> Json:
+def secret(value: Secret) -> Json:
+    """Where the value of a variable comes from."""
+    return {"secretKeyRef": {"name": value.name, "key": value.key}}
+
+
+def volume_mount(mount: ir.Mount) -> Json:
+    """A volume, or a folder of it, in a container."""
     found: Json = {"name": mount.volume, "mountPath": mount.path}
     if mount.sub_path:
         found["subPath"] = mount.sub_path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo import control, placement
+from flowdsl.compiler.argo import bodies, companions, control, daemon, placement
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.pod import OUTPUTS, container
 from flowdsl.compiler.expressions import condition, raw, simple, text_of
@@ -19,11 +19,20 @@ if TYPE_CHECKING:
 
 
 class Writer:
-    """Writes templates; those `inline` are written inside the one task that uses them."""
+    """Writes templates; those `inline` are written inside the one task that uses them.
 
-    def __init__(self, origins: Origins, inline: Mapping[str, ir.Template]) -> None:
+    Those that are `foreign` are not written: their tasks name what is in the cluster.
+    """
+
+    def __init__(
+        self,
+        origins: Origins,
+        inline: Mapping[str, ir.Template],
+        foreign: Mapping[str, ir.Template],
+    ) -> None:
         self.origins = origins
         self.inline = inline
+        self.foreign = foreign
 
     # --- templates ---------------------------------------------------------------------------------
 
@@ -47,11 +56,18 @@ class Writer:
         settings = template.settings
         self.origins.write(found, placement.fields(settings.placement), template)
         self.origins.write(found, control.fields(settings.control), template)
+        self.origins.write(found, daemon.fields(settings.daemon), template)
+        if not isinstance(body, ir.Pod):
+            key, found_body = bodies.body(template, self.origins)
+            found[key] = found_body
+            self.origins.note(found, key, template.place)
+            return found
         if body.output_folder:
             found["volumes"] = [{"name": OUTPUTS, "emptyDir": {}}]
         key = "container" if body.source is None else "script"
         found[key] = container(body, template, self.origins)
         self.origins.note(found, key, template.place)
+        self.origins.write(found, companions.fields(settings.companions), template)
         return found
 
     def _inputs(self, inputs: tuple[ir.Input, ...]) -> Json:
@@ -60,7 +76,7 @@ class Writer:
         for one in inputs:
             if one.kind != "artifact":
                 default = {} if one.default is None else {"default": one.default}
-                parameters.append({"name": one.name, **default})
+                parameters.append({"name": one.name, **default, **_question(one)})
             if one.kind != "parameter":
                 artifact: Json = {"name": one.name}
                 if one.path is not None:
@@ -98,7 +114,13 @@ class Writer:
     def task(self, task: ir.Task, graph: ir.Graph) -> Json:
         """A task of a graph."""
         found: Json = {"name": task.name}
-        if task.template in self.inline:
+        names: Mapping[str, str] = {}
+        if task.template in self.foreign:
+            library = self.foreign[task.template].settings.library
+            names = library.names
+            place = {"name": library.library, "template": library.template}
+            found["templateRef"] = {**place, "clusterScope": True} if library.cluster else place
+        elif task.template in self.inline:
             found["inline"] = self.template(self.inline[task.template])
             del found["inline"]["name"]
         else:
@@ -117,8 +139,13 @@ class Writer:
                 found["withParam"] = f"{{{{=toJSON(0..{_count(loop)}-1)}}}}"
         parameters: list[Json] = []
         artifacts: list[Json] = []
-        for name, kind, value, typed in task.arguments:
-            if kind == "artifact":
+        for port, kind, value, typed in task.arguments:
+            name = names.get(port, port)
+            if kind == "key" and task.template in self.foreign:
+                # The template is not ours: it is told where the file lies.
+                stored: Json = {"archive": {"none": {}}, "s3": {"key": text_of(value, typed)}}
+                artifacts.append({"name": name, **stored})
+            elif kind == "artifact":
                 optional = isinstance(value.type, t.Maybe)
                 artifacts.append({"name": name, "from": _artifact(value), **_optional(optional)})
             else:
@@ -136,6 +163,14 @@ def _count(loop: ir.Loop) -> str:
         return count
     alike = " && ".join(f"{count} == {other}" for other in others)
     return f"({alike} ? {count} : asInt('the lists that are walked together differ in length'))"
+
+
+def _question(one: ir.Input) -> Json:
+    """What a person sees who is asked. Without a default it is empty: Argo would take one for the answer."""
+    if one.asked is None:
+        return {}
+    value = {} if one.default is not None else {"value": ""}
+    return value | filled({"enum": list(one.asked.choices), "description": one.asked.about})
 
 
 def _optional(optional: bool) -> Json:
@@ -157,6 +192,11 @@ def _artifact_source(output: ir.Output) -> Json:
 
 def _parameter_source(output: ir.Output, graph: bool) -> Json:
     value = output.value
+    if output.origin == "person":
+        default = {} if output.default is None else {"default": output.default}
+        return {"valueFrom": {"supplied": {}, **default}}
+    if output.origin != "file":
+        return {"valueFrom": {"jsonPath" if output.origin == "json path" else "jqFilter": output.path}}
     if value is None:
         return {"valueFrom": {"path": output.path}}
     if not graph:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl import mistakes as language
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.checks import volumes
-from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
+from flowdsl.compiler.checks import kinds, volumes
+from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.options import KINDS as OPTIONS
+from flowdsl.compiler.options import STEP_OPTIONS, of_calls, pipeline_options, settings
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import OnVolume
 from flowdsl.grammar.names import is_parameter_name
@@ -17,6 +19,7 @@ from flowdsl.lift import lift, text
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
 from flowdsl.signature import MISSING, is_function
+from flowdsl.step import StepDef
 from flowdsl.tracing import KINDS
 from flowdsl.volume import VolumePath
 
@@ -28,18 +31,16 @@ if TYPE_CHECKING:
     from flowdsl.place import Place, Site
     from flowdsl.signature import Parameter, Signature
     from flowdsl.source import Sources
-    from flowdsl.step import StepDef
     from flowdsl.trace import Graph
 
 _CALL_OPTIONS = ("name", "after")
 _WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
-_WORDS = {"python": "step", "container": "container"}
 
 
 def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
     """Everything that is wrong with one definition."""
     if not is_function(found.plain):
-        what = "pipeline" if isinstance(found, PipelineDef) else _WORDS[found.kind]
+        what = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
         yield Diagnostic(mistakes.NotAFunction(what, _called(found)), found.site)
         return
     code = found.code
@@ -61,6 +62,8 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         yield from _parameter(found, parameter, root)
     if isinstance(signature.returns, t.Unsupported) and not code.co_flags & sum(KINDS):
         yield Diagnostic(_misfit("the result", found, signature.returns), Definition(code, "return"))
+    if isinstance(found, StepDef):
+        yield from kinds.values(found, declared(found)[0])
     for out in t.outputs(signature.returns):
         if not is_parameter_name(out.name):
             yield Diagnostic(mistakes.BadName(out.name), Definition(code, "return"))
@@ -133,8 +136,9 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
                 place = Argument(site, name, part="name")
                 yield Diagnostic(mistakes.UnknownOption(name, _CALL_OPTIONS), place)
         else:
-            known = (*STEP_OPTIONS, *_CALL_OPTIONS)
-            _, found = settings(call.options, functools.partial(Argument, site), known)
+            kind = call.target.kind
+            known = (*of_calls(kind), *_CALL_OPTIONS)
+            _, found = settings(call.options, functools.partial(Argument, site), known, kind)
             yield from found
             yield from volumes.mounted(call.options)
 
@@ -145,6 +149,8 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     for call in graph.calls:
         step = call.target
         if isinstance(step, PipelineDef) or (id(step) in told and not call.options):
+            continue
+        if "image" not in OPTIONS[step.kind]:
             continue
         told.add(id(step))
         written = {*step.options, *call.options}

@@ -7,13 +7,24 @@ what they come to together. A new option is a row in the `READERS` of its concer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler import mistakes
+from flowdsl.compiler import kind_findings, mistakes
 from flowdsl.compiler.ir import Settings
-from flowdsl.compiler.options import control, environment, pipeline, placement, resources
-from flowdsl.compiler.options.reading import Reader, Wrong
+from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.options import (
+    companions,
+    control,
+    daemon,
+    environment,
+    gate,
+    library,
+    managed,
+    pipeline,
+    placement,
+    resources,
+)
+from flowdsl.compiler.options.reading import Reader, Wrong, flattened
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
 from flowdsl.place import Argument, Place
@@ -22,34 +33,72 @@ from flowdsl.value import is_value
 if TYPE_CHECKING:
     from flowdsl.step import StepDef
 
+#: Of steps with a container of the user's.
 _READERS: dict[str, Reader] = {
     **environment.READERS,
     **resources.READERS,
     **placement.READERS,
     **control.READERS,
+    **companions.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
 
+#: The options that mean something for each kind of step.
+KINDS: dict[str, dict[str, Reader]] = {
+    "python": {**_READERS, **daemon.READERS},
+    "container": {**_READERS, **daemon.READERS},
+    "resource": {**managed.READERS, **placement.READERS, **control.READERS},
+    "approve": gate.READERS,
+    "http": control.READERS,
+    "template": library.READERS,
+}
+
+#: What a step is to all its calls, so that no call of its own says it.
+_DECLARED = {"action", *daemon.READERS, *library.READERS}
+
+
+def of_calls(kind: str) -> tuple[str, ...]:
+    """The options that one call of a step of the kind may have."""
+    return tuple(name for name in KINDS[kind] if name not in _DECLARED)
+
+
+def kinds_of(name: str) -> tuple[str, ...]:
+    """The decorators that have an option; none for what is no option."""
+    return tuple(WORDS[kind] for kind, readers in KINDS.items() if name in readers)
+
 
 def settings(
-    options: Mapping[str, Any], place: Callable[[str], Place], known: tuple[str, ...]
+    options: Mapping[str, Any],
+    place: Callable[[str], Place],
+    known: tuple[str, ...],
+    kind: str = "python",
 ) -> tuple[Settings, list[Diagnostic]]:
-    """The settings that options come to, and what is wrong with them.
+    """The settings that the options of a step of the kind come to, and what is wrong with them.
 
-    `place` says where an option was written.
+    `place` says where an option was written; `known` are the options to choose from.
     """
     found: dict[str, Any] = {}
     diagnostics: list[Diagnostic] = []
     for name, written in options.items():
         try:
-            found[name] = _read(name, written, _READERS, known)
+            found[name] = _read(name, written, KINDS[kind], known, kind)
             if name in ("gpu", "env"):
                 diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
         except* Wrong as group:
-            diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
     made = Settings(
-        resources.settled(found), placement.settled(found), environment.settled(found), control.settled(found)
+        resources.settled(found),
+        placement.settled(found),
+        environment.settled(found),
+        control.settled(found),
+        companions=companions.settled(found),
+        daemon=daemon.settled(found),
+        managed=managed.settled(found),
+        gate=gate.settled(found),
+        library=library.settled(found),
     )
+    for name, doubt in _between(made, found):
+        diagnostics.append(_reported(doubt, place(name)))
     return made, diagnostics
 
 
@@ -59,27 +108,26 @@ Declared = Callable[["StepDef"], "tuple[Settings, list[Diagnostic]]"]
 
 def declared(step: StepDef) -> tuple[Settings, list[Diagnostic]]:
     """The settings that the decorator of a step asks for, and what is wrong with them."""
-    return settings(step.options, partial(Argument, step.site), STEP_OPTIONS)
+    return settings(step.options, step.option, tuple(KINDS[step.kind]), step.kind)
 
 
-def _read(name: str, written: object, readers: Mapping[str, Reader], known: tuple[str, ...]) -> Any:
+def _read(
+    name: str, written: object, readers: Mapping[str, Reader], known: tuple[str, ...], kind: str = ""
+) -> Any:
     reader = readers.get(name)
-    if reader is None:
+    if reader is None or (name in _DECLARED and name not in known):
+        if kind and (others := kinds_of(name)):
+            where = f"a step under `@{WORDS[kind]}`" if reader is None else "one call"
+            raise Wrong(kind_findings.OptionOfKind(name, where, others), "name")
         raise Wrong(mistakes.UnknownOption(name, known), "name")
     if is_value(written):
         raise Wrong(mistakes.RunTimeOption(name))
     return reader(name, written)
 
 
-def _each(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _each(error)
-        else:
-            yield error
-
-
 def _reported(wrong: Wrong, place: Place) -> Diagnostic:
+    if wrong.place is not None:
+        return Diagnostic(wrong.finding, wrong.place)
     if wrong.part != "value" and isinstance(place, Argument):
         place = place._replace(part=wrong.part)
     return Diagnostic(wrong.finding, place)
@@ -93,6 +141,13 @@ def _doubts(name: str, written: Any) -> Iterator[Wrong]:
         yield from environment.env_doubts(written)
 
 
+def _between(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
+    """What options come to together, and cannot: the option at fault, and why."""
+    yield from managed.doubts(made, found)
+    yield from daemon.doubts(made, found)
+    yield from companions.doubts(made)
+
+
 def pipeline_options(
     options: Mapping[str, Any], place: Callable[[str], Place]
 ) -> tuple[dict[str, Any], list[Diagnostic]]:
@@ -103,5 +158,5 @@ def pipeline_options(
         try:
             found[name] = _read(name, written, pipeline.READERS, tuple(pipeline.READERS))
         except* Wrong as group:
-            diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
     return found, diagnostics

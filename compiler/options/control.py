@@ -25,9 +25,10 @@ def _retries(name: str, written: object) -> int:
     return written
 
 
-def _timeout(name: str, written: object) -> str:
+def timeout(name: str, written: object) -> str:
+    """A duration option as Argo reads it; raises `Wrong`."""
     seconds(name, written)
     return f"{written}s" if isinstance(written, int) or str(written).isdigit() else str(written)
 
 
-READERS: dict[str, Reader] = {"retries": _retries, "timeout": _timeout}
+READERS: dict[str, Reader] = {"retries": _retries, "timeout": timeout}

@@ -5,8 +5,8 @@ A reader takes the name of an option and what the user wrote, and answers what t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler import mistakes
 from flowdsl.diagnostic import is_long
@@ -18,6 +18,7 @@ from flowdsl.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
+    from flowdsl.place import Place
 
 T = TypeVar("T")
 Reader = Callable[[str, Any], Any]
@@ -28,12 +29,23 @@ class Wrong(Exception):
 
     `part` says which part of the option is at fault, as in `flowdsl.place.Argument`: "name" is the
     option's name, "item:NAME" and "key:NAME" are an entry of its dict, or an argument of its call.
+    `place` is where it was written, if not in the option itself.
     """
 
-    def __init__(self, finding: Finding, part: str = "value") -> None:
+    def __init__(self, finding: Finding, part: str = "value", place: Place | None = None) -> None:
         super().__init__(finding.message)
         self.finding = finding
         self.part = part
+        self.place = place
+
+
+def flattened(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
+    """The findings in a group, and in groups inside it."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from flattened(error)
+        else:
+            yield error
 
 
 def said(thing: object) -> str:
@@ -75,6 +87,27 @@ def text_option(name: str, written: object) -> str:
     if "{{" in written:
         raise Wrong(mistakes.OptionType(name, "a text without `{{`", said(written)))
     return written
+
+
+def flag(name: str, written: object) -> bool:
+    """True or False; raises `Wrong`."""
+    if not isinstance(written, bool):
+        raise Wrong(mistakes.OptionType(name, "True or False", said(written)))
+    return written
+
+
+def words(name: str, written: object) -> tuple[str, ...]:
+    """A list of texts, such as a command line; raises `Wrong`."""
+    if not isinstance(written, (list, tuple)):
+        raise Wrong(mistakes.OptionType(name, "a list of texts", said(written)))
+    found: list[str] = []
+    for word in cast("list[object]", written):
+        if is_value(word) or (isinstance(word, str) and TOKEN.search(word)):
+            raise Wrong(mistakes.RunTimeOption(name))
+        if not isinstance(word, str) or "{{" in word:
+            raise Wrong(mistakes.OptionType(name, "a list of texts without `{{`", said(word)))
+        found.append(word)
+    return tuple(found)
 
 
 def object_name(name: str, written: object) -> str:
