@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.forms import PLAIN, File, Form
-from flowdsl.compiler.ports import IN, OUT
+from flowdsl.compiler.ports import IN
 from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.expr import Const, Expr, InPod, Join, Param, leaves
 from flowdsl.grammar.names import is_env_name
@@ -32,10 +32,12 @@ class CommandLine(NamedTuple):
     words: tuple[Expr, ...]
     env: tuple[tuple[str, Expr], ...]
 
-    def bound(self, forms: Mapping[str, Form]) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
-        """The same with each input as the parameter or path that its form makes of it."""
-        words = tuple(_bind(word, forms) for word in self.words)
-        return words, tuple((name, _bind(value, forms)) for name, value in self.env)
+    def bound(
+        self, forms: Mapping[str, Form], paths: Mapping[str, str]
+    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
+        """The same with each input as the parameter or path that its form makes of it, each output as its path."""
+        words = tuple(_bind(word, forms, paths) for word in self.words)
+        return words, tuple((name, _bind(value, forms, paths)) for name, value in self.env)
 
 
 def command_line(definition: StepDef) -> tuple[CommandLine | None, list[Diagnostic]]:
@@ -154,14 +156,14 @@ def _outputs(
     found.extend(Diagnostic(finding, said.site) for finding in missing)
 
 
-def _bind(expr: Expr, forms: Mapping[str, Form]) -> Expr:
+def _bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, str]) -> Expr:
     match expr:
         case InPod(name, _, True):
-            return Const(f"{OUT}/{name}", t.TEXT)
+            return Const(paths.get(name, ""), t.TEXT)  # one that is no output was reported
         case InPod(name, kind):
             form = forms.get(name, PLAIN)
             return Const(f"{IN}/{name}", t.TEXT) if isinstance(form, File) else Param(name, kind)
         case Join(parts):
-            return Join(tuple(part if isinstance(part, str) else _bind(part, forms) for part in parts))
+            return Join(tuple(part if isinstance(part, str) else _bind(part, forms, paths) for part in parts))
         case _:
             return expr

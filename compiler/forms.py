@@ -208,14 +208,13 @@ def volumes(form: Form) -> tuple[str, ...]:
 def reader(name: str, form: Form, kind: t.Type) -> Reader:
     """How the script of a Python step rebuilds a parameter in a form."""
     plain = kind.item if isinstance(kind, t.Maybe) else kind
-    optional = isinstance(kind, t.Maybe)
     match form:
         case File():
             return file_reader(f"{IN}/{name}", kind)
         case Absent():
             return FromFile(f"{IN}/{name}", True)
         case Mounted():
-            return FromEnvPath(variable(name), optional)
+            return file_reader(FromEnvPath(variable(name)), kind)
         case Gathered(item, folders, _, large):
             found = tuple((folder, f"{IN}/{name}-{folder}") for folder in folders)
             return FromRows(FromFile(f"{IN}/{name}") if large else variable(name), item, found)

@@ -10,7 +10,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.compiler import ir, mistakes
+from flowdsl.compiler import ir, mistakes, placing
 from flowdsl.compiler.command import command_line
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
@@ -28,11 +28,12 @@ from flowdsl.compiler.forms import (
 from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
-from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
-from flowdsl.compiler.ports import IN, OUT, Writer, layout
+from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.plan import CallPlan, GraphPlan, Planner
+from flowdsl.compiler.ports import IN, OUT, STORE, Writer, layout
 from flowdsl.compiler.script import script
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, RunField, children
+from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, OnVolume, Op, Out, Param, children
 from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition, Place
@@ -53,15 +54,29 @@ class _Leaf:
     One more call rarely needs another template.
     """
 
-    __slots__ = ("always", "counted", "forms", "keyed", "looped", "name", "options", "plans", "step")
+    __slots__ = (
+        "always",
+        "counted",
+        "forms",
+        "looped",
+        "name",
+        "options",
+        "placed",
+        "plans",
+        "step",
+        "store",
+    )
 
-    def __init__(self, step: StepDef, options: str, forms: tuple[tuple[str, Form], ...]) -> None:
+    def __init__(
+        self, step: StepDef, options: str, forms: tuple[tuple[str, Form], ...], store: ir.Store | None
+    ) -> None:
         self.step = step
         self.options = options
         self.forms = forms
+        self.store = store
         self.name = ""
         self.plans: list[CallPlan] = []
-        self.keyed: set[str] = set()
+        self.placed: set[str] = set()
         self.looped = False  # hands on the number of the item
         self.counted = False  # takes it
         self.always = True  # from every call
@@ -118,17 +133,17 @@ class Lowering:
         graphs = self._met(root)
         for leaf in self._leaves.values():
             for call in leaf.plans:
-                call.keyed = leaf.keyed
+                call.placed = leaf.placed
         for plan in graphs:
             for call in plan.calls:
                 if call.sub is None:
                     leaf = self._leaf(call)
-                    counted = call.call.loop is not None or (plan.looped and bool(leaf.keyed))
+                    counted = call.call.loop is not None or (plan.looped and bool(leaf.placed))
                     leaf.looped |= call.call.loop is not None
                     leaf.counted |= counted
                     leaf.always &= counted
         for leaf in sorted(self._leaves.values(), key=lambda leaf: leaf.options != ""):
-            difference = f"step {leaf.step.plain.__qualname__} {(leaf.options, leaf.forms)}"
+            difference = f"step {leaf.step.plain.__qualname__} {(leaf.options, leaf.forms)}{leaf.store or ''}"
             leaf.name = self.names.name(leaf.step.name, difference)
 
     def _met(self, plan: GraphPlan) -> list[GraphPlan]:
@@ -139,9 +154,9 @@ class Lowering:
             if isinstance(target, StepDef):
                 leaf = self._leaf(call)
                 leaf.plans.append(call)
-                leaf.keyed |= call.keyed
+                leaf.placed |= call.placed
             elif sub is not None and id(sub) not in self._graphs:
-                difference = f"pipeline {target.name} {sub.forms} {sub.looped}"
+                difference = f"pipeline {target.name} {sub.forms} {sub.looped}{sub.store or ''}"
                 self._graphs[id(sub)] = self.names.name(target.name, difference)
                 graphs += self._met(sub)
         return graphs
@@ -155,10 +170,10 @@ class Lowering:
             given = plan.arguments if call.loop is None else plan.inner
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
             options = _spelled(self._setting(call)) if call.options else ""
-            key = id(step), options, forms
+            key = id(step), options, forms, plan.store
             known = self._leaves.get(key)
             if known is None:
-                known = self._leaves[key] = _Leaf(step, options, forms)
+                known = self._leaves[key] = _Leaf(step, options, forms, plan.store)
             self._of_call[id(plan)] = known
         return known
 
@@ -264,8 +279,8 @@ class Lowering:
         looped = plan.call.loop is not None
         if plan.sub is not None:
             return plan.sub.needs_at, looped or plan.sub.needs_index
-        keyed = bool(plan.keyed)
-        return keyed, looped or (graph.looped and keyed)
+        placed = bool(plan.placed)
+        return placed, looped or (graph.looped and placed)
 
     def _places(self, graph: GraphPlan, plan: CallPlan, index: Expr | None) -> tuple[ir.Argument, ...]:
         at, counted = self._wants(graph, plan)
@@ -350,7 +365,7 @@ class Lowering:
         signature = definition.signature
         kinds = {p.name: p.type for p in signature.parameters}
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
-        ins.extend(_hidden(bool(leaf.keyed), leaf.counted, None if leaf.always else ""))
+        ins.extend(_hidden(bool(leaf.placed), leaf.counted, None if leaf.always else ""))
         outs = [self._output(out, leaf) for out in t.outputs(signature.returns)]
         if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
@@ -360,13 +375,15 @@ class Lowering:
                 mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
                 if mount not in mounts:
                     mounts.append(mount)
+        if leaf.store is not None:
+            mounts.append(placing.mount(leaf.store, leaf.counted))
         if definition.kind == "container":
-            command, env = self._command(definition, dict(leaf.forms))
+            command, env = self._command(leaf)
             source = None
         else:
             command = (Const("python3", t.TEXT),)
             env = _variables(leaf.forms, kinds)
-            source = self._source(definition, leaf.forms, kinds)
+            source = self._source(leaf, kinds)
         settled: tuple[tuple[str, Any], ...] = tuple(
             (key, Const(value, t.TEXT) if isinstance(value, str) else value)
             for key, value in setting.environment.env
@@ -376,7 +393,7 @@ class Lowering:
             source,
             (*env, *settled),
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
-            definition.kind == "container" and bool(t.outputs(signature.returns)),
+            definition.kind == "container" and any(one.path is not None for one in outs),
         )
         places = {
             option: Argument(plan.call.override, option)
@@ -388,40 +405,47 @@ class Lowering:
         self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting))
         return name
 
-    @staticmethod
-    def _output(out: t.Output, leaf: _Leaf) -> ir.Output:
+    def _output(self, out: t.Output, leaf: _Leaf) -> ir.Output:
         path = f"{OUT}/{out.name}"
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
         optional = isinstance(out.type, t.Maybe) and layout(out.type) == "file"
-        if out.name not in leaf.keyed:
+        if leaf.store is not None:
+            volume = self.planner.volumes[leaf.store.volume]
+            place = OnVolume(volume, placing.path(leaf.store, out.name, leaf.counted))
+            return ir.Output(out.name, "parameter", None, place)
+        if out.name not in leaf.placed:
             return ir.Output(out.name, "artifact", path, optional=optional)
-        tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
-        key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
-        return ir.Output(out.name, "key", path, key, optional=optional)
+        return ir.Output(out.name, "key", path, placing.key(out.name, leaf.counted), optional=optional)
 
-    def _source(
-        self, definition: StepDef, forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
-    ) -> str:
-        carried = self.carried(definition)
+    def _source(self, leaf: _Leaf, kinds: dict[str, t.Type]) -> str:
+        carried = self.carried(leaf.step)
         if carried is None:
             return ""
-        readers = [(name, reader(name, form, kinds[name])) for name, form in forms]
+        readers = [(name, reader(name, form, kinds[name])) for name, form in leaf.forms]
         writers = [
-            Writer(out.name, out.attribute, out.type, f"{OUT}/{out.name}")
-            for out in t.outputs(definition.signature.returns)
+            Writer(out.name, out.attribute, out.type, path, path.startswith(STORE))
+            for out, path in _paths(leaf).items()
         ]
         return script(carried, readers, writers)
 
-    def _command(
-        self, definition: StepDef, forms: dict[str, Form]
-    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
+    def _command(self, leaf: _Leaf) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
+        definition = leaf.step
         known = self._commands.get(id(definition))
         if known is None:
             known, found = command_line(definition)
             self._commands[id(definition)] = known
             self.diagnostics.extend(found)
-        return known.bound(forms) if known is not None else ((), ())
+        paths = {out.name: path for out, path in _paths(leaf).items()}
+        return known.bound(dict(leaf.forms), paths) if known is not None else ((), ())
+
+
+def _paths(leaf: _Leaf) -> dict[t.Output, str]:
+    """Where in its pod a step writes its outputs."""
+    return {
+        out: f"{STORE if leaf.store is not None and t.holds_file(out.type) else OUT}/{out.name}"
+        for out in t.outputs(leaf.step.signature.returns)
+    }
 
 
 def _spelled(settings: ir.Settings) -> str:

@@ -368,7 +368,7 @@ class MixedFiles(Finding):
     code = "FD297"
     title = "the files to choose from are kept in different places"
     label = "one is on a volume, the other in the artifact repository"
-    help = "copy the one on the volume in a step that returns it, and choose between two results of steps"
+    help = "keep both in one place: `store` puts the files of a step on a volume, and a step can return a copy of one"
 
 
 class IsNone(Finding):

@@ -27,6 +27,8 @@ from flowdsl.compiler.forms import (
     part_types,
     ports,
 )
+from flowdsl.compiler.options.store import store as read_store
+from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
     Best,
@@ -54,19 +56,21 @@ from flowdsl.trace import Call
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from flowdsl.compiler.ir import Store
     from flowdsl.place import Place
     from flowdsl.trace import Graph, Region, Trace
     from flowdsl.volume import Volume
-
-AT, INDEX = "flowdsl-at", "flowdsl-index"
 
 LARGE = 500
 """Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
 
 The expression that finds the best looks at every row for every row; it was proved with 500.
 """
+
+
+_UNSAID = object()
 
 
 class CallPlan:
@@ -80,10 +84,11 @@ class CallPlan:
         "condition",
         "inner",
         "items",
-        "keyed",
         "name",
         "over",
         "picked",
+        "placed",
+        "store",
         "sub",
     )
 
@@ -95,7 +100,8 @@ class CallPlan:
         self.items: tuple[object, ...] | None = None
         self.over: Expr | None = None
         self.beside: list[Expr] = []  # lists that are walked together with it
-        self.keyed: set[str] = set()  # outputs whose files are stored under a key
+        self.store: Store | None = None  # where the files of a step go, if not to the repository
+        self.placed: set[str] = set()  # outputs whose files have a place of their own: a key or a path
         self.picked = False  # a task of its own finds the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
@@ -115,8 +121,11 @@ class CallPlan:
 class GraphPlan:
     """One graph with its parameters in certain forms."""
 
-    def __init__(self, owner: PipelineDef, forms: dict[str, Form], looped: bool, body: bool) -> None:
+    def __init__(
+        self, owner: PipelineDef, forms: dict[str, Form], looped: bool, body: bool, store: Store | None
+    ) -> None:
         self.owner = owner
+        self.store = store  # where the files of its steps go that say nothing else
         self.forms = forms
         self.looped = looped  # runs inside a loop, so its files need the number of the item
         self.body = body  # is what the loop runs, so it hands on the number
@@ -128,7 +137,7 @@ class GraphPlan:
     @property
     def needs_at(self) -> bool:
         """Whether files made inside need to know where in the run the graph stands."""
-        return any(plan.keyed or (plan.sub is not None and plan.sub.needs_at) for plan in self.calls)
+        return any(plan.placed or (plan.sub is not None and plan.sub.needs_at) for plan in self.calls)
 
     @property
     def needs_index(self) -> bool:
@@ -136,7 +145,7 @@ class GraphPlan:
         return self.body or (self.looped and self.needs_at)
 
     def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
-        """Where in the run a call stands: part of the key of its files."""
+        """Where in the run a call stands: part of the key or path of its files."""
         return (plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
 
 
@@ -151,15 +160,25 @@ class Planner:
         self.volumes: dict[str, Volume] = {}
 
     def graph(
-        self, owner: PipelineDef, forms: dict[str, Form], *, looped: bool = False, body: bool = False
+        self,
+        owner: PipelineDef,
+        forms: dict[str, Form],
+        *,
+        looped: bool = False,
+        body: bool = False,
+        around: Store | None = None,
     ) -> GraphPlan:
-        """The plan of a pipeline whose parameters have these forms; the first one is the root."""
-        key = (id(owner), tuple(forms.items()), looped, body)
+        """The plan of a pipeline whose parameters have these forms; the first one is the root.
+
+        `around` is the store of the pipeline that calls it.
+        """
+        store = self.store(around, owner.options)
+        key = (id(owner), tuple(forms.items()), looped, body, store)
         known = self.plans.get(key)
         if known is not None:
             return known
         root = not self.plans
-        plan = self.plans[key] = GraphPlan(owner, forms, looped, body)
+        plan = self.plans[key] = GraphPlan(owner, forms, looped, body, store)
         plan.root = root
         graph = self.trace.graphs[id(owner)]
         _Graph(self, plan, graph).run()
@@ -179,6 +198,17 @@ class Planner:
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""
         self.volumes.setdefault(volume.name, volume)
+
+    def store(self, around: Store | None, *levels: Mapping[str, Any]) -> Store | None:
+        """The store that the first of these options name that name one; else the one around."""
+        written = next((options["store"] for options in levels if "store" in options), _UNSAID)
+        if written is _UNSAID:
+            return around
+        found = read_store("store", written)  # what is wrong with it was said by the checks
+        if found is None:
+            return None
+        self.volume(found[1])
+        return found[0]
 
 
 class _Graph:
@@ -214,6 +244,8 @@ class _Graph:
             if type(expr) is not Const:
                 self._wait(plan, expr)
         is_graph = isinstance(call.target, PipelineDef)
+        if not is_graph:
+            self._store(plan)
         parameters = call.target.signature.by_name
         if call.loop is None:
             for name, expr in call.arguments.items():
@@ -226,7 +258,20 @@ class _Graph:
             forms = {name: given[name].form for name in parameters if name in given}
             looped = self.plan.looped or call.loop is not None
             forms.pop(INDEX, None)
-            plan.sub = self.planner.graph(call.target, forms, looped=looped, body=call.loop is not None)
+            body = call.loop is not None
+            plan.sub = self.planner.graph(
+                call.target, forms, looped=looped, body=body, around=self.plan.store
+            )
+
+    def _store(self, plan: CallPlan) -> None:
+        """The files of a step that go to a volume have a place there, whoever reads them."""
+        call = plan.call
+        store = self.planner.store(self.plan.store, call.options, call.target.options)
+        if store is not None:
+            plan.placed = {
+                out.name for out in t.outputs(call.target.signature.returns) if t.holds_file(out.type)
+            }
+            plan.store = store if plan.placed else None
 
     def _wait(self, plan: CallPlan, expr: Expr) -> None:
         for leaf in leaves(expr):
@@ -335,8 +380,8 @@ class _Graph:
         cells: list[Expr] = []
         outs = t.outputs(form.item)
         for out in outs:
-            file = t.holds_file(out.type)
-            forms.append((Mounted(form.volumes) if form.volumes else File(True)) if file else PLAIN)
+            file: Form = File(True) if out.name in form.folders else Mounted(form.volumes)
+            forms.append(file if t.holds_file(out.type) else PLAIN)
             cells.append(Cell(rows, number, out.name, out.type))
         if not isinstance(form.item, (t.Record, t.Fixed)):
             return Carried(forms[0], cells, kind)
@@ -412,14 +457,14 @@ class _Graph:
         """The form of a file that a call hands on to where it was not made."""
         if maker.sub is not None:
             return maker.sub.results[name].form
-        maker.keyed.add(name)
-        return File(True)
+        maker.placed.add(name)
+        return File(True) if maker.store is None else Mounted((maker.store.volume,))
 
     def _file(
         self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
     ) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(task)]
-        if maker.sub is None and not crossing and task.region is None:
+        if maker.sub is None and maker.store is None and not crossing and task.region is None:
             return File(False), [Out(maker.name, name, expr.type)]
         form = self._made(maker, name)
         return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]

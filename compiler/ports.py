@@ -14,6 +14,7 @@ from flowdsl.types import Type
 
 IN = "/tmp/flowdsl/in"
 OUT = "/tmp/flowdsl/out"
+STORE = "/tmp/flowdsl/store"
 
 
 class FromEnv(Node):
@@ -31,7 +32,10 @@ class FromFile(Node):
 
 
 class FromEnvPath(Node):
-    """An environment variable that holds a path on a mounted volume; `optional`: None where it is empty."""
+    """An environment variable that holds a path on a mounted volume.
+
+    `optional`: None where it is empty, or nothing is at the path.
+    """
 
     variable: str
     optional: bool = False
@@ -91,12 +95,14 @@ class Writer(Node):
     """One output of a step: written to `path` as `layout` says of its type.
 
     `attribute` is the field of the result (a name or a position), None when the result is the value.
+    `kept`: what an earlier attempt of the step wrote may still be there.
     """
 
     name: str
     attribute: str | int | None
     type: Type
     path: str | FromEnvPath
+    kept: bool = False
 
 
 Layout = Literal["text", "json", "file", "list", "dict", "bundle"]

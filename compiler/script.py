@@ -171,7 +171,7 @@ class _Ending:
                 return self._part("if_there", quote(path)) if optional else f"pathlib.Path({quote(path)})"
             case FromEnvPath(variable, optional):
                 text = self._env(variable)
-                return self._part("optional", text) if optional else f"pathlib.Path({text})"
+                return self._part("if_there", text) if optional else f"pathlib.Path({text})"
             case FromFolder(path, named):
                 return self._part("by_name" if named else "by_number", self._path(path))
             case FromBundle(path, kind):
@@ -242,7 +242,7 @@ class _Ending:
         if not isinstance(kind, t.Maybe):
             return f"pathlib.Path({place})"
         if folder is None:
-            return self._part("optional", f'row.get({name}, "")')
+            return self._part("if_there", f'row.get({name}, "")')
         return self._part("if_there", place)
 
     def _env(self, variable: str) -> str:
@@ -317,7 +317,8 @@ class _Ending:
                 store = self._part("copy")
         line = self._checked(f"output {writer.name}", kind, self._part("save"), path, store, value)
         if form == "file" and isinstance(kind, t.Maybe):
-            return [f"if {value} is not None:", f"    {line}"]
+            gone = ["else:", f"    {self._part('discard', path)}"] if writer.kept else []
+            return [f"if {value} is not None:", f"    {line}", *gone]
         return [line]
 
     def _encode(self, kind: t.Type) -> str:

@@ -95,13 +95,19 @@ def _renamed(template: ir.Template, names: Mapping[str, Mapping[str, str]]) -> i
         (name, value if isinstance(value, Secret) else substitute(value, change)) for name, value in body.env
     )
     command = tuple(substitute(word, change) for word in body.command)
+    mounts = tuple(
+        one
+        if one.sub_path is None or isinstance(one.sub_path, str)
+        else one._replace(sub_path=substitute(one.sub_path, change))
+        for one in body.mounts
+    )
     return template._replace(
         inputs=tuple(one._replace(name=new.get(one.name, one.name)) for one in template.inputs),
         outputs=tuple(
             one if one.value is None else one._replace(value=substitute(one.value, change))
             for one in template.outputs
         ),
-        body=body._replace(env=env, command=command),
+        body=body._replace(env=env, command=command, mounts=mounts),
     )
 
 

@@ -49,7 +49,15 @@ class ControlOptions(TypedDict, total=False):
     timeout: int | str
 
 
-class StepOptions(EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, total=False):
+class StoreOptions(TypedDict, total=False):
+    """Where files go: a folder of a volume, or with None the artifact repository of the cluster."""
+
+    store: Volume | Path | None
+
+
+class StepOptions(
+    EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, StoreOptions, total=False
+):
     """What a step may say about where and how it runs; every word is optional."""
 
 
@@ -60,7 +68,7 @@ class CallOptions(StepOptions, total=False):
     after: Sequence[object]
 
 
-class PipelineOptions(TypedDict, total=False):
+class PipelineOptions(StoreOptions, total=False):
     """What a pipeline may say about the run as a whole; every word is optional."""
 
     name: str

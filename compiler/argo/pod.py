@@ -53,7 +53,7 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         mounts.append({"name": OUTPUTS, "mountPath": OUT})
     if mounts:
         found["volumeMounts"] = mounts
-        origins.option(found, "volumeMounts", template, "mounts")
+        origins.option(found, "volumeMounts", template, "mounts", "store")
     if pod.source is not None:
         found["source"] = pod.source
     return found
@@ -62,7 +62,8 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
 def _mount(mount: ir.Mount) -> Json:
     found: Json = {"name": mount.volume, "mountPath": mount.path}
     if mount.sub_path:
-        found["subPath"] = mount.sub_path
+        sub_path = mount.sub_path
+        found["subPath"] = sub_path if isinstance(sub_path, str) else text_of(sub_path, t.TEXT)
     if mount.read_only:
         found["readOnly"] = True
     return found

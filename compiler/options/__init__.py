@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Settings
-from flowdsl.compiler.options import control, environment, pipeline, placement, resources
+from flowdsl.compiler.options import control, environment, pipeline, placement, resources, store
 from flowdsl.compiler.options.reading import Reader, Wrong
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
@@ -27,6 +27,7 @@ _READERS: dict[str, Reader] = {
     **resources.READERS,
     **placement.READERS,
     **control.READERS,
+    **store.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
 
