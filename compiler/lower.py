@@ -416,6 +416,7 @@ class Lowering:
             return ir.Output(out.name, "parameter", None, place)
         if out.name not in leaf.placed:
             return ir.Output(out.name, "artifact", path, optional=optional)
+        optional |= leaf.step.kind == "python"
         return ir.Output(out.name, "key", path, placing.key(out.name, leaf.counted), optional=optional)
 
     def _source(self, leaf: _Leaf, kinds: dict[str, t.Type]) -> str:

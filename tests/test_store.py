@@ -1,71 +1,156 @@
-"""Files on a volume: the scripts that are emitted run one after the other, and their bytes arrive."""
+"""Files on a volume: what the compiled pipelines give is what their Python says, and no object store is asked."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from flowdsl.compiler import compile_loaded
+from flowdsl import Volume
+from flowdsl.compiler import split
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
-from tests.small_argo import Failed, SmallArgo
+from flowdsl.pipeline import Pipeline
+from tests.cluster import expected
+from tests.cluster.kubelet import Python
+from tests.cluster.node import FAILED, SUCCEEDED, Json
+from tests.cluster.run import Run
+from tests.cluster.world import Case, World, compiled, points, text
+from tests.test_end_to_end import CASES, SPLIT
 
-CASES = Path(__file__).parent / "lowering"
+LOWERING = Path(__file__).parent / "lowering"
 
 
-def argo(source: Path, folder: Path) -> SmallArgo:
-    compiled = compile_loaded(load(source))
-    assert [one.finding.message for one in compiled.diagnostics] == []
-    return SmallArgo(compiled.documents[0], folder)
+@pytest.fixture(scope="module")
+def python() -> Iterator[Python]:
+    found = Python()
+    yield found
+    found.close()
 
 
-def written(folder: Path, text: str) -> SmallArgo:
-    """A run of a pipeline below the usual imports."""
-    source = folder / "pipeline.py"
-    head = "from pathlib import Path\nfrom typing import NamedTuple\nfrom flowdsl import *\nDATA = Volume('data')\n"
-    source.write_text(head + text, encoding="utf-8")
-    return argo(source, folder)
+@pytest.fixture
+def world(tmp_path: Path, python: Python) -> World:
+    found = World(tmp_path, python)
+    found.volumes["kept"] = tmp_path / "volumes/kept"
+    return found
 
 
 def files(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("case", ["store_straight", "store_loops", "store_containers"])
-def test_no_object_store_is_needed(case: str) -> None:
-    text = (CASES / f"{case}.yaml").read_text(encoding="utf-8")
-    assert "artifacts:" not in text
-    assert "s3:" not in text
+# --- what runs with an object store runs without one -------------------------------------------------
 
 
-def test_a_straight_line(tmp_path: Path) -> None:
-    run = argo(CASES / "store_straight.py", tmp_path)
-    run.here("datasets/raw.txt").write_text("one\nlonger\nx\nlongest\n")
-    outputs = run.start()
-    assert outputs == {"return": "/flowdsl/volumes/datasets/runs/run-x7k2p/report/return"}
-    assert run.here(outputs["return"]).read_text() == r"3 ['one', 'longer', 'longest'] 'x\n'"
-    assert files(tmp_path / "claims/datasets/runs/run-x7k2p") == [
-        "cleaned/rejected",
+def stored(file: Path, name: str | None = None) -> tuple[Any, Json]:
+    """The module of a file, and the manifest of its pipeline with its files on a volume."""
+    loaded = load(file)
+    for one in vars(loaded.module).values():
+        if isinstance(one, Pipeline):
+            one._definition.options.setdefault("store", Volume("kept") / "runs")
+    result = compile_loaded(loaded, name)
+    assert not result.failed, [one.finding.message for one in result.diagnostics]
+    (document,) = result.documents
+    assert '"s3"' not in json.dumps(document)
+    return loaded.module, document
+
+
+def check(case: Case, world: World) -> None:
+    module, document = stored(case.file, case.name)
+    volumes = world.volumes
+    if case.file.stem == "nested":
+        volumes = {**volumes, "datasets": volumes["nested"]}
+    world.cluster.volumes = volumes
+    getattr(expected, case.pipeline)(world.plain, module, volumes, **case.arguments)
+    failing = [one for one in world.plain.calls.values() if one.error is not None]
+    run = world.cluster.run(document, {name: text(value) for name, value in case.arguments.items()})
+    world.agree(run)
+    assert run.phase == (FAILED if failing and case.pipeline != "trials" else SUCCEEDED)
+    assert not run.store.objects
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_any_pipeline_runs_on_a_volume(case: Case, world: World) -> None:
+    check(case, world)
+
+
+@pytest.mark.parametrize("case", SPLIT, ids=lambda case: case.id)
+def test_a_graph_in_groups_runs_on_a_volume(
+    case: Case, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(split, "LIMIT", 4)
+    check(case, world)
+
+
+def test_the_best_of_very_many_trials_is_on_a_volume(world: World) -> None:
+    module, document = stored(LOWERING / "sweeps.py")
+    drawn = points(document, "trials", {"rate": float, "layers": int})
+    expected.sweeps(world.plain, module, world.volumes, drawn)
+    run = world.cluster.run(document)
+    run.nodes.pop(f"{run.entry.name}.many-best")
+    world.agree(run)
+    assert not run.store.objects
+
+
+# --- pipelines that say `store` ----------------------------------------------------------------------
+
+
+def values(run: Run) -> dict[str, str]:
+    assert run.phase == SUCCEEDED, run.errors()
+    return run.entry.parameters or {}
+
+
+def kept(run: Run, path: str) -> str:
+    found = run.kept(path)
+    assert found is not None
+    return found.read_text(encoding="utf-8")
+
+
+def written(world: World, source: str) -> Json:
+    """The manifest of a pipeline below the usual imports, whose volume is empty."""
+    file = world.folder / "pipeline.py"
+    head = "from pathlib import Path\nfrom typing import NamedTuple\nfrom flowdsl import *\n"
+    file.write_text(f"{head}DATA = Volume('kept')\nOUT = DATA / 'runs'\n{source}", encoding="utf-8")
+    world.volumes["kept"].mkdir()
+    return compiled(file)[1]
+
+
+@pytest.mark.parametrize("case", ["straight", "loops", "containers"])
+def test_no_artifact_is_named(case: str) -> None:
+    yaml = (LOWERING / f"store_{case}.yaml").read_text(encoding="utf-8")
+    assert "artifacts" not in yaml
+
+
+@pytest.mark.parametrize(
+    ("raw", "report", "rejected"),
+    [
+        ("one\nlonger\nx\nlongest\n", r"3 ['one', 'longer', 'longest'] 'x\n'", ["cleaned/rejected"]),
+        ("long\nlonger\n", "2 ['long', 'longer'] None", []),
+    ],
+)
+def test_a_straight_line(world: World, raw: str, report: str, rejected: list[str]) -> None:
+    (world.volumes["datasets"] / "raw.txt").write_text(raw)
+    run = world.cluster.run(compiled(LOWERING / "store_straight.py")[1], {"shortest": "2"})
+    root = f"runs/{run.entry.name}"
+    path = f"/flowdsl/volumes/datasets/{root}/report/return"
+    assert values(run) == {"return": path}
+    assert kept(run, path) == report
+    found = files(world.volumes["datasets"] / root)
+    assert [one for one in found if not one.startswith("parts/")] == [
+        *rejected,
         "cleaned/text",
-        "parts/return/0-part-0",
-        "parts/return/1-part-1",
-        "parts/return/2-part-2",
         "report/return",
     ]
+    assert found[-2] == f"parts/return/{len(found) - len(rejected) - 3}-part-{len(found) - len(rejected) - 3}"
 
 
-def test_an_optional_file_that_is_not_there(tmp_path: Path) -> None:
-    run = argo(CASES / "store_straight.py", tmp_path)
-    run.here("datasets/raw.txt").write_text("long\nlonger\n")
-    outputs = run.start()
-    assert run.here(outputs["return"]).read_text() == "2 ['long', 'longer'] None"
-
-
-def test_loops_and_the_best_of_a_sweep(tmp_path: Path) -> None:
-    run = argo(CASES / "store_loops.py", tmp_path)
-    run.start(count="2")
-    root = tmp_path / "claims/datasets/runs/run-x7k2p"
+def test_loops_and_the_best_of_a_sweep(world: World) -> None:
+    run = world.cluster.run(compiled(LOWERING / "store_loops.py")[1], {"count": "2"})
+    assert run.phase == SUCCEEDED, run.errors()
+    root = world.volumes["datasets"] / "runs" / run.entry.name
     assert (root / "merge/return").read_text() == "de 0, de 1, en 0, en 1"
     assert (root / "files/return/all").read_text().splitlines() == [
         "0.5: de 0, de 1, en 0, en 1 at 0.5",
@@ -84,29 +169,61 @@ def test_loops_and_the_best_of_a_sweep(tmp_path: Path) -> None:
         "tokens/1/return",
         "tokens/2/return",
     ]
-    assert run.pods[-1] == "publish"
+    assert "publish" in str(run.nodes.keys())
 
 
-def test_two_runs_do_not_meet(tmp_path: Path) -> None:
-    text = """
+@pytest.mark.parametrize(("fresh", "model"), [("true", "model of raw"), ("false", "the last")])
+def test_both_kinds_of_places_in_one_run(world: World, fresh: str, model: str) -> None:
+    world.volumes["models.archive"] = world.folder / "archive"
+    data = world.folder / "data"
+    (data / "models").mkdir(parents=True)
+    (data / "models/last").write_text("the last")
+    (data / "raw").write_text("  raw ")
+    world.volumes["datasets"] = data
+    run = world.cluster.run(compiled(LOWERING / "store_mixed.py")[1], {"fresh": fresh})
+    assert run.phase == SUCCEEDED, run.errors()
+    name = run.entry.name
+    said = {one: run.nodes[f"{name}.{one}"].log for one in ("chosen", "other", "again", "temporary")}
+    assert said == {
+        "chosen": f"{model} of {name}\n",
+        "other": "raw by key\n",
+        "again": "raw on the volume\n",
+        "temporary": "raw an artifact\n",
+    }
+    assert files(data / "runs/nightly" / name) == [
+        "again-clean/return",
+        "corpus.clean/return",
+        "corpus.first/return",
+    ]
+    assert files(world.folder / "archive") == ([f"{name}/trained/return"] if fresh == "true" else [])
+
+
+def test_two_runs_do_not_meet(world: World) -> None:
+    document = written(
+        world,
+        """
 @step(image="i")
 def load(name: str) -> Path:
     Path("file").write_text(name)
     return Path("file")
 
-@pipeline(store=DATA)
+@pipeline(store=OUT)
 def main(name: str) -> Path:
     return load(name)
-"""
-    first = written(tmp_path, text)
-    second = written(tmp_path, text)
-    second.run, second.folder = "run-other", tmp_path / "other"
-    paths = [first.start(name="one")["return"], second.start(name="two")["return"]]
-    assert [first.here(path).read_text() for path in paths] == ["one", "two"]
+""",
+    )
+    runs = [world.cluster.run(document, {"name": name}) for name in ("one", "two")]
+    assert [kept(run, values(run)["return"]) for run in runs] == ["one", "two"]
 
 
-def test_a_branch_and_a_file_of_the_user(tmp_path: Path) -> None:
-    text = """
+@pytest.mark.parametrize(
+    ("fresh", "again", "model"),
+    [("true", "true", "new"), ("false", "true", "again"), ("false", "false", "old")],
+)
+def test_branches_and_a_file_of_the_user(world: World, fresh: str, again: str, model: str) -> None:
+    document = written(
+        world,
+        """
 @step(image="i")
 def train(name: str) -> Path:
     Path("file").write_text(name)
@@ -116,121 +233,55 @@ def train(name: str) -> Path:
 def show(model: Path) -> str:
     return model.read_text()
 
-@pipeline(store=DATA / "runs")
+@pipeline(store=OUT)
 def main(fresh: bool, again: bool) -> str:
     with when(fresh):
         new = train("new")
     with when(again):
         old = train("again")
-    return show(either(new, either(old, DATA / "models/last")))
-"""
-    for fresh, again, expected in (
-        ("true", "true", "new"),
-        ("false", "true", "again"),
-        ("false", "false", "old"),
-    ):
-        folder = tmp_path / f"{fresh}-{again}"
-        folder.mkdir()
-        run = written(folder, text)
-        run.here("data/models").mkdir()
-        run.here("data/models/last").write_text("old")
-        assert run.start(fresh=fresh, again=again) == {"return": expected}
+    return show(either(new, either(old, DATA / "last")))
+""",
+    )
+    (world.volumes["kept"] / "last").write_text("old")
+    run = world.cluster.run(document, {"fresh": fresh, "again": again})
+    assert values(run) == {"return": model}
 
 
-def test_steps_in_any_language(tmp_path: Path) -> None:
-    text = """
+def test_steps_in_any_language(world: World) -> None:
+    document = written(
+        world,
+        """
 @container(image="busybox")
 def fetch(source: Path) -> Path:
     command("cp", source, output())
 
 class Counted(NamedTuple):
     copy: Path
-    words: str
+    words: int
 
 @container(image="tools")
-def count(text: Path, number: int) -> Counted:
-    command("python3", "-c", "import os, shutil, sys; shutil.copy(sys.argv[1], os.environ['COPY']);"
-            "open(os.environ['WORDS'], 'w').write(str(len(open(sys.argv[1]).read().split()) * int(sys.argv[2])))",
-            text, number, env={"COPY": output("copy"), "WORDS": output("words")})
+def count(text: Path, script: Path, number: int) -> Counted:
+    command("sh", script, text, number, env={"COPY": output("copy"), "WORDS": output("words")})
 
 @step(image="i")
 def join(found: list[Counted]) -> str:
     return " ".join(f"{one.words}:{one.copy.read_text()}" for one in found)
 
-@pipeline(store=DATA / "runs")
+@pipeline(store=OUT)
 def main() -> str:
-    return join(fan_out(count, over={"number": [2, 3]}, text=fetch(DATA / "raw")))
-"""
-    run = written(tmp_path, text)
-    run.here("data/raw").write_text("some words")
-    assert run.start() == {"return": "4:some words 6:some words"}
+    found = fan_out(count, over={"number": [2, 3]}, text=fetch(DATA / "raw"), script=DATA / "script")
+    return join(found)
+""",
+    )
+    (world.volumes["kept"] / "raw").write_text("text")
+    (world.volumes["kept"] / "script").write_text('cp "$1" "$COPY"; echo $(($2 * 2)) > "$WORDS"')
+    assert values(world.cluster.run(document)) == {"return": "4:text 6:text"}
 
 
-ATTEMPTS = """
-class Made(NamedTuple):
-    many: list[Path]
-    note: Path | None
-
-@step(image="i", retries=3)
-def make(marks: Path) -> Made:
-    attempt = len(list(marks.iterdir()))
-    (marks / str(attempt)).touch()
-    Path("a").write_text(f"a{attempt}")
-    Path("b").write_text(f"b{attempt}")
-    Path("note").write_text("note")
-    missing = [] if attempt % 2 else [Path("missing")]
-    return Made([Path("a"), Path("b"), *missing], Path("note") if attempt == 1 else None)
-
-@pipeline(store=DATA / "runs")
-def main() -> Made:
-    return make(DATA / "marks")
-"""
-
-
-def test_what_a_failed_attempt_wrote_is_never_taken_for_an_output(tmp_path: Path) -> None:
-    run = written(tmp_path, ATTEMPTS)
-    run.here("data/marks").mkdir()
-    folder = tmp_path / "claims/data/runs/run-x7k2p/make"
-    with pytest.raises(Failed, match=r"output many \(list\[Path\]\): the path missing does not exist"):
-        run.start()
-    assert files(folder) == []  # two of three files were copied
-    run.start()
-    assert files(folder) == ["many/0-a", "many/1-b", "note"]
-    with pytest.raises(Failed):
-        run.start()
-    assert (folder / "many/0-a").read_text() == "a1"  # whole, though of an earlier attempt
-    run.start()
-    assert files(folder) == ["many/0-a", "many/1-b"]  # the note of the second attempt is gone
-    assert (folder / "many/0-a").read_text() == "a3"
-    assert sorted(path.name for path in folder.iterdir()) == ["many"]
-
-
-def test_a_pod_that_is_killed_leaves_no_half_of_an_output(tmp_path: Path) -> None:
-    text = """
-import os
-
-@step(image="i")
-def make() -> list[Path]:
-    class Late(type(Path())):
-        def __str__(self):
-            os._exit(9)
-    Path("a").write_text("a")
-    return [Path("a"), Late("b")]
-
-@pipeline(store=DATA)
-def main() -> list[Path]:
-    return make()
-"""
-    run = written(tmp_path, text)
-    with pytest.raises(Failed):
-        run.start()
-    (left,) = (tmp_path / "claims/data/run-x7k2p/make").iterdir()
-    assert left.name != "return"
-    assert files(left) == ["new/0-a"]
-
-
-def test_records_and_bundles(tmp_path: Path) -> None:
-    text = """
+def test_records_of_files_through_a_pipeline(world: World) -> None:
+    document = written(
+        world,
+        """
 class Score(NamedTuple):
     model: Path
     loss: float
@@ -242,20 +293,98 @@ def scores(count: int) -> dict[str, list[Path]]:
     return {"all": [Path(f"m{number}") for number in range(count)]}
 
 @step(image="i")
-def one(files: dict[str, list[Path]]) -> Score:
+def last(files: dict[str, list[Path]]) -> Score:
     return Score(files["all"][-1], 0.5)
 
 @step(image="i")
-def read(score: Score, folder: Path) -> list[str]:
-    return [score.model.read_text(), str(score.loss), folder.read_text()]
+def read(score: Score, file: Path) -> list[str]:
+    return [score.model.read_text(), str(score.loss), file.read_text()]
 
 @pipeline
 def inner(count: int) -> Score:
-    return one(scores(count))
+    return last(scores(count))
 
-@pipeline(store=DATA / "runs")
+@pipeline(store=OUT)
 def main() -> list[str]:
     made = inner(3)
     return read(made, made.model)
+""",
+    )
+    assert json.loads(values(world.cluster.run(document))["return"]) == ["2", "0.5", "2"]
+
+
+# --- attempts ----------------------------------------------------------------------------------------
+
+ATTEMPTS = """
+class Made(NamedTuple):
+    many: list[Path]
+    note: Path | None
+
+@step(image="i", mounts={"/marks": DATA / "marks"}, retries=RETRIES)
+def make() -> Made:
+    marks = Path("/marks")
+    attempt = len(list(marks.iterdir()))
+    (marks / str(attempt)).touch()
+    Path("a").write_text(f"a{attempt}")
+    Path("b").write_text(f"b{attempt}")
+    Path("note").write_text("note")
+    missing = [] if attempt % 2 else [Path("missing")]
+    return Made([Path("a"), Path("b"), *missing], Path("note") if attempt == 1 else None)
+
+@step(image="i")
+def read(made: Made) -> list[str | None]:
+    return [*(one.read_text() for one in made.many), made.note.read_text() if made.note else None]
+
+@pipeline(store=OUT)
+def main() -> list[str | None]:
+    return read(make())
 """
-    assert json.loads(written(tmp_path, text).start()["return"]) == ["2", "0.5", "2"]
+
+
+def test_a_whole_output_of_an_earlier_attempt_gives_way(world: World) -> None:
+    document = written(world, ATTEMPTS.replace("RETRIES", "1"))
+    run = world.cluster.run(document)
+    assert json.loads(values(run)["return"]) == ["a1", "b1", "note"]
+    name = run.entry.name
+    folder = world.volumes["kept"] / "runs" / name / "make"
+    assert sorted(path.name for path in folder.iterdir()) == ["many", "note"]
+    # The same task once more in the same folder, as a retry of the run by hand does it.
+    world.cluster.runs -= 1
+    again = world.cluster.run(document)
+    assert again.entry.name == name
+    assert json.loads(values(again)["return"]) == ["a3", "b3", None]
+    assert sorted(path.name for path in folder.iterdir()) == ["many"]
+
+
+def test_what_a_failed_attempt_copied_is_no_output(world: World) -> None:
+    run = world.cluster.run(written(world, ATTEMPTS.replace("RETRIES", "0")))
+    assert run.phase == FAILED
+    assert "output many (list[Path]): the path missing does not exist" in str(run.errors())
+    assert files(world.volumes["kept"] / "runs") == []
+
+
+def test_a_pod_that_is_killed_leaves_no_half_of_an_output(world: World) -> None:
+    document = written(
+        world,
+        """
+import os
+
+@step(image="i")
+def make() -> list[Path]:
+    class Last(type(Path())):
+        def __str__(self):
+            os._exit(9)
+    Path("a").write_text("a")
+    return [Path("a"), Last("b")]
+
+@pipeline(store=OUT)
+def main() -> list[Path]:
+    return make()
+""",
+    )
+    run = world.cluster.run(document)
+    assert run.phase == FAILED
+    (folder,) = (world.volumes["kept"] / "runs" / run.entry.name).iterdir()
+    (left,) = folder.iterdir()
+    assert left.name != "return"
+    assert files(left) == ["new/0-a"]

@@ -1,0 +1,385 @@
+"""What each pipeline gives: its steps called as functions, as its body calls them.
+
+`m` is the module of the pipeline, and `volumes` holds the folders of the volumes by the names of their claims.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from tests.cluster.plain import Plain
+
+Volumes = dict[str, Path]
+
+
+# --- tests/lowering --------------------------------------------------------------------------------
+
+
+def straight(plain: Plain, m: Any, volumes: Volumes, title: str = "run", base: float = 0.5) -> None:
+    data = plain("data", m.read, "x")
+    fitted = plain("fitted", m.fit, data, m.Mode.EXACT, [base, base * 2, 1.0])
+    text = f"{title}: {fitted.loss}"
+    plain("report", m.report, fitted.model, fitted.loss + 1, fitted.notes["depth"], text)
+
+
+def branches(
+    plain: Plain, m: Any, volumes: Volumes, limit: float = 0.5, force: bool = False, kind: str = "fast"
+) -> None:
+    score = plain("score", m.measure, kind)
+    model: Any
+    if score > limit or force:
+        model = plain("good", m.build, 1)
+        why = plain("why", m.note, 2)
+        if score * 2 > limit:
+            plain("ship", m.ship, model, "nothing to say" if why is None else why, score / 2)
+    else:
+        model = plain("bad", m.build, 3)
+    if not force and kind == "fast":
+        plain("hurry", m.ship, model, "quick")
+    plain("ship-1-0", m.ship, model, f"score {score}")
+
+
+def containers(plain: Plain, m: Any, volumes: Volumes, target: str = "prod", level: int = 2) -> None:
+    binary = plain.folder / "binary"
+    binary.write_text("".join(path.read_text() for path in sorted((volumes["datasets"] / "src").iterdir())))
+    built = plain.given("built", m.compile_c, m.Built(binary, f"-O{level} C $(5) $$"))
+    plain.given("deploy", m.deploy, None, f"{built.version} s$$cret\n{binary.read_text()}")
+
+
+def loops(plain: Plain, m: Any, volumes: Volumes, total: int = 3) -> None:
+    data = volumes["datasets"]
+    made = plain("made", m.names, total)
+    counted = [plain(f"counted.count({n})", m.count, name, data / "words") for n, name in enumerate(made)]
+    pairs = [(size, speed) for size in (1, 2) for speed in (0.5, 1.0)]
+    doubled = [plain(f"doubled.double({n})", m.double, *pair) for n, pair in enumerate(pairs)]
+    hard = ['say "hi"', "a\\b", "{"]
+    texts = [plain(f"texts.count({n})", m.count, name, data / "words") for n, name in enumerate(hard)]
+    checked = [plain(f"checked.check({n})", m.check, one) for n, one in enumerate(counted)]
+    numbers = [plain(f"numbers.again({n})", m.again, n) for n in range(3)]
+    files = [plain(f"files.count({n})", m.count, "x", data / name) for n, name in enumerate("ab")]
+    again = [plain(f"check.check({n})", m.check, one) for n, one in enumerate(files)]
+    plain("other", m.join, texts, doubled, again, numbers[1])
+    plain("join", m.join, counted, doubled, checked, counted[0].words)
+
+
+def nested(plain: Plain, m: Any, volumes: Volumes, count: int = 2) -> None:
+    def parts(name: str, data: Path, count: int) -> Any:
+        first = plain(f"{name}.first", m.half, data, count)
+        return plain(f"{name}.second", m.half, first.left, first.size + 1)
+
+    one = parts("one", volumes["datasets"] / "raw", count)
+    two = parts("two", one.left, one.size)
+    names = plain("names", m.label, two)
+    many = [parts(f"many.parts({n})", one.left, number) for n, number in enumerate([1, 2, 3])]
+    plain("merge", m.merge, many, names, [one.size, two.size, 7])
+
+
+def sweeps(plain: Plain, m: Any, volumes: Volumes, points: list[Any], least: float = 0.5) -> None:
+    data = plain("data", m.prepare)
+    judged: list[Any] = []
+    for n, (rate, layers) in enumerate(points):
+        trained = plain(f"trials.trial({n}).trained", m.train, data, rate, layers)
+        judged.append(plain(f"trials.trial({n}).judge", m.judge, trained.model, data, trained.loss))
+    best = max(judged, key=lambda one: one.score)
+    if best.score >= least:
+        plain("publish", m.publish, best.model, best.score, judged)
+    grid = [(0.001 * number, layers) for number in range(1, 252) for layers in (1, 2)]
+    many = [plain(f"many.train({n})", m.train, data, *point, "rnn") for n, point in enumerate(grid)]
+    loss = min(one.loss for one in many)
+    plain("announce", m.announce, next(one.model for one in many if one.loss == loss), loss)
+
+
+def volume(plain: Plain, m: Any, volumes: Volumes, month: str = "2026-11") -> None:
+    data = volumes["datasets"]
+    first = plain("first", m.clean, data / "raw" / month)
+    second = plain("second", m.clean, first)
+    plain("train", m.train, second)
+    plain("direct", m.train, data / "runs/volume-00001")
+    plain("last", m.train, data / "all")
+
+
+# --- pipelines/ ------------------------------------------------------------------------------------
+
+
+def choices(
+    plain: Plain,
+    m: Any,
+    volumes: Volumes,
+    size: int = 2,
+    word: str = "ab",
+    kind: str = "a",
+    force: bool = False,
+) -> None:
+    def inner(name: str) -> Any:
+        if size > 3:
+            return plain(f"{name}.large", m.search, word, size - 3)
+        return plain(f"{name}.small", m.search, word, size)
+
+    found = plain("found", m.search, word, size)
+    file = plain("file", m.perhaps, size - 1)
+    speed = plain("speed", m.rate, size - 1)
+    how = plain("how", m.mode, size)
+    plain("show", m.show, found.note, how, kind, speed)
+    plain("straight", m.tell, found.note or "no note", 0.5 if speed is None else speed, force, file)
+    first, second, third, fourth = None, None, None, None
+    if kind == "a":
+        first = plain("first", m.rate, size)
+        if how == m.Mode.FAST:
+            second = plain("second", m.search, f"{word}!", size + 1)
+            if not force:
+                plain("deep", m.tell, word, size / 2, (size > 1) & force, second.file)
+        else:
+            third = plain("third", m.search, word, 1)
+    else:
+        fourth = plain("fourth", m.rate, size + 1)
+    if found.note is None:
+        plain("none", m.tell, "no note", float(size), force)
+    if word != "ab" or found.note is not None:
+        some = next((one for one in (first, fourth) if one is not None), 9.0)
+        plain("some", m.tell, found.note or "-", some, force)
+    best = (second or third or found).file
+    both = inner("both-inner")
+    plain("both", m.tell, both.note or "nothing", float(both.size), both.size == size, both.file)
+    note = (second.note if second else None) or f"{word} {size}"
+    plain("last", m.tell, note, 0.25 if first is None else first, force, best)
+
+
+def items(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
+    folder, other = volumes["data"] / "folder", volumes["data"] / "other"
+
+    def loop(name: str, step: Any, *lists: list[Any]) -> list[Any]:
+        short = step.__name__
+        return [plain(f"{name}.{short}({n})", step, *one) for n, one in enumerate(zip(*lists, strict=True))]
+
+    def each(name: str, label: str, number: int) -> Any:
+        packed = plain(f"{name}.packed", m.pack, label, number)
+        again = loop(f"{name}.again", m.pack, [packed.text] * 2, [1, 2])
+        rows = loop(f"{name}.rows", m.unpack, again)
+        last = plain(f"{name}.last", m.pack, label, plain(f"{name}.count", m.count, rows))
+        return m.Packed(packed.file, last.text, last.weight)
+
+    texts = plain("texts", m.words, size)
+    packed = loop("packed", m.pack, texts, [size] * size)
+    unpacked = loop("unpacked", m.unpack, packed)
+    weights = loop("weights", m.weigh, plain("boxes", m.boxes, texts), [0.5] * size)
+    table = loop("table", m.times, [1, 1, 2, 2], [0.5, 1e-07, 0.5, 1e-07], [texts] * 4)
+    walked = loop("walked", m.times, [3, size], [1.5, size / 3], [["x", f"{size}"]] * 2)
+    counts = loop("counts", m.count, loop("lists", m.pieces, unpacked))
+    some = loop("some", m.count, loop("words", m.words, [1, 2, size]))
+    pairs = loop("pairs", m.pack, ["one", "two", "three"], some)
+    labels = enumerate(zip(unpacked, counts, strict=True))
+    deep = [each(f"deep.each({n})", label, number) for n, (label, number) in labels]
+    deeper = loop("deeper", m.unpack, deep)
+    on_volume = loop("on-volume", m.read, [folder] * 2, ["a b", "c'd"])
+    folders = loop("folders", m.read, [folder, other], ["a b"] * 2)
+    plain("numbers", m.many, [size, size * 2, 7])
+    plain("flat", m.flat, table)
+    plain("pair-count", m.count, loop("unpack", m.unpack, pairs))
+    plain("walked-sum", m.flat, walked)
+    plain("deeper-count", m.count, deeper)
+    plain("volume-count", m.count, on_volume)
+    plain("folders-count", m.count, folders)
+    kept = plain("kept", m.shelf, packed, f"shelf {size}")
+    plain("total", m.total, unpacked, weights, kept, plain("paths", m.paths, size), packed[0])
+
+
+def texts(plain: Plain, m: Any, volumes: Volumes, text: str = 'it\'s "$(HOME)" $$ {x}') -> None:
+    given = plain("plain", m.same, text)
+    quoted = plain("quoted", m.same, f'<{given}> of texts-00001 & "{text}" \\ {{x}} }}}}')
+    wrapped = plain("wrapped", m.wrap, given)
+    plain("unwrap", m.unwrap, wrapped)
+    plain("nested", m.unwrap, [given, "{{=1+1}} $(A) $$ \x07", f"a {given}", quoted])
+    labelled = plain("labelled", m.label, given, {"a b": text, "{{x}}": "$$", 'q"': "}}"})
+    plain("show", m.show, labelled, {"k": [given, 1, None, {"{{": 2.5}], "e": text})
+    for number, one in enumerate(m.HARD):
+        plain(f"same.same({number})", m.same, one)
+    plain.given("variables", m.variables, ["$(FIRST) $$ $HOME 5$", "1", "$(FIRST)", '{"a": {"b": {}}}'])
+    plain("braces", m.braces, given)
+    file = plain("write", m.write, given)
+    words = [given, f"--text={given} $$ $(FIRST)$", given, file.read_text(), "$(FIRST) $$ $HOME 5$"]
+    plain.given("echo", m.echo, "|".join(words))
+
+
+def records(plain: Plain, m: Any, volumes: Volumes, loss: float = 0.25) -> None:
+    source = volumes["data"] / "source"
+
+    def build(name: str, source: Path, loss: float) -> Any:
+        model = plain(f"{name}.model", m.make, source, loss)
+        return plain(f"{name}.join", m.join, model, plain(f"{name}.pair", m.pair, model, 2)[0])
+
+    def twice(name: str, source: Path, loss: float) -> Any:
+        first = plain(f"{name}.first", m.make, source, loss)
+        return plain(f"{name}.second", m.make, first.weights, first.loss + 1)
+
+    model = plain("model", m.make, source, loss)
+    again = plain("again", m.make, model.weights, loss / 2)
+    couple = plain("couple", m.pair, again, 3)
+    parts = plain("parts", m.split, model, 3)
+    none = plain("none", m.split, model, 0)
+    files = plain("files", m.index, parts, [model, again])
+    plain("empty", m.index, none, [])
+    both = build("both", source, loss)
+    nested = build("nested", both.extra, model.loss + 1)
+    plain("worse", m.worse, both.model)
+    branch, factor = ("high", 1) if loss > 0.5 else ("low", 2)
+    chosen = plain(f"chosen.{branch}", m.make, again.weights, loss * factor)
+    each = [twice(f"each.twice({n})", model.weights, one) for n, one in enumerate([0.1, 0.9, loss])]
+    from_folder = plain("from-folder", m.make, source, 1.0)
+    plain("first", m.show, both, files, [model, from_folder], couple)
+    last = m.Both(chosen, nested.extra, nested.names)
+    plain("show", m.show, last, {"x": model.weights, "y": couple[0]}, each, (nested.extra, 5))
+
+
+def trials(plain: Plain, m: Any, volumes: Volumes, least: float = 2.0, name: str = "n") -> None:
+    def sweep(where: str, name: str, kinds: list[Any]) -> list[Any]:
+        rows: list[Any] = []
+        for number, (point, kind) in enumerate((point, kind) for point in points for kind in kinds):
+            task = f"{where}.trial({number})"
+            if point == 100:
+                plain.fails(task, m.trial, point, kind, name)
+            else:
+                rows.append(plain(task, m.trial, point, kind, name))
+        return rows
+
+    def whole(where: str, points: list[float]) -> list[int]:
+        tasks = {point: f"{where}.number({number})" for number, point in enumerate(points)}
+        for point in points:
+            if point < 0:
+                plain.fails(tasks[point], m.number, point)
+        return [plain(tasks[point], m.number, point) for point in points if point >= 0]
+
+    def usable(rows: list[Any]) -> list[Any]:
+        return [row for row in rows if math.isfinite(row.score)]
+
+    points = [101.0, 2.04, 100.0, 2.01, 3.0, 102.0, 103.0, 1.0, 3.01]
+    low = min(usable(sweep("low", name, [m.Kind.PLAIN])), key=lambda row: row.score)
+    rows = sweep("high", f"{name}'s", [m.Kind.ODD, m.Kind.PLAIN])
+    high = max(usable(rows), key=lambda row: row.score)
+    numbers = whole("whole", [5.0, -1.0, 4.0, 7.0])
+    plain("lowest", m.publish, *low)
+    best = max(numbers)
+    if high.score > least:
+        plain("highest", m.publish, *high)
+    else:
+        best = min(whole("other", [1.0, 9.0]))
+        plain("again", m.number, float(best))
+    plain("table", m.table, rows, numbers)
+    plain("either", m.number, float(best))
+    plain("last", m.publish, high.model, low.score + max(numbers), low.note, high.rounds)
+
+
+def in_loops(plain: Plain, m: Any, volumes: Volumes, names: list[str]) -> None:
+    kept: list[Any] = []
+    for number, name in enumerate(names):
+        where = f"tuned.tuned({number})"
+        points = enumerate([1.0, 3.0, 2.0])
+        runs = [plain(f"{where}.runs.trial({n})", m.trial, point, m.Kind.ODD, name) for n, point in points]
+        kept.append(plain(f"{where}.keep", m.keep, max(runs, key=lambda row: row.score), runs))
+    plain("table", m.table, kept, [])
+
+
+def small(plain: Plain, m: Any, volumes: Volumes, start: int = 1, text: str = "t") -> None:
+    large(plain, m, volumes, start, text, 9)
+
+
+def large(plain: Plain, m: Any, volumes: Volumes, start: int = 1, text: str = "t", count: int = 95) -> None:
+    first = plain("first", m.both, start, text)
+    kept = plain("kept", m.keep, first.left)
+    yes, middle, late = None, None, None
+    if first.left > 4:
+        yes = plain("yes", m.both, first.left, "yes")
+        branch = plain("yes-file", m.keep, yes.left, kept)
+        value = yes.left
+    else:
+        value = plain("no", m.add, first.left, 40)
+        branch = plain("no-file", m.keep, value)
+    last = first.left
+    for number in range(count):
+        last = plain(f"a{number}", m.add, last, number)
+    total = last
+    if total > 4500 and first.right is None:
+        middle = plain("middle", m.both, total, text)
+    last = plain("joined", m.add, value, total if middle is None else middle.left)
+    for number in range(count):
+        last = plain(f"b{number}", m.add, last, start * number)
+    counted = [plain(f"counted.add({n})", m.add, x, total) for n, x in enumerate([1, last, 3])]
+    rows = [plain(f"best.both({n})", m.both, x, f"{text}-{last}") for n, x in enumerate([3, 8, 5])]
+    best = max(rows, key=lambda row: row.left)
+    sub = (
+        plain("sub.high", m.both, last - 100, "high") if last > 100 else plain("sub.low", m.both, last, "low")
+    )
+    if last / 2 > total:
+        late = plain("late", m.keep, last, branch)
+    notes = [one.right for one in (middle, yes) if one is not None and one.right is not None]
+    numbers = [last, total, 0 if yes is None else yes.left, sub.left, best.left, counted[1]]
+    said = f"{(*notes, f'{text} {last}')[0]} {sub.right or '-'} {best.right or '-'}"
+    plain("sum-up", m.sum_up, numbers, [kept, late or kept, branch], said)
+
+
+def files(plain: Plain, m: Any, volumes: Volumes, count: int = 0, text: str = "t") -> None:
+    def keep(name: str, text: str) -> Any:
+        return plain(name, m.keep, text, count)
+
+    straight = keep("straight", text)
+    plain("straight-archive", m.opened, straight.archive)
+    plain("straight-optional", m.optional, straight.perhaps)
+    plain("straight-list", m.listed, plain("empty", m.empty, count), straight.several, straight.named)
+    handed = keep("handed.keep", text)
+    plain("handed-archive", m.opened, handed.archive)
+    plain("handed-list", m.listed, plain("folder", m.empty, count), handed.several, handed.named)
+    if count > 1:
+        chosen, folder = plain("first", m.archive, text), plain("many", m.empty, count)
+    else:
+        chosen, folder = plain("second", m.archive, f"not {text}"), plain("few", m.empty, 0)
+    plain("chosen-archive", m.opened, chosen)
+    plain("chosen-list", m.listed, folder, [], {})
+    rows = [keep(f"rows.keep({number})", one) for number, one in enumerate("ab")]
+    plain("counted", m.counted, rows)
+    plain("row-archive", m.opened, rows[1].archive)
+
+
+# --- examples/ -------------------------------------------------------------------------------------
+
+
+def sentiment(plain: Plain, m: Any, volumes: Volumes, points: list[Any], min_accuracy: float = 0.9) -> None:
+    corpus = plain("corpus", m.preprocess, volumes["datasets"] / "raw/reviews.txt")
+    runs = [plain(f"runs.train({n})", m.train, corpus, *point) for n, point in enumerate(points)]
+    best = max(runs, key=lambda one: one.accuracy)
+    if best.accuracy > min_accuracy:
+        plain("publish", m.publish, best.model, best.accuracy)
+
+
+def shards(plain: Plain, m: Any, volumes: Volumes, least: int = 5) -> None:
+    folder = volumes["crawl"] / "2026/text"
+    names = plain("names", m.plan, folder)
+    counted = [plain(f"counted.count({n})", m.count, folder, one) for n, one in enumerate(names)]
+    plain("join", m.join, counted, least)
+
+
+def stages(plain: Plain, m: Any, volumes: Volumes, epochs: int = 5, threshold: float = 0.8) -> None:
+    examples = plain("examples", m.preprocess, volumes["tickets"] / "labelled.csv")
+    trained = plain("trained", m.train, examples, epochs)
+    model = plain("model", m.export, trained.weights)
+    scores = plain("scores", m.infer, model, volumes["tickets"] / "new.csv")
+    plain("postprocess", m.postprocess, scores, trained.accuracy, threshold)
+
+
+def moons(plain: Plain, m: Any, volumes: Volumes, points: list[Any], min_accuracy: float = 0.95) -> None:
+    data = plain("data", m.generate)
+    runs = [plain(f"runs.train({n})", m.train, data, *point) for n, point in enumerate(points)]
+    best = max(runs, key=lambda one: one.accuracy)
+    if best.accuracy >= min_accuracy:
+        plain("publish", m.publish, best.model, best.accuracy, str(plain.folder / "models/moons"))
+
+
+def nightly(plain: Plain, m: Any, volumes: Volumes, epochs: int = 30, most: float = 0.4) -> None:
+    """The program of the step writes its number of epochs and its data, and a loss that is their quotient."""
+    model = plain.folder / "model.pt"
+    model.write_text(f"{epochs} {(volumes['clicks'] / 'all/clicks.txt').read_text()}")
+    trained = plain.given("trained", m.train, m.Trained(model, 3 / epochs), "trained\n")
+    if trained.loss > most:
+        plain.fails("judge", m.judge, trained.model, trained.loss, most)
+    else:
+        plain("judge", m.judge, trained.model, trained.loss, most)

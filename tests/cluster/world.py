@@ -1,0 +1,132 @@
+"""What a test of whole pipelines needs: compiled files, volumes with what is read, and a cluster."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.load import load
+from tests.cluster.kubelet import Python
+from tests.cluster.node import Json
+from tests.cluster.plain import Plain, agree
+from tests.cluster.run import Cluster, Run
+
+
+class Case(NamedTuple):
+    """A pipeline of a file with its arguments; `name` where the file has several."""
+
+    file: Path
+    arguments: dict[str, Any]
+    name: str | None = None
+
+    @property
+    def pipeline(self) -> str:
+        """The name of the pipeline, or that of its file or example."""
+        return self.name or (self.file.parent.name if self.file.stem == "pipeline" else self.file.stem)
+
+    @property
+    def id(self) -> str:
+        """What tells it from others."""
+        return "-".join([self.pipeline, *(f"{name}={value}" for name, value in self.arguments.items())])
+
+
+def text(value: Any) -> str:
+    """A value as an argument of a workflow."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def compiled(file: Path, name: str | None = None) -> tuple[Any, Json]:
+    """The module of a file, and the manifest of its pipeline."""
+    loaded = load(file)
+    result = compile_loaded(loaded, name)
+    assert not result.failed, [one.finding.message for one in result.diagnostics]
+    (document,) = result.documents
+    return loaded.module, document
+
+
+def points(document: Json, loop: str, names: dict[str, type]) -> list[Any]:
+    """The points that were drawn for a sweep, as they stand in the manifest."""
+    (template,) = (one for one in document["spec"]["templates"] if one["name"] == loop)
+    (task,) = template["dag"]["tasks"]
+    return [tuple(kind(item[name]) for name, kind in names.items()) for item in task["withItems"]]
+
+
+def filled(folder: Path) -> dict[str, Path]:
+    """The volumes of all pipelines, with what they read."""
+    files = {
+        "datasets": {
+            "raw/2026-11": "  rows ",
+            "raw/reviews.txt": "short\na review of more than twenty characters\n" * 3,
+            "runs/volume-00001": "of this run",
+            "src/a.c": "int a;",
+            "src/b.c": "int b;",
+            **{name: f"the file {name}" for name in ("words", "a", "b", "all")},
+        },
+        "nested": {"raw": "RAW"},
+        "models": {},
+        "data": {
+            "folder/a b": "one",
+            "folder/c'd": "two",
+            "other/a b": "three",
+            "source/x.txt": "X",
+            "source/deep/y.txt": "Y",
+        },
+        "crawl": {f"2026/text/{number:03}.txt": f"The page {number} the end" for number in range(12)},
+        "tickets": {"labelled.csv": tickets(40, labelled=True), "new.csv": tickets(6, labelled=False)},
+        "clicks": {"all/clicks.txt": "c1,c2"},
+    }
+    for volume, texts in files.items():
+        (folder / volume).mkdir(parents=True)
+        for name, content in texts.items():
+            path = folder / volume / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+    return {volume: folder / volume for volume in files}
+
+
+def tickets(count: int, *, labelled: bool) -> str:
+    """The CSV of support tickets that the example of stages reads."""
+    rows = [
+        ("1", f"production down, since {n} minutes") if n % 2 else ("0", f"please send, again, invoice {n}")
+        for n in range(count)
+    ]
+    lines = [("urgent", "text"), *rows] if labelled else [("text",), *((said,) for _, said in rows)]
+    return "".join(",".join(f'"{one}"' for one in line) + "\n" for line in lines)
+
+
+TORCHRUN = """\
+#!/bin/sh
+for word in "$@"; do
+  case $word in
+    --clicks=*) clicks=${word#*=} ;; --epochs=*) epochs=${word#*=} ;;
+    --model=*) model=${word#*=} ;; --loss=*) loss=${word#*=} ;;
+  esac
+done
+printf '%s %s' "$epochs" "$(cat "$clicks"/*)" > "$model"
+awk -v n="$epochs" 'BEGIN { printf "%.17g\\n", 3 / n }' > "$loss"
+echo trained
+"""
+
+
+class World:
+    """A cluster with its volumes, and the folders of a test."""
+
+    def __init__(self, folder: Path, python: Python) -> None:
+        self.folder = folder
+        self.volumes = filled(folder / "volumes")
+        programs = folder / "programs"
+        programs.mkdir()
+        (programs / "torchrun").write_text(TORCHRUN)
+        (programs / "torchrun").chmod(0o755)
+        secrets = {("hub", "token"): "s$$cret"}
+        path = f"{programs}:/usr/local/bin:/usr/bin:/bin"
+        self.cluster = Cluster(folder / "cluster", python, self.volumes, secrets, path)
+        self.plain = Plain(folder / "plain")
+
+    def agree(self, run: Run) -> None:
+        """Assert that a run gave what the functions gave."""
+        files = self.folder / "files"
+        files.mkdir()
+        agree(run, self.plain, files)
