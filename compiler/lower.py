@@ -312,7 +312,7 @@ class Lowering:
         call = plan.call
         loop = call.loop
         assert loop is not None
-        name = self.names.name(plan.name, f"loop {graph.owner.name} {plan.name}")
+        name = self.names.name(plan.name, f"loop {self._graphs[id(graph)]} {plan.name}")
         position = len(self.templates)
         body = self._body(graph, plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}

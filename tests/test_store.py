@@ -50,7 +50,8 @@ def stored(file: Path, name: str | None = None) -> tuple[Any, Json]:
     loaded = load(file)
     for one in vars(loaded.module).values():
         if isinstance(one, Pipeline):
-            one._definition.options.setdefault("store", Volume("kept") / "runs")
+            pipeline: Any = one
+            pipeline._definition.options.setdefault("store", Volume("kept") / "runs")
     result = compile_loaded(loaded, name)
     assert not result.failed, [one.finding.message for one in result.diagnostics]
     (document,) = result.documents
