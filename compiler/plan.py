@@ -27,7 +27,7 @@ from flowdsl.compiler.forms import (
     part_types,
     ports,
 )
-from flowdsl.compiler.options.store import store as read_store
+from flowdsl.compiler.options.store import nearest
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
@@ -68,9 +68,6 @@ LARGE = 500
 
 The expression that finds the best looks at every row for every row; it was proved with 500.
 """
-
-
-_UNSAID = object()
 
 
 class CallPlan:
@@ -200,11 +197,9 @@ class Planner:
         self.volumes.setdefault(volume.name, volume)
 
     def store(self, around: Store | None, *levels: Mapping[str, Any]) -> Store | None:
-        """The store that the first of these options name that name one; else the one around."""
-        written = next((options["store"] for options in levels if "store" in options), _UNSAID)
-        if written is _UNSAID:
-            return around
-        found = read_store("store", written)  # what is wrong with it was said by the checks
+        """The store that the first of these options that name one name; else the one around."""
+        known = None if around is None else (around, self.volumes[around.volume])
+        found = nearest(known, *levels)  # what is wrong with it was said by the checks
         if found is None:
             return None
         self.volume(found[1])

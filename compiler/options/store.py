@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Store
@@ -13,10 +13,16 @@ from flowdsl.value import is_value
 from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flowdsl.compiler.options.reading import Reader
 
 
-def store(name: str, written: object) -> tuple[Store, Volume] | None:
+#: A folder, and the volume it is on.
+Stored = tuple[Store, Volume]
+
+
+def store(name: str, written: object) -> Stored | None:
     """The folder that the option names, with its volume; None for the artifact repository. Raises `Wrong`."""
     if written is None:
         return None
@@ -36,6 +42,14 @@ def store(name: str, written: object) -> tuple[Store, Volume] | None:
         reason = "`.ro` asks for it read-only" if volume.read_only else "its mode is ReadOnlyMany"
         raise Wrong(StoreNotWritable(str(volume.name), reason))
     return Store(volume.name, "/".join(parts)), volume
+
+
+def nearest(around: Stored | None, *levels: Mapping[str, Any]) -> Stored | None:
+    """What the first of these options that say anything name, else the store around; raises `Wrong`."""
+    for options in levels:
+        if "store" in options:
+            return store("store", options["store"])
+    return around
 
 
 READERS: dict[str, Reader] = {"store": store}
