@@ -480,7 +480,7 @@ class ScatteredFiles(Finding):
     code = "FD336"
     title = "the files {shown}that `{pipeline}` returns are not made by one step"
     label = "a list of them cannot be read as one folder"
-    help = "let one step at the end of `{pipeline}` return the file"
+    help = "let one step at the end of `{pipeline}` return the file, or keep the files on a volume: `store`"
     pipeline: str
     name: str
 

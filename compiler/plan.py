@@ -26,6 +26,7 @@ from flowdsl.compiler.forms import (
     inside,
     part_types,
     ports,
+    volumes,
 )
 from flowdsl.compiler.options.store import nearest
 from flowdsl.compiler.placing import AT, INDEX
@@ -139,7 +140,13 @@ class GraphPlan:
     @property
     def needs_index(self) -> bool:
         """Whether the graph takes the number of the item it is run for."""
-        return self.body or (self.looped and self.needs_at)
+        return self.body or (
+            self.looped
+            and any(
+                plan.placed or plan.call.loop is not None or (plan.sub is not None and plan.sub.needs_index)
+                for plan in self.calls
+            )
+        )
 
     def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
         """Where in the run a call stands: part of the key or path of its files."""
@@ -374,14 +381,20 @@ class _Graph:
         forms: list[Form] = []
         cells: list[Expr] = []
         outs = t.outputs(form.item)
+        others = dict(form.others)
         for out in outs:
-            file: Form = File(True) if out.name in form.folders else Mounted(form.volumes)
-            forms.append(file if t.holds_file(out.type) else PLAIN)
-            cells.append(Cell(rows, number, out.name, out.type))
+            if out.name in others:
+                one = others[out.name]
+                cells += _cells(Cell(rows, number, out.name, out.type), one)
+            else:
+                file: Form = File(True) if out.name in form.folders else Mounted(form.volumes)
+                one = file if t.holds_file(out.type) else PLAIN
+                cells.append(Cell(rows, number, out.name, out.type))
+            forms.append(one)
         if not isinstance(form.item, (t.Record, t.Fixed)):
             return Carried(forms[0], cells, kind)
         names = tuple(str(out.attribute) for out in outs)
-        if any(t.holds_file(out.type) for out in outs):
+        if others or any(t.holds_file(out.type) for out in outs):
             return Carried(Parts(names, tuple(forms)), cells, kind)
         return Carried(PLAIN, [Many(tuple(cells), names, form.item)], kind)
 
@@ -400,7 +413,7 @@ class _Graph:
         found = field_of(expr) if isinstance(expr, (Get, Param)) else None
         if found is not None and (known := self._parameter(*found, kind)) is not None:
             return known
-        if not t.holds_file(kind):
+        if not t.holds_file(kind) and not self._composed(expr):
             return PLAIN, [self.resolve(expr, region)]
         plain = kind.item if isinstance(kind, t.Maybe) else kind
         match expr:
@@ -426,7 +439,8 @@ class _Graph:
             case Get(Rows(task), _) | Get(Get(Rows(task), _), _):
                 output = str(expr.key) if isinstance(expr.of, Get) else "return"
                 form = self._made(self.plan.by_call[id(task)], output)
-                return form, [self.resolve(expr, region)]
+                cell = self.resolve(expr, region)
+                return form, _cells(cell, form) if isinstance(cell, Cell) else [cell]
             case Const():  # an empty list or dict of files
                 return Parts((), ()), []
             case _:
@@ -448,6 +462,27 @@ class _Graph:
             return None
         return at, inside(name, at, whole)
 
+    @staticmethod
+    def _returned(maker: CallPlan, name: str) -> Form:
+        """The form of a value that a call hands on."""
+        return PLAIN if maker.sub is None else maker.sub.results[name].form
+
+    def _are_rows(self, expr: Expr) -> bool:
+        return isinstance(expr, Rows) or self._composed(expr)
+
+    def _composed(self, expr: Expr) -> bool:
+        """Whether a value is what a pipeline returned as the results of a loop."""
+        match expr:
+            case Out(Call() as task, name) | Best(Call() as task, name):
+                pass
+            case Get(Rows(Call() as task), int()):
+                name = "return"
+            case Get(Get(Rows(Call() as task), int()), str() as name):
+                pass
+            case _:
+                return False
+        return isinstance(self._returned(self.plan.by_call[id(task)], name), Gathered)
+
     def _made(self, maker: CallPlan, name: str) -> Form:
         """The form of a file that a call hands on to where it was not made."""
         if maker.sub is not None:
@@ -468,20 +503,24 @@ class _Graph:
         maker = self.plan.by_call[id(rows.task)]
         folders: list[str] = []
         mounted: list[str] = []
+        others: list[tuple[str, Form]] = []
         for out in t.outputs(rows.item):
-            if not t.holds_file(out.type):
-                continue
-            form = self._made(maker, out.name)
-            if isinstance(form, Mounted):
-                mounted.extend(form.volumes)
-            else:
+            form = self._made(maker, out.name) if t.holds_file(out.type) else self._returned(maker, out.name)
+            mounted.extend(volumes(form))
+            if isinstance(form, File):
                 folders.append(out.name)
+            elif isinstance(form, (Gathered, Parts)):
+                others.append((out.name, form))
+                if any(how in ("key", "artifact") for _, how in ports(out.name, form)):
+                    finding = mistakes.ScatteredFiles(maker.call.target.name, out.name)
+                    self.planner.diagnostics.append(Diagnostic(finding, maker.call.site))
         values: list[Expr] = [self.resolve(rows, region)]
         for folder in folders:
             at, name = self._folder(maker, folder)
             tail: tuple[str | Expr, ...] = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
             values.append(Join((RunField("name"), "/", *self.plan.place(maker), f"{at}/{name}", *tail)))
-        return Gathered(rows.item, tuple(folders), tuple(dict.fromkeys(mounted)), maker.large), values
+        form = Gathered(rows.item, tuple(folders), tuple(dict.fromkeys(mounted)), maker.large, tuple(others))
+        return form, values
 
     def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
         """Where below its place a call keeps the files of an output: the tasks inside, and their output."""
@@ -552,9 +591,9 @@ class _Graph:
                 return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
             case Join(parts):
                 return Join(tuple(p if isinstance(p, str) else self.resolve(p, region) for p in parts))
-            case Get(Rows() as rows, int() as key, kind):
+            case Get(rows, int() as key, kind) if self._are_rows(rows):
                 return Cell(self.resolve(rows, region), key, "return", kind)
-            case Get(Get(Rows() as rows, int() as key), str() as name, kind):
+            case Get(Get(rows, int() as key), str() as name, kind) if self._are_rows(rows):
                 return Cell(self.resolve(rows, region), key, name, kind)
             case Get(of, key, kind):
                 if (found := field_of(expr)) is not None:
@@ -604,6 +643,11 @@ class _Graph:
             if whole:
                 expr = result.items[position] if isinstance(result, Many) else _part(result, out)
             self.plan.results[out.name] = self.carry(expr, out.type, None, crossing=not self.plan.root)
+
+
+def _cells(cell: Cell, form: Form) -> list[Expr]:
+    """The ports of an output in the row of a loop."""
+    return [cell.changed(name=port) for port, _ in ports(cell.name, form)]
 
 
 def _holds(expr: Expr, choices: tuple[Expr, ...]) -> bool:

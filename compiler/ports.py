@@ -70,11 +70,20 @@ class FromRows(Node):
     the rows are put in order, and the outputs of the item by name. `item` is the return type of the
     body. A file among the outputs is found as the entry named by the last number of the index in the
     folder `folders[output name]`, or, where the output has no entry there, the row's own text is its path.
+    What a pipeline returns in another form than a step has a reader of its own in `others`, by output name.
     """
 
-    source: str | FromFile
+    source: str | FromFile | FromRow
     item: Type
     folders: tuple[tuple[str, str], ...] = ()
+    others: tuple[tuple[str, Reader], ...] = ()
+
+
+class FromRow(Node):
+    """A text of the row that is being read, by its name: a value of the type, or the path of its files."""
+
+    name: str
+    type: Type
 
 
 class FromParts(Node):
@@ -88,7 +97,7 @@ class FromParts(Node):
     type: Type | None = None
 
 
-Reader = FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromParts
+Reader = FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromRow | FromParts
 
 
 class Writer(Node):

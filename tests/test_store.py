@@ -116,7 +116,7 @@ def written(world: World, source: str) -> Json:
     head = "from pathlib import Path\nfrom typing import NamedTuple\nfrom flowdsl import *\n"
     file.write_text(f"{head}DATA = Volume('kept')\nOUT = DATA / 'runs'\n{source}", encoding="utf-8")
     world.volumes["kept"].mkdir()
-    return compiled(file)[1]
+    return compiled(file, "main")[1]
 
 
 @pytest.mark.parametrize("case", ["straight", "loops", "containers"])
@@ -389,3 +389,124 @@ def main() -> list[Path]:
     (left,) = folder.iterdir()
     assert left.name != "return"
     assert files(left) == ["new/0-a"]
+
+
+# --- results of loops inside results of loops ---------------------------------------------------------
+
+NESTED = """
+class Both(NamedTuple):
+    files: list[Path]
+    pair: tuple[Path, Path]
+    sizes: list[int]
+
+@step(image="i")
+def make(name: str, number: int) -> Path:
+    Path("file").write_text(f"{name}{number}")
+    return Path("file")
+
+@step(image="i")
+def size(name: str, number: int) -> int:
+    return len(name) * 10 + number
+
+@step(image="i")
+def count(name: str) -> list[int]:
+    return list(range(len(name)))
+
+@step(image="i")
+def read(rows: list[Both]) -> list[list[str]]:
+    return [[*(one.read_text() for one in (*row.files, *row.pair)), *map(str, row.sizes)] for row in rows]
+
+@step(image="i")
+def lists(rows: list[list[Path]]) -> list[list[str]]:
+    return [[one.read_text() for one in row] for row in rows]
+
+@step(image="i")
+def numbers(rows: list[list[int]]) -> list[list[int]]:
+    return rows
+
+@step(image="i")
+def total(sizes: list[int]) -> int:
+    return sum(sizes)
+
+@step(image="i")
+def first(files: list[Path], sizes: list[int]) -> str:
+    return f"{[one.read_text() for one in files]} {sizes}"
+
+@step(image="i")
+def joined(files: list[Path]) -> Path:
+    Path("joined").write_text("+".join(one.read_text() for one in files))
+    return Path("joined")
+
+@step(image="i")
+def kept(one: Both) -> Path:
+    Path("kept").write_text(one.files[0].read_text() + one.pair[0].read_text())
+    return Path("kept")
+
+@pipeline
+def several(name: str) -> list[Path]:
+    return fan_out(make, over={"number": count(name)}, name=name)
+
+@pipeline
+def sizes(name: str) -> list[int]:
+    return fan_out(size, over={"number": count(name)}, name=name)
+
+@pipeline
+def both(name: str) -> Both:
+    return Both(several(name), (make(name, 8), make.options(name="last")(name, 9)), sizes(name))
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("return lists(fan_out(several, over={'name': names}))", [["a0"], ["bc0", "bc1"]]),
+        ("return numbers(fan_out(sizes, over={'name': names}))", [[10], [20, 21]]),
+        (
+            "return read(fan_out(both, over={'name': names}))",
+            [["a0", "a8", "a9", "10"], ["bc0", "bc1", "bc8", "bc9", "20", "21"]],
+        ),
+        ("return total(sizes('abc'))", 93),
+        ("rows = fan_out(sizes, over={'name': names})\n    return total(rows[1])", 41),
+        (
+            "parts = fan_out(total, over={'sizes': fan_out(sizes, over={'name': names})})\n    return total(parts)",
+            51,
+        ),
+        (
+            "rows = fan_out(several, over={'name': names})\n    return first(fan_out(joined, over={'files': rows}), [])",
+            "['a0', 'bc0+bc1'] []",
+        ),
+        (
+            "parts = fan_out(kept, over={'one': fan_out(both, over={'name': names})})\n    return first(parts, [])",
+            "['a0a8', 'bc0bc8'] []",
+        ),
+        (
+            "rows = fan_out(both, over={'name': names})\n    return first(rows[1].files, rows[1].sizes)",
+            "['bc0', 'bc1'] [20, 21]",
+        ),
+        ("one = both('ab')\n    return first(one.files, one.sizes)", "['ab0', 'ab1'] [20, 21]"),
+        ("rows = fan_out(several, over={'name': names})\n    return first(rows[0], [])", "['a0'] []"),
+        ("return total([sizes('ab')[1] + 1, both('ab').sizes[1]])", 43),
+        ("rows = fan_out(both, over={'name': names})\n    return total([rows[1].sizes[0], 1])", 21),
+    ],
+)
+def test_results_of_loops_inside_results_of_loops(world: World, body: str, wanted: object) -> None:
+    source = (
+        f"{NESTED}\n@pipeline(store=OUT)\ndef main(names: list[str] = ['a', 'bc']) -> object:\n    {body}\n"
+    )
+    found = values(world.cluster.run(written(world, source)))["return"]
+    assert (found if isinstance(wanted, str) else json.loads(found)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("return numbers(fan_out(sizes, over={'name': names}))", [[10], [20, 21]]),
+        ("return total([sizes('ab')[1] + 1, 1])", 23),
+        ("return first(several('ab'), sizes('ab'))", "['ab0', 'ab1'] [20, 21]"),
+        ("one = both('ab')\n    return first(one.files, one.sizes)", "['ab0', 'ab1'] [20, 21]"),
+    ],
+)
+def test_results_of_loops_in_the_repository(world: World, body: str, wanted: object) -> None:
+    source = f"{NESTED}\n@pipeline\ndef main(names: list[str] = ['a', 'bc']) -> object:\n    {body}\n"
+    found = values(world.cluster.run(written(world, source)))["return"]
+    assert (found if isinstance(wanted, str) else json.loads(found)) == wanted
