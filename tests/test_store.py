@@ -472,7 +472,7 @@ def both(name: str) -> Both:
             51,
         ),
         (
-            "rows = fan_out(several, over={'name': names})\n    return first(fan_out(joined, over={'files': rows}), [])",
+            "r = fan_out(several, over={'name': names})\n    return first(fan_out(joined, over={'files': r}), [])",
             "['a0', 'bc0+bc1'] []",
         ),
         (
