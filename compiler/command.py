@@ -12,7 +12,7 @@ from flowdsl.compiler.checks.kinds import one_result, serves
 from flowdsl.compiler.described import described
 from flowdsl.compiler.forms import PLAIN, File, Form
 from flowdsl.compiler.options.reading import is_mapping
-from flowdsl.compiler.ports import IN, OUT
+from flowdsl.compiler.ports import IN
 from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.expr import Const, Expr, InPod, Join, Many, Param, leaves
 from flowdsl.grammar.names import is_env_name
@@ -37,10 +37,12 @@ class CommandLine(NamedTuple):
     source: Expr | None = None  # a script that the command is given as a file
     stdout: bool = False  # whether what it prints is the result
 
-    def bound(self, forms: Mapping[str, Form]) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
-        """The same with each input as the parameter or path that its form makes of it."""
-        words = tuple(bind(word, forms) for word in self.words)
-        return words, tuple((name, bind(value, forms)) for name, value in self.env)
+    def bound(
+        self, forms: Mapping[str, Form], paths: Mapping[str, str]
+    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
+        """The same with each input as the parameter or path that its form makes of it, each output as its path."""
+        words = tuple(bind(word, forms, paths) for word in self.words)
+        return words, tuple((name, bind(value, forms, paths)) for name, value in self.env)
 
 
 def command_line(definition: StepDef) -> tuple[CommandLine | None, list[Diagnostic]]:
@@ -188,17 +190,17 @@ def _outputs(
     found.extend(Diagnostic(finding, said.site) for finding in missing)
 
 
-def bind(expr: Expr, forms: Mapping[str, Form]) -> Expr:
-    """An expression over the inputs of a step as one over the parameters and paths of its template."""
+def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, str]) -> Expr:
+    """An expression over the inputs and outputs of a step as one over the parameters and paths of its template."""
     match expr:
         case InPod(name, _, True):
-            return Const(f"{OUT}/{name}", t.TEXT)
+            return Const(paths.get(name, ""), t.TEXT)  # one that is no output was reported
         case InPod(name, kind):
             form = forms.get(name, PLAIN)
             return Const(f"{IN}/{name}", t.TEXT) if isinstance(form, File) else Param(name, kind)
         case Join(parts):
-            return Join(tuple(part if isinstance(part, str) else bind(part, forms) for part in parts))
+            return Join(tuple(part if isinstance(part, str) else bind(part, forms, paths) for part in parts))
         case Many(items, names, kind):
-            return Many(tuple(bind(item, forms) for item in items), names, kind)
+            return Many(tuple(bind(item, forms, paths) for item in items), names, kind)
         case _:
             return expr

@@ -193,6 +193,18 @@ def raw(expr: Expr) -> str:
             return f"string({formula(expr)})"
 
 
+def handed_on(expr: Expr) -> str:
+    """The formula of an output of a graph: it knows no `workflow`, but tags in its texts are replaced before."""
+    match expr:
+        case RunField():
+            return f"'{simple(expr)}'"
+        case Join(parts):
+            pieces = [literal(part) if isinstance(part, str) else handed_on(part) for part in parts]
+            return f"({' + '.join(pieces)})"
+        case _:
+            return raw(expr)
+
+
 def literal_with_tags(text: str) -> str:
     """Text with simple tags as a formula; the tags become references."""
     from flowdsl.grammar.template import tags

@@ -17,6 +17,7 @@ from flowdsl.compiler.ports import (
     FromEnvPath,
     FromFile,
     FromParts,
+    FromRow,
     FromRows,
     Reader,
     file_reader,
@@ -44,13 +45,15 @@ class Mounted(Node):
 class Gathered(Node):
     """What a loop hands on: rows in one parameter, and for each file among the outputs the key of a folder.
 
-    `large`: too many rows for an environment variable, which holds 128 KiB.
+    `large`: too many rows for an environment variable, which holds 128 KiB. `others`: the forms of outputs that a
+    pipeline returns as the results of a loop, or in parts; the rows hold their ports.
     """
 
     item: t.Type
     folders: tuple[str, ...]
     volumes: tuple[str, ...]
     large: bool = False
+    others: tuple[tuple[str, Form], ...] = ()
 
 
 class Absent(Node):
@@ -208,17 +211,17 @@ def volumes(form: Form) -> tuple[str, ...]:
 def reader(name: str, form: Form, kind: t.Type) -> Reader:
     """How the script of a Python step rebuilds a parameter in a form."""
     plain = kind.item if isinstance(kind, t.Maybe) else kind
-    optional = isinstance(kind, t.Maybe)
     match form:
         case File():
             return file_reader(f"{IN}/{name}", kind)
         case Absent():
             return FromFile(f"{IN}/{name}", True)
         case Mounted():
-            return FromEnvPath(variable(name), optional)
+            return file_reader(FromEnvPath(variable(name)), kind)
         case Gathered(item, folders, _, large):
             found = tuple((folder, f"{IN}/{name}-{folder}") for folder in folders)
-            return FromRows(FromFile(f"{IN}/{name}") if large else variable(name), item, found)
+            source = FromFile(f"{IN}/{name}") if large else variable(name)
+            return FromRows(source, item, found, _others(form))
         case Parts(names, forms):
             kinds = part_types(kind, form)
             parts = tuple(
@@ -228,6 +231,27 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
             return FromParts(parts, names, plain)
         case _:
             return FromEnv(variable(name), kind)
+
+
+def _others(rows: Gathered) -> tuple[tuple[str, Reader], ...]:
+    kinds = {out.name: out.type for out in t.outputs(rows.item)}
+    return tuple((name, _in_row(name, form, kinds[name])) for name, form in rows.others)
+
+
+def _in_row(name: str, form: Form, kind: t.Type) -> Reader:
+    """How an output of an item is rebuilt from its ports in the row."""
+    match form:
+        case Gathered(item):
+            return FromRows(FromRow(name, t.TEXT), item, (), _others(form))
+        case Parts(names, forms):
+            kinds = part_types(kind, form)
+            parts = tuple(
+                _in_row(f"{name}-{part}", inner, one)
+                for part, inner, one in zip(part_names(form), forms, kinds, strict=True)
+            )
+            return FromParts(parts, names, kind.item if isinstance(kind, t.Maybe) else kind)
+        case _:
+            return FromRow(name, kind)
 
 
 def variable(port: str) -> str:

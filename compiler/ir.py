@@ -63,12 +63,19 @@ class Output(NamedTuple):
     origin: Origin = "file"
 
 
+class Store(NamedTuple):
+    """A folder of a volume where files of steps go, in a folder of their own for each run; empty: the volume."""
+
+    volume: str
+    folder: str
+
+
 class Mount(NamedTuple):
     """A volume, or a folder of it, at a path of the pod."""
 
     volume: str
     path: str
-    sub_path: str | None = None
+    sub_path: str | Expr | None = None
     read_only: bool = False
 
 

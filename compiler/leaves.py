@@ -122,7 +122,7 @@ def _resource(asked: Asked) -> ir.Resource:
         return ir.Resource(None, said.file)
     if said.text is not None and _as_written(said.text):
         return ir.Resource(textwrap.dedent(said.text).strip("\n") + "\n")
-    return ir.Resource(bind(said.body, asked.forms) if said.body is not None else "")
+    return ir.Resource(bind(said.body, asked.forms, {}) if said.body is not None else "")
 
 
 def _as_written(text: str) -> bool:
@@ -139,13 +139,14 @@ def _http(asked: Asked) -> ir.Http:
     if not isinstance(said, Request):
         return ir.Http("", Const("", t.TEXT))
     headers = tuple(
-        (name, bind(value, asked.forms) if isinstance(value, Expr) else value) for name, value in said.headers
+        (name, bind(value, asked.forms, {}) if isinstance(value, Expr) else value)
+        for name, value in said.headers
     )
     return ir.Http(
         said.method,
-        bind(said.url, asked.forms),
+        bind(said.url, asked.forms, {}),
         headers,
-        None if said.body is None else bind(said.body, asked.forms),
+        None if said.body is None else bind(said.body, asked.forms, {}),
         said.json,
         said.success,
         said.timeout,
@@ -262,7 +263,8 @@ def rewritten(body: ir.Leaf, change: Callable[[Expr], Expr | None]) -> ir.Leaf:
     match body:
         case ir.Pod():
             env = tuple((name, one(value)) for name, value in body.env)
-            return body._replace(env=env, command=tuple(one(word) for word in body.command))
+            mounts = tuple(mount._replace(sub_path=one(mount.sub_path)) for mount in body.mounts)
+            return body._replace(env=env, command=tuple(one(word) for word in body.command), mounts=mounts)
         case ir.Resource():
             return body._replace(manifest=one(body.manifest))
         case ir.Http():

@@ -11,7 +11,7 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.compiler import ir, mistakes
+from flowdsl.compiler import ir, mistakes, placing
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.command import CommandLine, bind
 from flowdsl.compiler.expressions import VOLUMES, text_of
@@ -33,11 +33,12 @@ from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
-from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
-from flowdsl.compiler.ports import IN, OUT, Writer, layout
+from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.plan import CallPlan, GraphPlan, Planner
+from flowdsl.compiler.ports import IN, OUT, STORE, Writer, layout
 from flowdsl.compiler.script import script
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, RunField, children
+from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, OnVolume, Op, Out, Param, children
 from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition, Place
@@ -58,15 +59,29 @@ class _Leaf:
     One more call rarely needs another template.
     """
 
-    __slots__ = ("always", "counted", "forms", "keyed", "looped", "name", "options", "plans", "step")
+    __slots__ = (
+        "always",
+        "counted",
+        "forms",
+        "looped",
+        "name",
+        "options",
+        "placed",
+        "plans",
+        "step",
+        "store",
+    )
 
-    def __init__(self, step: StepDef, options: str, forms: tuple[tuple[str, Form], ...]) -> None:
+    def __init__(
+        self, step: StepDef, options: str, forms: tuple[tuple[str, Form], ...], store: ir.Store | None
+    ) -> None:
         self.step = step
         self.options = options
         self.forms = forms
+        self.store = store
         self.name = ""
         self.plans: list[CallPlan] = []
-        self.keyed: set[str] = set()
+        self.placed: set[str] = set()
         self.looped = False  # hands on the number of the item
         self.counted = False  # takes it
         self.always = True  # from every call
@@ -122,18 +137,18 @@ class Lowering:
         graphs = self._met(root)
         for leaf in self._leaves.values():
             for call in leaf.plans:
-                call.keyed = leaf.keyed
+                call.placed = leaf.placed
         for plan in graphs:
             for call in plan.calls:
                 if call.sub is None:
                     leaf = self._leaf(call)
                     looped = call.call.loop is not None and not call.around
-                    counted = looped or (plan.looped and bool(leaf.keyed))
+                    counted = looped or (plan.looped and bool(leaf.placed))
                     leaf.looped |= looped
                     leaf.counted |= counted
                     leaf.always &= counted
         for leaf in sorted(self._leaves.values(), key=lambda leaf: leaf.options != ""):
-            difference = f"step {leaf.step.plain.__qualname__} {(leaf.options, leaf.forms)}"
+            difference = f"step {leaf.step.plain.__qualname__} {(leaf.options, leaf.forms)}{leaf.store or ''}"
             leaf.name = self.names.name(leaf.step.name, difference)
 
     def _met(self, plan: GraphPlan) -> list[GraphPlan]:
@@ -144,9 +159,9 @@ class Lowering:
             if isinstance(target, StepDef):
                 leaf = self._leaf(call)
                 leaf.plans.append(call)
-                leaf.keyed |= call.keyed
+                leaf.placed |= call.placed
             elif sub is not None and id(sub) not in self._graphs:
-                difference = f"pipeline {target.name} {sub.forms} {sub.looped}"
+                difference = f"pipeline {target.name} {sub.forms} {sub.looped}{sub.store or ''}"
                 self._graphs[id(sub)] = self.names.name(target.name, difference)
                 graphs += self._met(sub)
         return graphs
@@ -160,10 +175,10 @@ class Lowering:
             given = plan.arguments if call.loop is None else plan.inner
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
             options = _spelled(self._setting(call)) if call.options else ""
-            key = id(step), options, forms
+            key = id(step), options, forms, plan.store
             known = self._leaves.get(key)
             if known is None:
-                known = self._leaves[key] = _Leaf(step, options, forms)
+                known = self._leaves[key] = _Leaf(step, options, forms, plan.store)
             self._of_call[id(plan)] = known
         return known
 
@@ -273,8 +288,8 @@ class Lowering:
         looped = plan.call.loop is not None
         if plan.sub is not None:
             return plan.sub.needs_at, looped or plan.sub.needs_index
-        keyed = bool(plan.keyed)
-        return keyed, looped or (graph.looped and keyed)
+        placed = bool(plan.placed)
+        return placed, looped or (graph.looped and placed)
 
     def _places(self, graph: GraphPlan, plan: CallPlan, index: Expr | None) -> tuple[ir.Argument, ...]:
         at, counted = self._wants(graph, plan)
@@ -307,7 +322,7 @@ class Lowering:
         call = plan.call
         loop = call.loop
         assert loop is not None
-        name = self.names.name(plan.name, f"loop {graph.owner.name} {plan.name}")
+        name = self.names.name(plan.name, f"loop {self._graphs[id(graph)]} {plan.name}")
         position = len(self.templates)
         body = self._body(graph, plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
@@ -398,7 +413,7 @@ class Lowering:
         signature = definition.signature
         kinds = {p.name: p.type for p in signature.parameters}
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
-        ins.extend(_hidden(bool(leaf.keyed), leaf.counted, None if leaf.always else ""))
+        ins.extend(_hidden(bool(leaf.placed), leaf.counted, None if leaf.always else ""))
         variable = self.planner.descriptions.variable(definition)
         outs = [] if variable else [self._output(out, leaf) for out in t.outputs(signature.returns)]
         if leaf.looped:
@@ -431,12 +446,14 @@ class Lowering:
                 mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
                 if mount not in mounts:
                     mounts.append(mount)
+        if leaf.store is not None:
+            mounts.append(placing.mount(leaf.store, leaf.counted))
         if definition.kind == "container":
-            command, env, source = self._command(definition, dict(leaf.forms))
+            command, env, source = self._command(leaf)
         else:
             command = (Const("python3", t.TEXT),)
             env = _variables(leaf.forms, kinds)
-            source = self._source(definition, leaf.forms, kinds)
+            source = self._source(leaf, kinds)
         settled: tuple[tuple[str, Any], ...] = tuple(
             (key, Const(value, t.TEXT) if isinstance(value, str) else value)
             for key, value in setting.environment.env
@@ -446,51 +463,60 @@ class Lowering:
             source,
             (*env, *settled),
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
-            definition.kind == "container" and self._writes(definition),
+            definition.kind == "container" and self._writes(leaf),
         )
 
-    def _writes(self, definition: StepDef) -> bool:
-        """Whether a container step writes its outputs as files."""
-        outs = t.outputs(definition.signature.returns)
-        return bool(outs) and not self.planner.descriptions.variable(definition)
+    def _writes(self, leaf: _Leaf) -> bool:
+        """Whether a container step writes outputs to the folder of outputs."""
+        if self.planner.descriptions.variable(leaf.step):
+            return False
+        return any(path.startswith(OUT) for path in _paths(leaf).values())
 
-    @staticmethod
-    def _output(out: t.Output, leaf: _Leaf) -> ir.Output:
+    def _output(self, out: t.Output, leaf: _Leaf) -> ir.Output:
         path = f"{OUT}/{out.name}"
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
         optional = isinstance(out.type, t.Maybe) and layout(out.type) == "file"
-        if out.name not in leaf.keyed:
+        if leaf.store is not None:
+            volume = self.planner.volumes[leaf.store.volume]
+            place = OnVolume(volume, placing.path(leaf.store, out.name, leaf.counted))
+            return ir.Output(out.name, "parameter", None, place)
+        if out.name not in leaf.placed:
             return ir.Output(out.name, "artifact", path, optional=optional)
-        tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
-        key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
-        return ir.Output(out.name, "key", path, key, optional=optional or leaf.step.kind == "python")
+        optional |= leaf.step.kind == "python"
+        return ir.Output(out.name, "key", path, placing.key(out.name, leaf.counted), optional=optional)
 
-    def _source(
-        self, definition: StepDef, forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
-    ) -> str:
-        carried = self.carried(definition)
+    def _source(self, leaf: _Leaf, kinds: dict[str, t.Type]) -> str:
+        carried = self.carried(leaf.step)
         if carried is None:
             return ""
-        readers = [(name, reader(name, form, kinds[name])) for name, form in forms]
+        readers = [(name, reader(name, form, kinds[name])) for name, form in leaf.forms]
         writers = [
-            Writer(out.name, out.attribute, out.type, f"{OUT}/{out.name}")
-            for out in t.outputs(definition.signature.returns)
-            if not serves(definition)
+            Writer(out.name, out.attribute, out.type, path, path.startswith(STORE))
+            for out, path in _paths(leaf).items()
+            if not serves(leaf.step)
         ]
         return script(carried, readers, writers)
 
-    def _command(
-        self, definition: StepDef, forms: dict[str, Form]
-    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...], str | None]:
-        said = self.planner.descriptions(definition)
+    def _command(self, leaf: _Leaf) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...], str | None]:
+        said = self.planner.descriptions(leaf.step)
         if not isinstance(said, CommandLine):
             return (), (), None
-        command, env = said.bound(forms)
+        forms = dict(leaf.forms)
+        paths = {out.name: path for out, path in _paths(leaf).items()}
+        command, env = said.bound(forms, paths)
         source = None
         if said.source is not None:
-            source = dedent(text_of(bind(said.source, forms), t.TEXT)).lstrip("\n")
+            source = dedent(text_of(bind(said.source, forms, paths), t.TEXT)).lstrip("\n")
         return command, env, source
+
+
+def _paths(leaf: _Leaf) -> dict[t.Output, str]:
+    """Where in its pod a step writes its outputs."""
+    return {
+        out: f"{STORE if leaf.store is not None and t.holds_file(out.type) else OUT}/{out.name}"
+        for out in t.outputs(leaf.step.signature.returns)
+    }
 
 
 def _spelled(settings: ir.Settings) -> str:

@@ -368,7 +368,7 @@ class MixedFiles(Finding):
     code = "FD297"
     title = "the files to choose from are kept in different places"
     label = "one is on a volume, the other in the artifact repository"
-    help = "copy the one on the volume in a step that returns it, and choose between two results of steps"
+    help = "keep both in one place: `store` puts the files of a step on a volume, and a step can return a copy of one"
 
 
 class IsNone(Finding):
@@ -485,7 +485,7 @@ class ScatteredFiles(Finding):
     code = "FD336"
     title = "the files {shown}that `{pipeline}` returns are not made by one step"
     label = "a list of them cannot be read as one folder"
-    help = "let one step at the end of `{pipeline}` return the file"
+    help = "let one step at the end of `{pipeline}` return the file, or keep the files on a volume: `store`"
     pipeline: str
     name: str
 

@@ -26,7 +26,10 @@ from flowdsl.compiler.forms import (
     inside,
     part_types,
     ports,
+    volumes,
 )
+from flowdsl.compiler.options.store import nearest
+from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
     Best,
@@ -55,14 +58,13 @@ from flowdsl.trace import Call
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from flowdsl.compiler.ir import Store
     from flowdsl.compiler.leaves import Descriptions
     from flowdsl.place import Place
     from flowdsl.trace import Graph, Region, Trace
     from flowdsl.volume import Volume
-
-AT, INDEX = "flowdsl-at", "flowdsl-index"
 
 LARGE = 500
 """Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
@@ -83,10 +85,11 @@ class CallPlan:
         "condition",
         "inner",
         "items",
-        "keyed",
         "name",
         "over",
         "picked",
+        "placed",
+        "store",
         "sub",
     )
 
@@ -98,8 +101,9 @@ class CallPlan:
         self.items: tuple[object, ...] | None = None
         self.over: Expr | None = None
         self.beside: list[Expr] = []  # lists that are walked together with it
-        self.keyed: set[str] = set()  # outputs whose files are stored under a key
         self.around = False  # whether a graph stands around its step
+        self.store: Store | None = None  # where the files of a step go, if not to the repository
+        self.placed: set[str] = set()  # outputs whose files have a place of their own: a key or a path
         self.picked = False  # a task of its own finds the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
@@ -119,8 +123,11 @@ class CallPlan:
 class GraphPlan:
     """One graph with its parameters in certain forms."""
 
-    def __init__(self, owner: PipelineDef, forms: dict[str, Form], looped: bool, body: bool) -> None:
+    def __init__(
+        self, owner: PipelineDef, forms: dict[str, Form], looped: bool, body: bool, store: Store | None
+    ) -> None:
         self.owner = owner
+        self.store = store  # where the files of its steps go that say nothing else
         self.forms = forms
         self.looped = looped  # runs inside a loop, so its files need the number of the item
         self.body = body  # is what the loop runs, so it hands on the number
@@ -132,15 +139,21 @@ class GraphPlan:
     @property
     def needs_at(self) -> bool:
         """Whether files made inside need to know where in the run the graph stands."""
-        return any(plan.keyed or (plan.sub is not None and plan.sub.needs_at) for plan in self.calls)
+        return any(plan.placed or (plan.sub is not None and plan.sub.needs_at) for plan in self.calls)
 
     @property
     def needs_index(self) -> bool:
         """Whether the graph takes the number of the item it is run for."""
-        return self.body or (self.looped and self.needs_at)
+        return self.body or (
+            self.looped
+            and any(
+                plan.placed or plan.call.loop is not None or (plan.sub is not None and plan.sub.needs_index)
+                for plan in self.calls
+            )
+        )
 
     def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
-        """Where in the run a call stands: part of the key of its files."""
+        """Where in the run a call stands: part of the key or path of its files."""
         return (plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
 
 
@@ -158,15 +171,25 @@ class Planner:
         self.volumes: dict[str, Volume] = {}
 
     def graph(
-        self, owner: PipelineDef, forms: dict[str, Form], *, looped: bool = False, body: bool = False
+        self,
+        owner: PipelineDef,
+        forms: dict[str, Form],
+        *,
+        looped: bool = False,
+        body: bool = False,
+        around: Store | None = None,
     ) -> GraphPlan:
-        """The plan of a pipeline whose parameters have these forms; the first one is the root."""
-        key = (id(owner), tuple(forms.items()), looped, body)
+        """The plan of a pipeline whose parameters have these forms; the first one is the root.
+
+        `around` is the store of the pipeline that calls it.
+        """
+        store = self.store(around, owner.options)
+        key = (id(owner), tuple(forms.items()), looped, body, store)
         known = self.plans.get(key)
         if known is not None:
             return known
         root = not self.plans
-        plan = self.plans[key] = GraphPlan(owner, forms, looped, body)
+        plan = self.plans[key] = GraphPlan(owner, forms, looped, body, store)
         plan.root = root
         graph = self.trace.graphs[id(owner)]
         _Graph(self, plan, graph).run()
@@ -186,6 +209,15 @@ class Planner:
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""
         self.volumes.setdefault(volume.name, volume)
+
+    def store(self, around: Store | None, *levels: Mapping[str, Any]) -> Store | None:
+        """The store that the first of these options that name one name; else the one around."""
+        known = None if around is None else (around, self.volumes[around.volume])
+        found = nearest(known, *levels)  # what is wrong with it was said by the checks
+        if found is None:
+            return None
+        self.volume(found[1])
+        return found[0]
 
 
 class _Graph:
@@ -224,6 +256,8 @@ class _Graph:
             if type(expr) is not Const:
                 self._wait(plan, expr)
         is_graph = isinstance(call.target, PipelineDef)
+        if not is_graph:
+            self._store(plan)
         parameters = call.target.signature.by_name
         if call.loop is None:
             for name, expr in call.arguments.items():
@@ -236,7 +270,20 @@ class _Graph:
             forms = {name: given[name].form for name in parameters if name in given}
             looped = self.plan.looped or call.loop is not None
             forms.pop(INDEX, None)
-            plan.sub = self.planner.graph(call.target, forms, looped=looped, body=call.loop is not None)
+            body = call.loop is not None
+            plan.sub = self.planner.graph(
+                call.target, forms, looped=looped, body=body, around=self.plan.store
+            )
+
+    def _store(self, plan: CallPlan) -> None:
+        """The files of a step that go to a volume have a place there, whoever reads them."""
+        call = plan.call
+        store = self.planner.store(self.plan.store, call.options, call.target.options)
+        if store is not None:
+            plan.placed = {
+                out.name for out in t.outputs(call.target.signature.returns) if t.holds_file(out.type)
+            }
+            plan.store = store if plan.placed else None
 
     def _wait(self, plan: CallPlan, expr: Expr) -> None:
         for leaf in leaves(expr):
@@ -344,14 +391,20 @@ class _Graph:
         forms: list[Form] = []
         cells: list[Expr] = []
         outs = t.outputs(form.item)
+        others = dict(form.others)
         for out in outs:
-            file = t.holds_file(out.type)
-            forms.append((Mounted(form.volumes) if form.volumes else File(True)) if file else PLAIN)
-            cells.append(Cell(rows, number, out.name, out.type))
+            if out.name in others:
+                one = others[out.name]
+                cells += _cells(Cell(rows, number, out.name, out.type), one)
+            else:
+                file: Form = File(True) if out.name in form.folders else Mounted(form.volumes)
+                one = file if t.holds_file(out.type) else PLAIN
+                cells.append(Cell(rows, number, out.name, out.type))
+            forms.append(one)
         if not isinstance(form.item, (t.Record, t.Fixed)):
             return Carried(forms[0], cells, kind)
         names = tuple(str(out.attribute) for out in outs)
-        if any(t.holds_file(out.type) for out in outs):
+        if others or any(t.holds_file(out.type) for out in outs):
             return Carried(Parts(names, tuple(forms)), cells, kind)
         return Carried(PLAIN, [Many(tuple(cells), names, form.item)], kind)
 
@@ -370,7 +423,7 @@ class _Graph:
         found = field_of(expr) if isinstance(expr, (Get, Param)) else None
         if found is not None and (known := self._parameter(*found, kind)) is not None:
             return known
-        if not t.holds_file(kind):
+        if not t.holds_file(kind) and not self._composed(expr):
             return PLAIN, [self.resolve(expr, region)]
         plain = kind.item if isinstance(kind, t.Maybe) else kind
         match expr:
@@ -396,7 +449,8 @@ class _Graph:
             case Get(Rows(task), _) | Get(Get(Rows(task), _), _):
                 output = str(expr.key) if isinstance(expr.of, Get) else "return"
                 form = self._made(self.plan.by_call[id(task)], output)
-                return form, [self.resolve(expr, region)]
+                cell = self.resolve(expr, region)
+                return form, _cells(cell, form) if isinstance(cell, Cell) else [cell]
             case Const():  # an empty list or dict of files
                 return Parts((), ()), []
             case _:
@@ -418,6 +472,27 @@ class _Graph:
             return None
         return at, inside(name, at, whole)
 
+    @staticmethod
+    def _returned(maker: CallPlan, name: str) -> Form:
+        """The form of a value that a call hands on."""
+        return PLAIN if maker.sub is None else maker.sub.results[name].form
+
+    def _are_rows(self, expr: Expr) -> bool:
+        return isinstance(expr, Rows) or self._composed(expr)
+
+    def _composed(self, expr: Expr) -> bool:
+        """Whether a value is what a pipeline returned as the results of a loop."""
+        match expr:
+            case Out(Call() as task, name) | Best(Call() as task, name):
+                pass
+            case Get(Rows(Call() as task), int()):
+                name = "return"
+            case Get(Get(Rows(Call() as task), int()), str() as name):
+                pass
+            case _:
+                return False
+        return isinstance(self._returned(self.plan.by_call[id(task)], name), Gathered)
+
     def _made(self, maker: CallPlan, name: str) -> Form:
         """The form of a file that a call hands on to where it was not made."""
         if maker.sub is not None:
@@ -427,14 +502,14 @@ class _Graph:
             finding = kind_findings.ForeignFile(target.name, name)
             self.planner.diagnostics.append(Diagnostic(finding, maker.call.site))
             return File(True)
-        maker.keyed.add(name)
-        return File(True)
+        maker.placed.add(name)
+        return File(True) if maker.store is None else Mounted((maker.store.volume,))
 
     def _file(
         self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
     ) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(task)]
-        if maker.sub is None and not crossing and task.region is None:
+        if maker.sub is None and maker.store is None and not crossing and task.region is None:
             return File(False), [self._out(task, name, expr.type)]
         form = self._made(maker, name)
         return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]
@@ -443,20 +518,24 @@ class _Graph:
         maker = self.plan.by_call[id(rows.task)]
         folders: list[str] = []
         mounted: list[str] = []
+        others: list[tuple[str, Form]] = []
         for out in t.outputs(rows.item):
-            if not t.holds_file(out.type):
-                continue
-            form = self._made(maker, out.name)
-            if isinstance(form, Mounted):
-                mounted.extend(form.volumes)
-            else:
+            form = self._made(maker, out.name) if t.holds_file(out.type) else self._returned(maker, out.name)
+            mounted.extend(volumes(form))
+            if isinstance(form, File):
                 folders.append(out.name)
+            elif isinstance(form, (Gathered, Parts)):
+                others.append((out.name, form))
+                if any(how in ("key", "artifact") for _, how in ports(out.name, form)):
+                    finding = mistakes.ScatteredFiles(maker.call.target.name, out.name)
+                    self.planner.diagnostics.append(Diagnostic(finding, maker.call.site))
         values: list[Expr] = [self.resolve(rows, region)]
         for folder in folders:
             at, name = self._folder(maker, folder)
             tail: tuple[str | Expr, ...] = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
             values.append(Join((RunField("name"), "/", *self.plan.place(maker), f"{at}/{name}", *tail)))
-        return Gathered(rows.item, tuple(folders), tuple(dict.fromkeys(mounted)), maker.large), values
+        form = Gathered(rows.item, tuple(folders), tuple(dict.fromkeys(mounted)), maker.large, tuple(others))
+        return form, values
 
     def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
         """Where below its place a call keeps the files of an output: the tasks inside, and their output."""
@@ -527,9 +606,9 @@ class _Graph:
                 return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
             case Join(parts):
                 return Join(tuple(p if isinstance(p, str) else self.resolve(p, region) for p in parts))
-            case Get(Rows() as rows, int() as key, kind):
+            case Get(rows, int() as key, kind) if self._are_rows(rows):
                 return Cell(self.resolve(rows, region), key, "return", kind)
-            case Get(Get(Rows() as rows, int() as key), str() as name, kind):
+            case Get(Get(rows, int() as key), str() as name, kind) if self._are_rows(rows):
                 return Cell(self.resolve(rows, region), key, name, kind)
             case Get(of, key, kind):
                 if (found := field_of(expr)) is not None:
@@ -589,6 +668,11 @@ class _Graph:
             if whole:
                 expr = result.items[position] if isinstance(result, Many) else _part(result, out)
             self.plan.results[out.name] = self.carry(expr, out.type, None, crossing=not self.plan.root)
+
+
+def _cells(cell: Cell, form: Form) -> list[Expr]:
+    """The ports of an output in the row of a loop."""
+    return [cell.changed(name=port) for port, _ in ports(cell.name, form)]
 
 
 def _holds(expr: Expr, choices: tuple[Expr, ...]) -> bool:

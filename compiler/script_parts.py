@@ -138,9 +138,6 @@ def parsed(decode):
         return decode(value)
     return check
 
-def optional(path):
-    return pathlib.Path(path) if path else None
-
 def if_there(path):
     return pathlib.Path(path) if os.path.exists(path) else None
 
@@ -254,6 +251,11 @@ def save(path, store, value):
         if os.path.lexists(path):
             os.replace(path, os.path.join(work, "old"))
         os.replace(os.path.join(work, "new"), path)
+
+def discard(path):
+    if os.path.lexists(path):
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as work:
+            os.replace(path, os.path.join(work, "old"))
 """
 
 PARTS: dict[str, str] = {

@@ -64,12 +64,19 @@ class DaemonOptions(TypedDict, total=False):
     ready: Ready
 
 
+class StoreOptions(TypedDict, total=False):
+    """Where files go: a folder of a volume, or with None the artifact repository of the cluster."""
+
+    store: Volume | Path | None
+
+
 class StepOptions(
     EnvironmentOptions,
     ResourceOptions,
     PlacementOptions,
     ControlOptions,
     CompanionOptions,
+    StoreOptions,
     total=False,
 ):
     """What a step may say about where and how it runs; every word is optional."""
@@ -113,7 +120,7 @@ class CallOptions(StepOptions, ManifestOptions, GateOptions, total=False):
     after: Sequence[object]
 
 
-class PipelineOptions(TypedDict, total=False):
+class PipelineOptions(StoreOptions, total=False):
     """What a pipeline may say about the run as a whole; every word is optional."""
 
     name: str

@@ -56,7 +56,7 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         mounts.append({"name": OUTPUTS, "mountPath": OUT})
     if mounts:
         found["volumeMounts"] = mounts
-        origins.option(found, "volumeMounts", template, "mounts")
+        origins.option(found, "volumeMounts", template, "mounts", "store")
     if pod.source is not None:
         found["source"] = pod.source
     return found
@@ -71,7 +71,8 @@ def volume_mount(mount: ir.Mount) -> Json:
     """A volume, or a folder of it, in a container."""
     found: Json = {"name": mount.volume, "mountPath": mount.path}
     if mount.sub_path:
-        found["subPath"] = mount.sub_path
+        sub_path = mount.sub_path
+        found["subPath"] = sub_path if isinstance(sub_path, str) else text_of(sub_path, t.TEXT)
     if mount.read_only:
         found["readOnly"] = True
     return found

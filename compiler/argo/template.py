@@ -9,7 +9,7 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.argo import bodies, companions, control, daemon, placement
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.pod import OUTPUTS, container
-from flowdsl.compiler.expressions import condition, raw, simple, text_of
+from flowdsl.compiler.expressions import condition, handed_on, raw, simple, text_of
 from flowdsl.expr import Expr, Out, Param
 
 if TYPE_CHECKING:
@@ -205,4 +205,4 @@ def _parameter_source(output: ir.Output, graph: bool) -> Json:
     if isinstance(value, Out):
         tag = f"{{{{tasks.{value.task}.outputs.parameters}}}}" if not value.name else simple(value)
         return {"valueFrom": {"parameter": tag, **default}}
-    return {"valueFrom": {"expression": raw(value)}}
+    return {"valueFrom": {"expression": handed_on(value)}}

@@ -48,7 +48,7 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         _, problems = pipeline_options(found.options, functools.partial(Argument, found.site))
     else:
         _, problems = declared(found)
-        yield from volumes.mounted(found.options)
+    yield from volumes.mounted(found.options)
     yield from problems
     signature = found.signature
     for name, problem in signature.unreadable:
@@ -60,6 +60,8 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         yield Diagnostic(mistakes.Variadic(found.name, name), Definition(code, name.lstrip("*")))
     for parameter in signature.parameters:
         yield from _parameter(found, parameter, root)
+    if not isinstance(found, PipelineDef) and not isinstance(signature.returns, t.Unsupported):
+        yield from volumes.unstored(found, found.options, functools.partial(Argument, found.site))
     if isinstance(signature.returns, t.Unsupported) and not code.co_flags & sum(KINDS):
         yield Diagnostic(_misfit("the result", found, signature.returns), Definition(code, "return"))
     if isinstance(found, StepDef):
@@ -141,6 +143,7 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             _, found = settings(call.options, functools.partial(Argument, site), known, kind)
             yield from found
             yield from volumes.mounted(call.options)
+            yield from volumes.unstored(call.target, call.options, functools.partial(Argument, site))
 
 
 def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:

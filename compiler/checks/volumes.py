@@ -9,6 +9,7 @@ from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.options.reading import said
+from flowdsl.compiler.store_findings import NothingStored
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Const, Join, OnVolume, children
 from flowdsl.grammar.names import is_dns_subdomain
@@ -19,12 +20,13 @@ from flowdsl.value import is_value
 from flowdsl.volume import AccessMode, Volume, VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.diagnostic import Finding
     from flowdsl.expr import Expr
     from flowdsl.place import Place
     from flowdsl.source import Sources
+    from flowdsl.step import StepDef
     from flowdsl.trace import Graph
 
 
@@ -40,12 +42,20 @@ def arguments(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def mounted(options: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """The volumes of the option `mounts`."""
+    """The volumes of the options `mounts` and `store`."""
     mounts = options.get("mounts")
-    if not is_value(mounts) and is_dict(mounts):
-        for what in mounts.values():
-            if isinstance(what, (Volume, VolumePath)):
-                yield from volume(what.volume if isinstance(what, VolumePath) else what)
+    found = [*mounts.values()] if not is_value(mounts) and is_dict(mounts) else []
+    for what in (*found, options.get("store")):
+        if isinstance(what, (Volume, VolumePath)):
+            yield from volume(what.volume if isinstance(what, VolumePath) else what)
+
+
+def unstored(
+    step: StepDef, options: Mapping[str, Any], place: Callable[[str], Place]
+) -> Iterator[Diagnostic]:
+    """A place for the files of a step that returns none."""
+    if "store" in options and not any(t.holds_file(out.type) for out in t.outputs(step.signature.returns)):
+        yield Diagnostic(NothingStored(step.name), place("store"))
 
 
 def volume(found: Volume) -> Iterator[Diagnostic]:

@@ -23,6 +23,7 @@ from flowdsl.compiler.options import (
     pipeline,
     placement,
     resources,
+    store,
 )
 from flowdsl.compiler.options.reading import Reader, Wrong, flattened
 from flowdsl.diagnostic import Diagnostic
@@ -40,6 +41,7 @@ _READERS: dict[str, Reader] = {
     **placement.READERS,
     **control.READERS,
     **companions.READERS,
+    **store.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
 
