@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from flowdsl import __version__
 from flowdsl.cli.completion import Shell
-from flowdsl.cli.process import BUG, DONE, INTERRUPTED, WRONG, Refused, err, mute, out
+from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out
 from flowdsl.cli.report import Format
 
 if TYPE_CHECKING:
@@ -85,24 +85,41 @@ def compile_command(
     help_epilogue="""\
 Examples:
   flowdsl check pipeline.py
-  flowdsl check pipelines/*.py --format concise
-  flowdsl check pipeline.py --format github""",
+  flowdsl check pipelines/ manifests/ --strict
+  kustomize build . | flowdsl check -
+  flowdsl check workflow.yaml --format sarif
+  flowdsl check pipeline.py --ignore FD217,FD5""",
 )
-def check_command(file: Path, /, *files: Path, format: FormatOption = "text") -> int:
-    """Find what is wrong with pipelines, without writing anything.
+def check_command(
+    file: str,
+    /,
+    *files: str,
+    format: FormatOption = "text",
+    select: Annotated[list[str], Parameter(negative="", show_default=False)] | None = None,
+    ignore: Annotated[list[str], Parameter(negative="", show_default=False)] | None = None,
+    strict: Annotated[bool, _FLAG] = False,
+) -> int:
+    """Find what is wrong with pipelines and workflows, without writing anything.
 
     Findings go to standard output. Exit 0 without errors, 2 with errors.
 
     Parameters
     ----------
     file
-        FILE, or FILE:NAME for one of its pipelines.
+        FILE, or FILE:NAME for one of its pipelines; YAML or JSON with workflows of Argo;
+        a folder of such files; or - for YAML on standard input.
     files
-        More of them.
+        More of them. Templates that they use of each other are followed.
+    select
+        Only findings with these codes, or codes that begin so.
+    ignore
+        No findings with these codes, or codes that begin so.
+    strict
+        Warnings count as errors do.
     """
-    from flowdsl.cli.compiling import check_files
+    from flowdsl.cli.checking import check_files
 
-    return check_files((file, *files), format=format)
+    return check_files((file, *files), format=format, select=select or (), ignore=ignore or (), strict=strict)
 
 
 @app.command(
@@ -167,7 +184,8 @@ def run(arguments: Sequence[str]) -> int:
 
     try:
         try:
-            answer: Any = app(list(arguments), exit_on_error=False, print_error=False)
+            given = [STDIN if argument == "-" else argument for argument in arguments]
+            answer: Any = app(given, exit_on_error=False, print_error=False)
             out("")  # what cyclopts printed
             return answer if isinstance(answer, int) else DONE
         except CycloptsError as error:

@@ -146,10 +146,3 @@ def refuse_source(output: Path, target: Path) -> None:
     """Never write over the pipeline itself; raises `Refused`."""
     if same(output, parted(target)[0]):
         raise Refused(f"{output} is the pipeline itself: name another file to write")
-
-
-def check_files(targets: Sequence[Path], *, format: Format) -> int:
-    """Report the findings of files on standard output; the exit code."""
-    found = [judge(target) for target in targets]
-    show(found, format, out)
-    return WRONG if any(one.failed for one in found) else DONE
