@@ -48,10 +48,9 @@ def files(folder: Path) -> list[str]:
 def stored(file: Path, name: str | None = None) -> tuple[Any, Json]:
     """The module of a file, and the manifest of its pipeline with its files on a volume."""
     loaded = load(file)
-    for one in vars(loaded.module).values():
-        if isinstance(one, Pipeline):
-            pipeline: Any = one
-            pipeline._definition.options.setdefault("store", Volume("kept") / "runs")
+    pipelines: list[Any] = [one for one in vars(loaded.module).values() if isinstance(one, Pipeline)]
+    for one in pipelines:
+        one._definition.options.setdefault("store", Volume("kept") / "runs")
     result = compile_loaded(loaded, name)
     assert not result.failed, [one.finding.message for one in result.diagnostics]
     (document,) = result.documents
