@@ -141,6 +141,8 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             _, found = settings(call.options, functools.partial(Argument, site), known, kind)
             yield from found
             yield from volumes.mounted(call.options)
+            if kind == "approve" and "duration" in call.options:
+                yield from kinds.unanswered(call.target, Argument(site, "duration"))
 
 
 def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
