@@ -243,7 +243,7 @@ def job(name: str, workers: int) -> Score:
 
 
 @resource("aply")  # wrong: no such action
-def misspelt(name: str) -> None:
+def unknown_action(name: str) -> None:
     manifest({"metadata": {"name": name}})
 
 
