@@ -25,6 +25,7 @@ from flowdsl.compiler.carry_tree import (
     touched,
     walrus,
 )
+from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.pipeline import Pipeline
 from flowdsl.place import Span
 from flowdsl.source import Extent
@@ -304,8 +305,9 @@ def _word(name: str, value: Any) -> tuple[str, str]:
     if is_plain_step(value):
         return "a step with options", "call the function that was decorated"
     if kind is Step:
+        kind_of_step: str = value._definition.kind
         return (
-            "a container step",
+            "a container step" if kind_of_step == "container" else f"a step under `@{WORDS[kind_of_step]}`",
             "make two steps of it, and pass the result of one to the other in the pipeline",
         )
     return "a word of flowdsl", IN_THE_PIPELINE

@@ -79,7 +79,7 @@ class UnknownAction(Finding):
     """An action that Argo does not have."""
 
     code = "FD603"
-    title = "nothing can be done with an object by {have}"
+    title = "`@resource` needs an action, not {have}"
     label = "{meant}"
     help = 'for example @resource("apply")'
     have: str

@@ -46,6 +46,7 @@ class Descriptions:
         self.diagnostics: list[Diagnostic] = []
         self._declared = declared
         self._known: dict[int, Description | None] = {}
+        self._plain: dict[int, bool] = {}  # whether Argo has the results of a step as it has most
 
     def __call__(self, step: StepDef) -> Description | None:
         """What a step says of itself; None for a kind that says nothing, or after a mistake."""
@@ -77,8 +78,9 @@ class Descriptions:
     def around(self, call: Call) -> bool:
         """Whether a call needs a graph around its step.
 
-        In a loop each item hands on its number, which only pods can; and in a branch a result is only
-        defined for a task that did not run if it is a parameter.
+        In a loop each item hands on its number, which only pods can. In a branch the result of a task that did
+        not run has to be absent: a parameter, and one without a default. Source: Argo Workflows,
+        addSkippedNodeOutputsToScope.
         """
         target = call.target
         if not isinstance(target, StepDef) or (call.loop is None and call.region is None):
@@ -86,10 +88,20 @@ class Descriptions:
         variable = self.variable(target)
         if call.loop is not None:
             return variable == RESULT or target.kind not in ("python", "container")
-        return variable == RESULT
+        outs = t.outputs(target.signature.returns)
+        defaults = target.kind == "template" or (
+            target.kind == "approve" and any(supplied(target, out) is not MISSING for out in outs)
+        )
+        return variable == RESULT or (defaults and bool(outs))
 
     def made(self, task: str, target: StepDef | PipelineDef, name: str, kind: t.Type) -> Out:
         """The output of a task that runs a step itself."""
+        plain = self._plain.get(id(target))
+        if plain is None:
+            foreign = isinstance(target, StepDef) and target.kind == "template"
+            plain = self._plain[id(target)] = not foreign and not self.variable(target)
+        if plain:
+            return Out(task, name, kind)
         if isinstance(target, StepDef) and target.kind == "template":
             names = self._declared(target)[0].library.names
             return Out(task, names.get(name, name), kind)

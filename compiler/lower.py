@@ -366,7 +366,7 @@ class Lowering:
         step = call.target
         assert isinstance(step, StepDef)
         looped = call.loop is not None
-        name = self.names.name(f"{step.name}-alone", f"around {leaf} {looped}")
+        name = self.names.name(f"{step.name}-{'item' if looped else 'alone'}", f"around {leaf} {looped}")
         if name in self._written:
             return name
         self._written.add(name)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.ir import Managed, Origin
     from flowdsl.step import Described, StepDef
 
+_SEVERAL = re.compile(r"\[\*\]|\.\.|\[\?|\brange\b|\[-?\d*:|\}.*\{")
 _MARK = re.compile("flowdslinput(\\d+)x")
 
 
@@ -284,7 +285,8 @@ def _outputs(
 ) -> dict[str, tuple[Origin, str]]:
     """Where each result is read."""
     single, several = said_.arguments[1], said_.options["outputs"]
-    known = [out.name for out in t.outputs(step.signature.returns)]
+    kinds = {out.name: out.type for out in t.outputs(step.signature.returns)}
+    known = list(kinds)
     places: dict[str, Place] = {}
     paths: dict[str, object] = {}
     if single is not None:
@@ -328,7 +330,15 @@ def _outputs(
             way = 'write a JSONPath, "{.metadata.uid}", or a filter of jq, ".status.succeeded"'
             found.append(Diagnostic(findings.ResultPath(problem, reason, way), place))
             continue
-        made[name] = ("json path" if path.strip().startswith("{") else "jq", path.strip())
+        text = path.strip()
+        origin: Origin = "json path" if text.startswith("{") else "jq"
+        if origin == "json path" and not t.is_text(kinds[name]) and _SEVERAL.search(text):
+            problem = f"`{text}` finds several values, and kubectl writes them with blanks between"
+            way = f'use a filter of jq, which writes JSON: "[{text[1:-1].replace("[*]", "[]")}]"'
+            label = f"no {t.spell(kinds[name])}"
+            found.append(Diagnostic(findings.ResultPath(problem, label, way), place))
+            continue
+        made[name] = (origin, text)
     for name in missing:
         label = "which part of the object is it?"
         way = 'add its path: manifest(..., "{.metadata.uid}")'

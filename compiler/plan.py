@@ -229,6 +229,7 @@ class _Graph:
         self.graph = graph
         self.names = planner.names(graph)
         self.types = {p.name: p.type for p in graph.owner.signature.parameters}
+        self.handing_on = False  # the results of a graph that another one calls: nothing is computed there
 
     def run(self) -> None:
         for call in self.graph.calls:
@@ -595,7 +596,7 @@ class _Graph:
                 objective = task.loop.objective
                 assert objective is not None
                 maker = self.plan.by_call[id(task)]
-                if maker.large:
+                if maker.large or self.handing_on:
                     maker.picked = True
                     return Out(maker.best, name, kind)
                 rows = Out(maker.name, "results", t.JSON)
@@ -661,6 +662,7 @@ class _Graph:
         returns = self.graph.owner.signature.returns
         if result is None:
             return
+        self.handing_on = not self.plan.root
         outs = t.outputs(returns)
         whole = isinstance(returns, (t.Record, t.Fixed))
         for position, out in enumerate(outs):

@@ -144,6 +144,8 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             yield from found
             yield from volumes.mounted(call.options)
             yield from volumes.unstored(call.target, call.options, functools.partial(Argument, site))
+            if kind == "approve" and "duration" in call.options:
+                yield from kinds.unanswered(call.target, Argument(site, "duration"))
 
 
 def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:

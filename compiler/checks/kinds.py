@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.ir import Settings
+    from flowdsl.place import Place
     from flowdsl.step import StepDef
 
 _FILELESS = ("resource", "approve", "http")
@@ -33,12 +34,16 @@ def values(step: StepDef, asked: Settings) -> Iterator[Diagnostic]:
         finding = findings.OneResult(step.name, have, "the address of a daemon", way)
         yield Diagnostic(finding, Definition(step.code, "return" if step.signature.annotated else None))
     if step.kind == "approve" and asked.gate.duration is not None:
-        for out in t.outputs(step.signature.returns):
-            if supplied(step, out) is MISSING:
-                finding_ = findings.NoAnswer(step.name, out.name, out.attribute is None)
-                yield Diagnostic(finding_, Definition(step.code, "return"))
+        yield from unanswered(step, Definition(step.code, "return"))
     if step.kind == "template":
         yield from _names(step, asked)
+
+
+def unanswered(step: StepDef, place: Place) -> Iterator[Diagnostic]:
+    """The values of a gate that opens by itself which nobody may have supplied."""
+    for out in t.outputs(step.signature.returns):
+        if supplied(step, out) is MISSING:
+            yield Diagnostic(findings.NoAnswer(step.name, out.name, out.attribute is None), place)
 
 
 def serves(step: StepDef) -> bool:

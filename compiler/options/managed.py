@@ -65,7 +65,8 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
 
 def _action(name: str, written: object) -> str:
     if not isinstance(written, str) or written not in ACTIONS:
-        raise Wrong(kind_findings.UnknownAction(said(written), ACTIONS))
+        have = "a function" if callable(written) else said(written)
+        raise Wrong(kind_findings.UnknownAction(have, ACTIONS))
     return written
 
 

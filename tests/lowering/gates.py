@@ -63,6 +63,7 @@ def gates(accuracy: float = 0.9) -> str:
     look.options(after=[decision.verdict])()
     with when(decision.verdict == "ship"):
         yes = sure("a")
+        second = decide.options(name="second", duration="1h")(accuracy)
         shipped = ship(decision.stage, decision.share, decision.note)
     with when(either(yes, False)):
         look.options(name="again")()
@@ -70,4 +71,5 @@ def gates(accuracy: float = 0.9) -> str:
     votes = fan_out(sure, over={"model": ["a", "b", "c"]})
     with when(count(votes) > 1):
         look.options(name="last")()
+    ship.options(name="other")(Stage.ALL, either(second.share, 1.0), either(second.note, "nobody was asked"))
     return either(shipped, "held")

@@ -8,24 +8,33 @@ from typing import Any, Literal, NamedTuple, assert_type
 
 from flowdsl import (
     GPU,
+    InitContainer,
     Pipeline,
+    Ready,
     Secret,
+    Sidecar,
     Step,
     Sweep,
     Volume,
+    approve,
+    call_template,
     choice,
     command,
     container,
     either,
     fan_out,
     grid,
+    http,
     integer,
     loguniform,
+    manifest,
     maximize,
     minimize,
     otherwise,
     output,
     pipeline,
+    request,
+    resource,
     run,
     step,
     sweep,
@@ -226,3 +235,61 @@ def mistakes(raw: Path = DATA / "raw", rate: str = "0.1") -> None:
     Volume("datasets", mode="ReadWrite")  # wrong: no access mode
     print(DATA / 3)  # wrong: no path
     run.nme  # wrong: no field of the run
+
+
+@resource("apply", success="status.succeeded == 1", owner=True, retries=2, where="not spot")
+def job(name: str, workers: int) -> Score:
+    return manifest({"metadata": {"name": name}, "spec": {"workers": workers}}, outputs={"loss": "{.a}", "rows": ".b"})
+
+
+@resource("aply")  # wrong: no such action
+def unknown_action(name: str) -> None:
+    manifest({"metadata": {"name": name}})
+
+
+@approve(duration="24h")
+def release(accuracy: float) -> Literal["ship", "hold"]:
+    raise NotImplementedError
+
+
+@approve(image=IMAGE)  # wrong: no option of a gate
+def look() -> None: ...
+
+
+@http(retries=2)
+def notify(text: str) -> dict[str, Any]:
+    return request("POST", "https://example.com", headers={"T": Secret("hub", "token")}, body={"text": text}, timeout=30)
+
+
+@http()
+def get(text: str) -> str:
+    return request("FETCH", f"https://example.com/{text}")  # wrong: no such method
+
+
+@call_template("library", "train", cluster=True, names={"rate": "learning-rate"})
+def library(corpus: Path, rate: float) -> Trained:
+    raise NotImplementedError
+
+
+@container(
+    image=IMAGE,
+    daemon=True,
+    ready=Ready(port=80, path="/ready", delay="5s"),
+    init=[InitContainer("fetch", image=IMAGE, command=["true"], mirror=True)],
+    sidecars=[Sidecar("cache", image=IMAGE, mounts={"/data": DATA.ro}, env={"A": 1})],
+)
+def server(port: int) -> str:
+    return command("serve", port, source="echo", stdout=True)
+
+
+@pipeline
+def kinds(text: str) -> float:
+    made = job(text, 2)
+    assert_type(made.loss, float)
+    assert_type(notify(text), dict[str, Any])
+    with when(release(made.loss) == "ship"):
+        job(server(80), text)  # wrong: the number of workers
+    assert_type(server(80), str)
+    server.options(daemon=False)(80)  # wrong: no option of one call
+    assert_type(job.options(success="status.done == 1")(text, 1), Score)
+    return library(DATA / "raw", 0.5).accuracy

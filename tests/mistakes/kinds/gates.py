@@ -17,6 +17,10 @@ def decide(accuracy: float) -> Better: ...
 def wait() -> None: ...
 
 
+@approve()
+def good(accuracy: float) -> Literal["yes", "no"]: ...
+
+
 @approve(duration="24h")
 def sure() -> bool: ...
 
@@ -26,3 +30,4 @@ def nightly() -> None:
     decide(0.9)
     wait()
     sure()
+    good.options(duration="1h")(0.5)

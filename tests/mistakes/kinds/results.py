@@ -37,6 +37,11 @@ def unread() -> None:
     return manifest(SETTINGS, "{.metadata.uid}")
 
 
+@resource("get")
+def several() -> list[str]:
+    return manifest(SETTINGS, "{.metadata.ownerReferences[*].name}")
+
+
 @pipeline
 def nightly() -> None:
     nothing_said()
@@ -44,3 +49,4 @@ def nightly() -> None:
     which()
     gone()
     unread()
+    several()
