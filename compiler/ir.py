@@ -6,7 +6,7 @@ with tasks by name. `compiler/argo/` is the only reader that knows Argo's field 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,11 +80,34 @@ class Environment(NamedTuple):
     volumes: tuple[Volume, ...] = ()
 
 
-class Control(NamedTuple):
-    """How often and how long a template may run."""
+class Retry(NamedTuple):
+    """How a template is tried again; times are Argo's durations, `expression` says whether to."""
 
-    retries: int | None = None
+    limit: int
+    policy: str = "Always"
+    wait: str | None = None
+    factor: int | None = None
+    longest: str | None = None
+    within: str | None = None
+    expression: str | None = None
+    elsewhere: bool = False
+
+
+class Lock(NamedTuple):
+    """A mutex, or with a key the semaphore of that entry of a ConfigMap."""
+
+    name: Expr
+    key: str | None = None
+    namespace: str | None = None
+
+
+class Control(NamedTuple):
+    """How often and how long a template may run, and what it waits for."""
+
+    retries: Retry | None = None
     timeout: str | None = None
+    queue_timeout: str | None = None
+    locks: tuple[Lock, ...] = ()
 
 
 class Settings(NamedTuple):
@@ -166,6 +189,7 @@ class Program(NamedTuple):
     parameters: tuple[tuple[str, str | None], ...]
     templates: tuple[Template, ...]
     volumes: tuple[tuple[str, str], ...]  # name, claim
-    options: Mapping[str, object]
+    options: Mapping[str, Any]
     place: Place
     places: Mapping[str, Place]
+    exit: str | None = None  # the template that runs when the entrypoint has ended

@@ -141,7 +141,7 @@ class Lowering:
                 leaf.plans.append(call)
                 leaf.keyed |= call.keyed
             elif sub is not None and id(sub) not in self._graphs:
-                difference = f"pipeline {target.name} {sub.forms} {sub.looped}"
+                difference = f"pipeline {target.name} {sub.forms} {sub.looped}{sub.own.spelled}"
                 self._graphs[id(sub)] = self.names.name(target.name, difference)
                 graphs += self._met(sub)
         return graphs
@@ -196,8 +196,11 @@ class Lowering:
         ]
         if plan.body:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
-        graph = ir.Graph(tasks)
-        self.templates.insert(position, ir.Template(name, tuple(ins), tuple(outs), graph, place, {}))
+        own = plan.own
+        graph = ir.Graph(tasks, own.parallelism)
+        asked = ir.Settings(control=own.control)
+        template = ir.Template(name, tuple(ins), tuple(outs), graph, place, own.places, asked)
+        self.templates.insert(position, template)
 
     def _handed_on(self, plan: GraphPlan, name: str, carried: Carried) -> list[ir.Output]:
         form, values, kind = carried

@@ -7,7 +7,7 @@ how the step that makes it is written. `flowdsl.compiler.lower` then writes the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
@@ -27,6 +27,8 @@ from flowdsl.compiler.forms import (
     part_types,
     ports,
 )
+from flowdsl.compiler.ir import Control
+from flowdsl.compiler.options import SUBGRAPH, subgraph_options
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
     Best,
@@ -54,7 +56,7 @@ from flowdsl.trace import Call
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from flowdsl.place import Place
     from flowdsl.trace import Graph, Region, Trace
@@ -112,12 +114,45 @@ class CallPlan:
         return f"{self.name}-best"
 
 
+class Own(NamedTuple):
+    """What a called pipeline, or one call of it, says about itself; `places` by option."""
+
+    control: Control = Control()
+    parallelism: int | None = None
+    places: Mapping[str, Place] = {}
+
+    @property
+    def spelled(self) -> str:
+        """What tells templates of a pipeline apart; empty where nothing is said."""
+        return repr(self[:2]) if self[:2] != SILENT[:2] else ""
+
+
+SILENT = Own()
+
+
+def own(call: Call) -> Own:
+    """What the options of a called pipeline come to: those of its decorator that hold for a part of a run too."""
+    target = call.target
+    declared = {name: target.options[name] for name in SUBGRAPH if name in target.options}
+    if not declared and not call.options:
+        return SILENT
+    places = {name: Argument(target.site, name) for name in declared}
+    if call.override is not None:
+        places |= {name: Argument(call.override, name) for name in call.options}
+    # What is wrong with them was said by the checks.
+    control, parallelism, _ = subgraph_options({**declared, **call.options}, places.__getitem__, ())
+    return Own(control, parallelism, places)
+
+
 class GraphPlan:
     """One graph with its parameters in certain forms."""
 
-    def __init__(self, owner: PipelineDef, forms: dict[str, Form], looped: bool, body: bool) -> None:
+    def __init__(
+        self, owner: PipelineDef, forms: dict[str, Form], looped: bool, body: bool, own: Own = SILENT
+    ) -> None:
         self.owner = owner
         self.forms = forms
+        self.own = own
         self.looped = looped  # runs inside a loop, so its files need the number of the item
         self.body = body  # is what the loop runs, so it hands on the number
         self.root = False
@@ -151,15 +186,21 @@ class Planner:
         self.volumes: dict[str, Volume] = {}
 
     def graph(
-        self, owner: PipelineDef, forms: dict[str, Form], *, looped: bool = False, body: bool = False
+        self,
+        owner: PipelineDef,
+        forms: dict[str, Form],
+        *,
+        looped: bool = False,
+        body: bool = False,
+        own: Own = SILENT,
     ) -> GraphPlan:
         """The plan of a pipeline whose parameters have these forms; the first one is the root."""
-        key = (id(owner), tuple(forms.items()), looped, body)
+        key = (id(owner), tuple(forms.items()), looped, body, own.spelled)
         known = self.plans.get(key)
         if known is not None:
             return known
         root = not self.plans
-        plan = self.plans[key] = GraphPlan(owner, forms, looped, body)
+        plan = self.plans[key] = GraphPlan(owner, forms, looped, body, own)
         plan.root = root
         graph = self.trace.graphs[id(owner)]
         _Graph(self, plan, graph).run()
@@ -226,7 +267,8 @@ class _Graph:
             forms = {name: given[name].form for name in parameters if name in given}
             looped = self.plan.looped or call.loop is not None
             forms.pop(INDEX, None)
-            plan.sub = self.planner.graph(call.target, forms, looped=looped, body=call.loop is not None)
+            body = call.loop is not None
+            plan.sub = self.planner.graph(call.target, forms, looped=looped, body=body, own=own(call))
 
     def _wait(self, plan: CallPlan, expr: Expr) -> None:
         for leaf in leaves(expr):

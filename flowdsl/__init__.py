@@ -6,6 +6,7 @@ from flowdsl.control import either, otherwise, unless, when
 from flowdsl.gpu import GPU
 from flowdsl.loop import Sweep, fan_out, sweep
 from flowdsl.pipeline import Pipeline, pipeline
+from flowdsl.retry import Mutex, Retry, Semaphore
 from flowdsl.run import run
 from flowdsl.space import (
     choice,
@@ -23,8 +24,11 @@ from flowdsl.volume import Secret, Volume
 
 __all__ = [
     "GPU",
+    "Mutex",
     "Pipeline",
+    "Retry",
     "Secret",
+    "Semaphore",
     "Step",
     "Sweep",
     "Volume",

@@ -12,6 +12,7 @@ from flowdsl.diagnostic import Related, near
 from flowdsl.expr import Best, Const, Expr, Many, Out, Poison, Rows, leaves
 from flowdsl.lift import is_dict, items_of, lift, lift_plain
 from flowdsl.place import Argument, Definition, Place, Site
+from flowdsl.retry import Mutex
 from flowdsl.signature import MISSING, Parameter, Signature
 from flowdsl.trace import TOKEN, Call, Graph, Trace
 from flowdsl.value import RunTimeValue, expr_of, is_value, value
@@ -68,6 +69,8 @@ def _arrive(trace: Trace, option: object) -> None:
     elif is_dict(option):
         for inner in option.values():
             _arrive(trace, inner)
+    elif isinstance(option, Mutex):
+        _arrive(trace, option.name)
     else:
         for inner in items_of(option) or ():
             _arrive(trace, inner)

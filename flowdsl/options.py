@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flowdsl.gpu import GPU
+    from flowdsl.retry import Mutex, Retry, Semaphore
     from flowdsl.volume import Secret, Volume
 
 
@@ -43,10 +44,12 @@ class PlacementOptions(TypedDict, total=False):
 
 
 class ControlOptions(TypedDict, total=False):
-    """How often and how long a step may run."""
+    """How often and how long a step may run, and what it waits for."""
 
-    retries: int
+    retries: int | Retry
     timeout: int | str
+    queue_timeout: int | str
+    locks: Sequence[Mutex | Semaphore]
 
 
 class StepOptions(EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, total=False):
@@ -71,6 +74,7 @@ class PipelineOptions(TypedDict, total=False):
     service_account: str
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
+    locks: Sequence[Mutex | Semaphore]
 
 
 class SubgraphOptions(TypedDict, total=False):
@@ -78,3 +82,6 @@ class SubgraphOptions(TypedDict, total=False):
 
     name: str
     after: object
+    parallelism: int
+    retries: int | Retry
+    locks: Sequence[Mutex | Semaphore]

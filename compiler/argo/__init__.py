@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.compiler.argo.control import locked
 from flowdsl.compiler.argo.origins import Json, Origins
 from flowdsl.compiler.argo.template import Writer
 from flowdsl.compiler.split import inlined
@@ -46,6 +47,9 @@ def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
         if option in options:
             spec[field] = {"secondsAfterCompletion": options[option]} if option == "ttl" else options[option]
             origins.note(spec, field, program.places[option])
+    if "locks" in options:
+        spec["synchronization"] = locked(options["locks"])
+        origins.note(spec, "synchronization", program.places["locks"])
     if program.parameters:
         spec["arguments"] = {
             "parameters": [

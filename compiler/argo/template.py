@@ -40,6 +40,8 @@ class Writer:
         if isinstance(body, ir.Graph):
             if body.parallelism is not None:
                 found["parallelism"] = body.parallelism
+                self.origins.option(found, "parallelism", template, "parallelism")
+            self.origins.write(found, control.fields(template.settings.control), template)
             tasks = [self.task(task, body) for task in body.tasks]
             found["dag"] = {"tasks": tasks}
             self.origins.update(((id(tasks), index), task.place) for index, task in enumerate(body.tasks))

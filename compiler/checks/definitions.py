@@ -9,7 +9,7 @@ from flowdsl import mistakes as language
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks import volumes
-from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
+from flowdsl.compiler.options import STEP_OPTIONS, SUBGRAPH, pipeline_options, settings, subgraph_options
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import OnVolume
 from flowdsl.grammar.names import is_parameter_name
@@ -129,9 +129,8 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             continue
         told.add(site)
         if isinstance(call.target, PipelineDef):
-            for name in call.options:
-                place = Argument(site, name, part="name")
-                yield Diagnostic(mistakes.UnknownOption(name, _CALL_OPTIONS), place)
+            known = (*SUBGRAPH, *_CALL_OPTIONS)
+            yield from subgraph_options(call.options, functools.partial(Argument, site), known)[2]
         else:
             known = (*STEP_OPTIONS, *_CALL_OPTIONS)
             _, found = settings(call.options, functools.partial(Argument, site), known)

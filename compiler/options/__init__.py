@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.ir import Settings
+from flowdsl.compiler.ir import Control, Settings
 from flowdsl.compiler.options import control, environment, pipeline, placement, resources
 from flowdsl.compiler.options.reading import Reader, Wrong
 from flowdsl.diagnostic import Diagnostic
@@ -105,3 +105,25 @@ def pipeline_options(
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     return found, diagnostics
+
+
+#: What one call of a pipeline may say, and what holds of a called pipeline's own options.
+SUBGRAPH: dict[str, Reader] = {
+    "parallelism": pipeline.READERS["parallelism"],
+    "retries": control.READERS["retries"],
+    "locks": control.READERS["locks"],
+}
+
+
+def subgraph_options(
+    options: Mapping[str, Any], place: Callable[[str], Place], known: tuple[str, ...]
+) -> tuple[Control, int | None, list[Diagnostic]]:
+    """The control and the parallelism that options come to for a called pipeline, and what is wrong with them."""
+    found: dict[str, Any] = {}
+    diagnostics: list[Diagnostic] = []
+    for name, written in options.items():
+        try:
+            found[name] = _read(name, written, SUBGRAPH, known)
+        except* Wrong as group:
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
+    return control.settled(found), found.get("parallelism"), diagnostics
