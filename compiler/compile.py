@@ -254,6 +254,7 @@ class _Unit:
 
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler import mistakes
+        from flowdsl.compiler.ends import too_large
         from flowdsl.compiler.locks import locks_inside
         from flowdsl.compiler.lower import Lowering
         from flowdsl.compiler.plan import Planner
@@ -266,6 +267,7 @@ class _Unit:
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)
         self.diagnostics.extend(locks_inside(program))
+        self.diagnostics.extend(too_large(program))
         parted, waiting = split(program)
         self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)
         return parted

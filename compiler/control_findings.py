@@ -92,3 +92,75 @@ class LockInside(Finding):
     inner: str
     outer: str
     lock: str
+
+
+class EndsInALargeGraph(Finding):
+    """Tasks that run when another has ended, in a graph that is too large for one DAG."""
+
+    code = "FD708"
+    title = (
+        "this runs when another task has ended, in a pipeline of {count} tasks: {limit} is the most for that"
+    )
+    label = "cannot be told apart in nested graphs"
+    help = "move the task, and what runs when it has ended, into a pipeline of their own, and call that"
+    count: int
+    limit: int
+
+
+class OutputAtTheEnd(Finding):
+    """An output of a task among the tasks that run when the run has ended."""
+
+    code = "FD714"
+    title = "the result of `{task}` is not known when the run has ended: Argo hands no outputs to that"
+    label = "made by a task of the run"
+    help = "use `with on_exit(...)` of that result, or store it where a step of this block finds it by `run.name`"
+    task: str
+
+
+class MadeAtTheEnd(Finding):
+    """A value made when the run has ended, used in the run."""
+
+    code = "FD715"
+    title = "`{task}` runs when the run has ended, and its result is used before that"
+    label = "made when all of this is over"
+    help = "use it in a block of `on_exit()` or `on_failure()`"
+    task: str
+
+
+class NothingAtTheEnd(Finding):
+    """A block for the end of a run without a task."""
+
+    code = "FD716"
+    title = "no task is called for the end of the run"
+    label = "nothing to run"
+    help = "call a step in this block, or take it out"
+
+
+class MayHaveFailed(Finding):
+    """A result of the very task that a block runs after, however it ended."""
+
+    code = "FD717"
+    title = "`{task}` may have failed, and then its result is not there"
+    label = "this block runs however `{task}` ended"
+    help = "choose: `either(value, other)`; or use the value outside of the block"
+    task: str
+
+
+class NotEndedHere(Finding):
+    """How a task ended, asked for where that is not known."""
+
+    code = "FD718"
+    title = "how `{task}` ended is known only in the block that waits for it"
+    label = "used outside of its block"
+    help = "use it inside the `with` block that gave it"
+    task: str
+
+
+class NotYetKnown(Finding):
+    """What a run knows of itself only when it has ended, used before."""
+
+    code = "FD719"
+    title = "`run.{field}` is known only when the run has ended"
+    label = "the run is going on"
+    help = "use it in a block of `on_exit()` or `on_failure()`"
+    field: str

@@ -29,6 +29,7 @@ from flowdsl.expr import (
     Param,
     Ran,
     RunField,
+    Status,
 )
 
 VOLUMES = "/flowdsl/volumes"
@@ -83,8 +84,12 @@ def simple(expr: Expr) -> str | None:
             return f"{{{{inputs.parameters.{name}}}}}"
         case Item(name):
             return f"{{{{item.{name}}}}}" if name else "{{item}}"
+        case RunField("failures"):
+            return None
         case RunField(name):
             return f"{{{{workflow.{name}}}}}"
+        case Status(task):
+            return f"{{{{tasks.{task}.status}}}}"
         case _:
             return None
 
@@ -125,7 +130,15 @@ def _json(kind: t.Type) -> t.Type:
     return t.JSON if t.is_text(kind) or isinstance(kind, t.File) else kind
 
 
-def ref(expr: Out | Param | Item | RunField | Cell | Best) -> str:
+#: What failed, as a list. Argo gives JSON in the text of a JSON string, and null where nothing failed.
+_FAILURES = (
+    "toJSON(map(fromJSON(fromJSON(workflow.failures)) ?? [], "
+    "({'name': #.displayName, 'message': #.message, 'template': #.templateName, "
+    "'phase': #.phase, 'pod': #.podName, 'finished_at': string(#.finishedAt ?? '')})))"
+)
+
+
+def ref(expr: Out | Param | Item | RunField | Status | Cell | Best) -> str:
     """The formula for the text behind a reference."""
     match expr:
         case Out(task, name):
@@ -134,8 +147,12 @@ def ref(expr: Out | Param | Item | RunField | Cell | Best) -> str:
             return f"inputs.parameters['{name}']"
         case Item(name):
             return f"item['{name}']" if name else "item"
+        case RunField("failures"):
+            return _FAILURES
         case RunField(name):
             return f"workflow.{name}"
+        case Status(task):
+            return f"tasks['{task}'].status"
         case Cell(rows, index, name):
             if rows == index:  # the item is one JSON text
                 return f"fromJSON({raw(rows)})['{name}']"
@@ -172,7 +189,7 @@ def raw(expr: Expr) -> str:
     match expr:
         case Const(value, kind):
             return literal(encode(value, kind))
-        case Out() | Param() | Item() | RunField() | Cell() | Best():
+        case Out() | Param() | Item() | RunField() | Status() | Cell() | Best():
             return ref(expr)
         case Either(choices, kind):
             return _either(choices, kind)

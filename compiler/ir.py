@@ -151,7 +151,11 @@ class Loop(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One node of a graph."""
+    """One node of a graph.
+
+    It waits until the tasks in `after` have ended well, and those in `ended` in one of the ways beside them.
+    One that runs `NOTHING` is there for what it waits for: the graph has not ended well before that has.
+    """
 
     name: str
     template: str
@@ -160,13 +164,22 @@ class Task(NamedTuple):
     when: Expr | None
     loop: Loop | None
     place: Place
+    ended: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+NOTHING = ""
+"""The template of a task that runs nothing."""
 
 
 class Graph(NamedTuple):
-    """Tasks, each of which runs when those it waits for have ended."""
+    """Tasks, each of which runs when those it waits for have ended.
+
+    `whole`: it fails only when all its tasks have ended.
+    """
 
     tasks: tuple[Task, ...]
     parallelism: int | None = None
+    whole: bool = False
 
 
 class Template(NamedTuple):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes
 from flowdsl.compiler.command import command_line
+from flowdsl.compiler.ends import musts, parameters_of
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
     PLAIN,
@@ -94,8 +95,14 @@ class Lowering:
         name = slug(str(options.get("name", owner.name)))
         entry = self.names.name(owner.name, f"pipeline {owner.name}")
         self._graphs[id(root)] = entry
-        self._reserve(root)
+        ending = self.planner.ending(root)
+        leave = None
+        if ending is not None:
+            leave = self._graphs[id(ending)] = self.names.name(f"{owner.name}-exit", f"exit {owner.name}")
+        self._reserve([root] if ending is None else [root, ending])
         self._graph(root, entry)
+        if ending is not None and leave is not None:
+            self._graph(ending, leave)
         parameters = tuple(
             (port, _default(p))
             for p in owner.signature.parameters
@@ -108,14 +115,14 @@ class Lowering:
         claims = tuple((volume_name(volume.name), volume.name) for volume in self.planner.volumes.values())
         places = {option: _option(owner, option) for option in owner.options}
         return ir.Program(
-            name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places
+            name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places, leave
         )
 
     # --- names -------------------------------------------------------------------------------------
 
-    def _reserve(self, root: GraphPlan) -> None:
+    def _reserve(self, roots: list[GraphPlan]) -> None:
         """Names for the templates of steps: the declared options keep the plain name."""
-        graphs = self._met(root)
+        graphs = [one for root in roots for one in self._met(root)]
         for leaf in self._leaves.values():
             for call in leaf.plans:
                 call.keyed = leaf.keyed
@@ -184,12 +191,18 @@ class Lowering:
         place = _definition(plan.owner)
         position = len(self.templates)
         tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
+        ended = any(task.ended for task in tasks)
+        if ended:
+            tasks = (*tasks, *musts(tasks))
         signature = plan.owner.signature
         ins = [
             one
             for p in signature.parameters
             for one in inputs(p.name, plan.forms.get(p.name, PLAIN), p.type, in_pod=False)
         ]
+        if plan.prefix:  # Argo gives it the parameters of the run
+            used = parameters_of(tasks)
+            ins = [one for one in ins if one.name in used]
         ins.extend(_hidden(plan.needs_at and not plan.root, plan.needs_index))
         outs = [
             output for out, carried in plan.results.items() for output in self._handed_on(plan, out, carried)
@@ -197,7 +210,7 @@ class Lowering:
         if plan.body:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         own = plan.own
-        graph = ir.Graph(tasks, own.parallelism)
+        graph = ir.Graph(tasks, own.parallelism, ended)
         asked = ir.Settings(control=own.control)
         template = ir.Template(name, tuple(ins), tuple(outs), graph, place, own.places, asked)
         self.templates.insert(position, template)
@@ -260,7 +273,9 @@ class Lowering:
                 arguments += (ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT),)
             if index and graph.looped:
                 arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
-        return ir.Task(plan.name, template, arguments, tuple(plan.after), plan.condition, None, call.site)
+        ended = tuple(plan.ended.items())
+        after = tuple(plan.after)
+        return ir.Task(plan.name, template, arguments, after, plan.condition, None, call.site, ended)
 
     def _wants(self, graph: GraphPlan, plan: CallPlan) -> tuple[bool, bool]:
         """Whether the template of a call takes the place and the number of the item."""
@@ -309,7 +324,7 @@ class Lowering:
         arguments = self._arguments(given)
         at, _ = self._wants(graph, plan)
         if at:
-            here: Expr = Const(plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
             arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
         arguments += (ir.Argument(INDEX, "parameter", index, t.TEXT),)
         keep_going = loop.kind == "sweep"

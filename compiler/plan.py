@@ -47,12 +47,13 @@ from flowdsl.expr import (
     Ran,
     Rows,
     RunField,
+    Status,
     children,
     leaves,
 )
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
-from flowdsl.trace import Call
+from flowdsl.trace import Call, regions
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class CallPlan:
         "beside",
         "call",
         "condition",
+        "ended",
         "inner",
         "items",
         "keyed",
@@ -102,6 +104,7 @@ class CallPlan:
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
         self.after: dict[str, None] = {}
+        self.ended: dict[str, tuple[str, ...]] = {}  # tasks it waits for, by how they may have ended
 
     @property
     def large(self) -> bool:
@@ -156,6 +159,7 @@ class GraphPlan:
         self.looped = looped  # runs inside a loop, so its files need the number of the item
         self.body = body  # is what the loop runs, so it hands on the number
         self.root = False
+        self.prefix = ""  # of the places of its tasks in the run
         self.calls: list[CallPlan] = []
         self.by_call: dict[int, CallPlan] = {}
         self.results: dict[str, Carried] = {}
@@ -172,7 +176,7 @@ class GraphPlan:
 
     def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
         """Where in the run a call stands: part of the key of its files."""
-        return (plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
+        return (self.prefix + plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
 
 
 class Planner:
@@ -217,6 +221,17 @@ class Planner:
                 forms[parameter.name] = Absent()
         return self.graph(owner, forms)
 
+    def ending(self, root: GraphPlan) -> GraphPlan | None:
+        """The plan of what runs when a run of the root pipeline has ended, if it says so."""
+        graph = self.trace.ending(self.trace.graphs[id(root.owner)])
+        if graph is None:
+            return None
+        plan = GraphPlan(root.owner, root.forms, False, False)
+        # No task is called so: its files are apart from those of the run.
+        plan.root, plan.prefix = True, "on_exit."
+        _Graph(self, plan, graph).run()
+        return plan
+
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""
         self.volumes.setdefault(volume.name, volume)
@@ -250,6 +265,8 @@ class _Graph:
         region = call.region
         while region is not None:
             self._wait(plan, region.condition)
+            if region.ended is not None:
+                plan.ended.setdefault(self.names[id(region.ended)], region.results)
             region = region.parent
         for expr in call.arguments.values():
             if type(expr) is not Const:
@@ -269,6 +286,8 @@ class _Graph:
             forms.pop(INDEX, None)
             body = call.loop is not None
             plan.sub = self.planner.graph(call.target, forms, looped=looped, body=body, own=own(call))
+        for name in plan.ended:
+            plan.after.pop(name, None)
 
     def _wait(self, plan: CallPlan, expr: Expr) -> None:
         for leaf in leaves(expr):
@@ -280,7 +299,8 @@ class _Graph:
     def _condition(self, region: Region | None) -> Expr | None:
         conditions: list[Expr] = []
         while region is not None:
-            conditions.append(self.resolve(region.condition, region.parent))
+            if region.ended is None:
+                conditions.append(self.resolve(region.condition, region.parent))
             region = region.parent
         if not conditions:
             return None
@@ -550,6 +570,8 @@ class _Graph:
                 return Best(maker.name, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
             case Either(choices, kind):
                 return self._choices(choices, kind, region)
+            case Status(task, kind):
+                return Status(self.names[id(task)], kind)
             case Op(op, args, kind):
                 return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
             case Join(parts):
@@ -579,13 +601,18 @@ class _Graph:
         last = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind), region)
         if isinstance(last, Either) and region is None:
             last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
-        if isinstance(first, Out) and isinstance(first.task, Call):
+        ended = [one.ended for one in regions(region) if one.ended is not None]
+        if isinstance(first, Out) and isinstance(first.task, Call) and first.task not in ended:
             made = Out(self.names[id(first.task)], first.name, first.type)
             if isinstance(first.type, t.Maybe):  # `null` and not having run are the same
                 return Either((self.resolve(first, region), last), kind)
             return Either((made, last), kind)
         makers = [leaf.task for leaf in leaves(first) if isinstance(leaf, (Out, Rows, Best))]
-        asked = [Ran(self.names[id(task)]) for task in makers if isinstance(task, Call) and task.region]
+        asked = [
+            Ran(self.names[id(task)])
+            for task in makers
+            if isinstance(task, Call) and (task.region or task in ended)
+        ]
         resolved = self.resolve(first, region)
         if not asked:
             return Either((resolved, last), kind)

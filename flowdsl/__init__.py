@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flowdsl.control import either, otherwise, unless, when
+from flowdsl.ending import Ended, on_exit, on_failure
 from flowdsl.gpu import GPU
 from flowdsl.loop import Sweep, fan_out, sweep
 from flowdsl.pipeline import Pipeline, pipeline
@@ -24,6 +25,7 @@ from flowdsl.volume import Secret, Volume
 
 __all__ = [
     "GPU",
+    "Ended",
     "Mutex",
     "Pipeline",
     "Retry",
@@ -43,6 +45,8 @@ __all__ = [
     "maximize",
     "minimize",
     "normal",
+    "on_exit",
+    "on_failure",
     "otherwise",
     "output",
     "pipeline",

@@ -120,7 +120,7 @@ def _begin(trace: Trace, body: object, site: Site) -> Call | None:
 
         trace_graph(trace, body._definition, site)  # pyright: ignore[reportPrivateUsage] -- as in call.py
     elif not isinstance(body, Step):
-        trace.report("NotABody", Argument(site, position=0), (), have=_said(body))
+        trace.report("NotABody", Argument(site, position=0), (), have=said(body))
         return None
     return begin(trace, cast("Step[..., Any] | Pipeline[..., Any]", body), site)
 
@@ -131,7 +131,7 @@ def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: 
     trace.graph.calls.append(call)
 
 
-def _said(thing: object) -> str:
+def said(thing: object) -> str:
     """What was given, for a message; never the text of a run-time value."""
     if is_value(thing):
         return "a run-time value"
@@ -169,7 +169,7 @@ def _named(trace: Trace, call: Call, over: Any, site: Site) -> Mapping[str, Any]
             trace.report("EmptyOver", Argument(site, "over"))
         return named
     first = next(iter(call.target.signature.by_name), "parameter")
-    have = "a search space" if type(over) is Space else _said(over)
+    have = "a search space" if type(over) is Space else said(over)
     trace.report("OverNotNamed", Argument(site, "over"), (), have=have, parameter=first)
     return {}
 
@@ -294,7 +294,7 @@ def _product(columns: dict[str, list[Expr]]) -> list[dict[str, Expr]]:
 def _objective(trace: Trace, call: Call, objective: object, site: Site) -> None:
     place = Argument(site, "objective")
     if not isinstance(objective, Objective):
-        trace.report("NotAnObjective", place, (), have=_said(objective))
+        trace.report("NotAnObjective", place, (), have=said(objective))
         return
     outs = {out.name: out.type for out in t.outputs(call.target.signature.returns)}
     metric = cast("object", objective.metric)

@@ -851,3 +851,56 @@ class OutOfPlace(Finding):
     label = "not in the body of a pipeline"
     help = "do this inside a step"
     problem: str
+
+
+class NoTaskToEnd(Finding):
+    """The end of something that is no task of this pipeline."""
+
+    code = "FD709"
+    title = "`{word}` takes the result of a task of this pipeline, not {have}"
+    label = "not the result of a task"
+    help = (
+        "pass what the call of a step, a pipeline or a loop returned; without it, the end of the run is meant"
+    )
+    word: str
+    have: str
+
+
+class EndInsideEnd(Finding):
+    """The end of a run asked for among the tasks that run at its end."""
+
+    code = "FD710"
+    title = "`on_exit()` stands in a block that itself runs at the end of the run"
+    label = "the run has ended already"
+    help = "call its tasks in the block around it"
+
+
+class EndOfAPart(Finding):
+    """The end of a run asked for in a pipeline that another one calls."""
+
+    code = "FD711"
+    title = "`{word}()` is for the end of a run, and `{pipeline}` is called as a part of one"
+    label = "Argo knows one end of a run"
+    help = "write `with {word}(result):` where `{pipeline}` is called, with a result of that call"
+    word: str
+    pipeline: str
+
+
+class EndUnderCondition(Finding):
+    """The end of a run asked for inside a condition."""
+
+    code = "FD712"
+    title = "`{word}()` stands in a block that runs only under a condition"
+    label = "a run ends whether the condition holds or not"
+    help = "take it out of that block, and put a `when` inside of it"
+    word: str
+
+
+class SeveralEnds(Finding):
+    """The end of several tasks where one is asked for."""
+
+    code = "FD713"
+    title = "`{word}` takes a result of one task, and this value is made of several"
+    label = "of several tasks"
+    help = "write one block for each of them"
+    word: str

@@ -43,6 +43,8 @@ def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
         for key in metadata:
             origins.setdefault((id(metadata), key), program.places["name"])
     spec: Json = {"entrypoint": program.entrypoint}
+    if program.exit is not None:
+        spec["onExit"] = program.exit
     for field, option in _SPEC.items():
         if option in options:
             spec[field] = {"secondsAfterCompletion": options[option]} if option == "ttl" else options[option]

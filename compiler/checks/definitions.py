@@ -154,7 +154,7 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 def calls(graph: Graph) -> Iterator[Diagnostic]:
     """A pipeline that calls nothing: Argo takes no graph without tasks."""
-    if not graph.calls and is_function(graph.owner.plain):
+    if not graph.calls and graph.around is None and is_function(graph.owner.plain):
         yield Diagnostic(mistakes.EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
 
 
