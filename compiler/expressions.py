@@ -200,6 +200,8 @@ def raw(expr: Expr) -> str:
             return literal_with_tags(text_of(expr, expr.type))
         case Op("?:", (asked, one, two)):
             return f"({formula(asked)} ? {raw(one)} : {raw(two)})"
+        case Op("numbers" | "failed"):
+            return f"toJSON({formula(expr)})"
         case Get() if not t.is_text(expr.type):
             return f"toJSON({formula(expr)})"
         case Get():
@@ -252,7 +254,7 @@ def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
 def shown(expr: Expr) -> str:
     """The formula whose result, written into text by Argo, is the text of the value."""
     match expr:
-        case Op("?:"):
+        case Op("?:" | "numbers" | "failed"):
             return raw(expr)
         case Op() | Ran():
             return formula(expr)
@@ -277,6 +279,12 @@ def formula(expr: Expr) -> str:
             return f" {_OPERATORS[operator]} ".join(f"({formula(arg)})" for arg in args)
         case Op("?:", (asked, one, two)):
             return f"({formula(asked)} ? {formula(one)} : {formula(two)})"
+        case Op("numbers", (end,)):
+            return f"0..{_operand(end)}-1"
+        case Op("failed", (rows, items, *outer)):
+            last = f"{items.value - 1}" if isinstance(items, Const) else f"{_count(items)}-1"
+            index = " + ".join([*map(raw, outer), "'/'", "string(#)"])
+            return f"filter(0..{last}, not(({index}) in map(fromJSON({raw(rows)}), #['flowdsl-index'])))"
         case Op("/", (left, right)) if not (isinstance(right, Const) and right.value):
             # Argo would go on with an infinity.
             divisor = _operand(right)
@@ -297,6 +305,13 @@ def formula(expr: Expr) -> str:
             return f"int({found})" if kind == t.INT else found
         case _:
             return _converted(raw(expr), expr.type)
+
+
+def _count(items: Expr) -> str:
+    """The formula for the length of a list."""
+    if isinstance(items, Op) and items.op == "numbers":
+        return _operand(items.args[0])
+    return f"len(fromJSON({raw(items)}))"
 
 
 def _is_number(expr: Expr) -> bool:

@@ -327,14 +327,13 @@ class Lowering:
             here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
             arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
         arguments += (ir.Argument(INDEX, "parameter", index, t.TEXT),)
-        keep_going = loop.kind == "sweep"
         task = ir.Task(
             slug(call.target.name),
             body,
             arguments,
             (),
             None,
-            ir.Loop(plan.items, plan.over, keep_going, tuple(plan.beside)),
+            ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside)),
             call.site,
         )
         ins = [
@@ -344,7 +343,7 @@ class Lowering:
         ]
         ins.extend(_hidden(at and not graph.root, graph.looped))
         outs: tuple[ir.Output, ...] = ()
-        if t.outputs(call.target.signature.returns):
+        if t.outputs(call.target.signature.returns) or loop.keep_going:
             rows = Out(task.name, "", t.JSON)
             outs = (ir.Output("results", "parameter", None, rows, "[]" if plan.items is None else None),)
         self.templates.insert(

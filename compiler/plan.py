@@ -572,6 +572,9 @@ class _Graph:
                 return self._choices(choices, kind, region)
             case Status(task, kind):
                 return Status(self.names[id(task)], kind)
+            case Op("failed", args, kind):
+                outer = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
+                return Op("failed", (*(self.resolve(arg, region) for arg in args), *outer), kind)
             case Op(op, args, kind):
                 return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
             case Join(parts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flowdsl.control import either, otherwise, unless, when
 from flowdsl.ending import Ended, on_exit, on_failure
 from flowdsl.gpu import GPU
+from flowdsl.items import failed, numbers
 from flowdsl.loop import Sweep, fan_out, sweep
 from flowdsl.pipeline import Pipeline, pipeline
 from flowdsl.retry import Mutex, Retry, Semaphore
@@ -38,6 +39,7 @@ __all__ = [
     "command",
     "container",
     "either",
+    "failed",
     "fan_out",
     "grid",
     "integer",
@@ -45,6 +47,7 @@ __all__ = [
     "maximize",
     "minimize",
     "normal",
+    "numbers",
     "on_exit",
     "on_failure",
     "otherwise",

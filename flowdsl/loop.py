@@ -48,18 +48,21 @@ def fan_out(
     *,
     over: Mapping[str, object] | Grid,
     parallel: int | None = None,
+    keep_going: bool = False,
     **fixed: object,
 ) -> list[R]:
     """Run a step or pipeline once for each item of `over`, at most `parallel` at a time.
 
     `over={"shard": shards}` names a parameter and its list, known now or made by a step; several
     lists are walked together, `grid(a=[...], b=[...])` is their product. `fixed` are the arguments
-    that all items share. The results come in the order of the items.
+    that all items share. The results come in the order of the items. An item that fails fails the run;
+    with `keep_going` it is left out of the results, and `failed(results)` has its number.
     """
     trace = needed("fan_out")
     site = here()
     loop = Loop("fan_out", site)
     loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel)
+    loop.keep_going = _flag(trace, site, "keep_going", keep_going)
     call = _begin(trace, body, site)
     if call is None:
         return cast("list[R]", value(Poison()))
@@ -150,6 +153,13 @@ def count(trace: Trace, site: Site, word: str, given: object) -> int | None:
         trace.report("BadCount", Argument(site, word), (), word=word, have=shown(given))
         return None
     return given
+
+
+def _flag(trace: Trace, site: Site, word: str, given: object) -> bool:
+    if type(given) is bool:
+        return given
+    trace.report("NotAFlag", Argument(site, word), (), word=word, have=shown(given))
+    return False
 
 
 def _minimum(trace: Trace, loop: Loop, bound: object) -> int:

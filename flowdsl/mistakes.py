@@ -904,3 +904,55 @@ class SeveralEnds(Finding):
     label = "of several tasks"
     help = "write one block for each of them"
     word: str
+
+
+class NotACount(Finding):
+    """Something that is no whole number where a count of the run is wanted."""
+
+    code = "FD720"
+    title = "`numbers` takes a whole number, not {have}"
+    label = "this is {have}"
+    help = "pass the int that a step returned, or an int parameter of the pipeline"
+    have: str
+
+
+class NotResults(Finding):
+    """Something that is not the results of a loop."""
+
+    code = "FD721"
+    title = "`failed` takes the results of a loop, not {have}"
+    label = "not what a loop returned"
+    help = "pass what `fan_out(..., keep_going=True)` returned, or `.results` of a sweep"
+    have: str
+
+
+class NeverIncomplete(Finding):
+    """The failed items of a loop that fails as soon as one of its items does."""
+
+    code = "FD722"
+    title = "the run fails when an item of this loop over `{step}` does, so none is ever missing here"
+    label = "all items succeeded"
+    help = "add `keep_going=True` to its `fan_out`, or leave `failed` out"
+    step: str
+
+
+class NotAFlag(Finding):
+    """Something that is neither True nor False."""
+
+    code = "FD723"
+    title = "`{word}` is {have}, neither True nor False"
+    label = "this is {have}"
+    help = "write True or False: it is fixed while compiling"
+    word: str
+    have: str
+
+
+class TooManyToName(Finding):
+    """The failed items of a very long loop."""
+
+    code = "FD724"
+    title = "`failed` of a loop with {items} items: {most} is the most"
+    label = "too many for an expression of Argo"
+    help = "let every item return its own number, and see in a step which are missing"
+    items: int
+    most: int

@@ -59,7 +59,7 @@ def regions(region: Region | None) -> Iterator[Region]:
 class Loop:
     """How a call is repeated: once for each row, or for each element of lists known only at run time."""
 
-    __slots__ = ("kind", "lists", "minimum", "objective", "parallel", "rows", "site")
+    __slots__ = ("keep_going", "kind", "lists", "minimum", "objective", "parallel", "rows", "site")
 
     def __init__(self, kind: str, site: Site) -> None:
         self.kind = kind  # "fan_out" or "sweep"
@@ -69,6 +69,7 @@ class Loop:
         self.parallel: int | None = None
         self.objective: Objective | None = None
         self.minimum = 1
+        self.keep_going = kind == "sweep"  # items that fail are left out
 
 
 class Call:

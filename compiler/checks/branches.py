@@ -122,7 +122,7 @@ def _within(region: Region | None, outer: Region) -> bool:
 
 
 def _holds_rows(expr: Expr) -> bool:
-    if isinstance(expr, Get) and _indexed(expr):
+    if (isinstance(expr, Get) and _indexed(expr)) or (isinstance(expr, Op) and expr.op == "failed"):
         return False
     return isinstance(expr, Rows) or any(_holds_rows(child) for child in children(expr))
 
