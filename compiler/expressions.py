@@ -283,8 +283,8 @@ def formula(expr: Expr) -> str:
             return f"0..{_operand(end)}-1"
         case Op("failed", (rows, items, *outer)):
             last = f"{items.value - 1}" if isinstance(items, Const) else f"{_count(items)}-1"
-            index = " + ".join([*map(raw, outer), "'/'", "string(#)"])
-            return f"filter(0..{last}, not(({index}) in map(fromJSON({raw(rows)}), #['flowdsl-index'])))"
+            place = " + ".join([*map(raw, outer), "'/'", "string(#)"])
+            return f"filter(0..{last}, not(({place}) in map(fromJSON({raw(rows)}), #['flowdsl-index'])))"
         case Op("/", (left, right)) if not (isinstance(right, Const) and right.value):
             # Argo would go on with an infinity.
             divisor = _operand(right)
