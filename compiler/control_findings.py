@@ -137,12 +137,12 @@ class NothingAtTheEnd(Finding):
 
 
 class MayHaveFailed(Finding):
-    """A result of the very task that a block runs after, however it ended."""
+    """A result of a task that may fail, or of the task that a block runs after however it ended."""
 
     code = "FD717"
     title = "`{task}` may have failed, and then its result is not there"
-    label = "this block runs however `{task}` ended"
-    help = "choose: `either(value, other)`; or use the value outside of the block"
+    label = "not there if `{task}` failed"
+    help = "say what to take then: `either(value, other)`"
     task: str
 
 

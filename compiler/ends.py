@@ -24,7 +24,8 @@ def musts(tasks: tuple[ir.Task, ...]) -> Iterator[ir.Task]:
     minded = {name for task in tasks for name in task.after}
     taken = {task.name for task in tasks}
     places = {task.name: task.place for task in tasks}
-    for name in dict.fromkeys(name for task in tasks for name, _ in task.ended):
+    waited = (name for task in tasks for name, results in task.ended if "Failed" in results)
+    for name in dict.fromkeys(waited):
         if name not in minded:
             own = f"{name}-must-succeed"
             while own in taken:

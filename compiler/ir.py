@@ -154,6 +154,7 @@ class Task(NamedTuple):
     """One node of a graph.
 
     It waits until the tasks in `after` have ended well, and those in `ended` in one of the ways beside them.
+    One that `may_fail` does so without its graph; no task of that graph waits for another.
     One that runs `NOTHING` is there for what it waits for: the graph has not ended well before that has.
     """
 
@@ -165,6 +166,7 @@ class Task(NamedTuple):
     loop: Loop | None
     place: Place
     ended: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    may_fail: bool = False
 
 
 NOTHING = ""

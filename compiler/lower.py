@@ -29,14 +29,15 @@ from flowdsl.compiler.forms import (
 from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
-from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
+from flowdsl.compiler.plan import AT, INDEX, STATUS, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import IN, OUT, Writer, layout
 from flowdsl.compiler.script import script
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, RunField, children
+from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, Ran, RunField, Status, children
 from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition, Place
+from flowdsl.run import OUTCOME
 from flowdsl.signature import MISSING, Parameter
 from flowdsl.step import StepDef
 
@@ -159,7 +160,7 @@ class Lowering:
             call = plan.call
             step = call.target
             assert isinstance(step, StepDef)
-            given = plan.arguments if call.loop is None else plan.inner
+            given = plan.inner if call.may_fail or call.loop is not None else plan.arguments
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
             options = _spelled(self._setting(call)) if call.options else ""
             key = id(step), options, forms
@@ -191,7 +192,7 @@ class Lowering:
         place = _definition(plan.owner)
         position = len(self.templates)
         tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
-        ended = any(task.ended for task in tasks)
+        ended = any("Failed" in results for task in tasks for _, results in task.ended)
         if ended:
             tasks = (*tasks, *musts(tasks))
         signature = plan.owner.signature
@@ -263,9 +264,12 @@ class Lowering:
 
     def _task(self, graph: GraphPlan, plan: CallPlan) -> ir.Task:
         call = plan.call
-        template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
+        if call.may_fail:
+            template = self._guarded(graph, plan)
+        else:
+            template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
         arguments = self._arguments(plan.arguments)
-        if call.loop is None:
+        if call.loop is None and not call.may_fail:
             arguments += self._places(graph, plan, None)
         else:
             at, index = self._wants(graph, plan)
@@ -315,7 +319,7 @@ class Lowering:
         call = plan.call
         loop = call.loop
         assert loop is not None
-        name = self.names.name(plan.name, f"loop {graph.owner.name} {plan.name}")
+        name = self.names.name(plan.name, f"loop {self._within(graph)} {plan.name}")
         position = len(self.templates)
         body = self._body(graph, plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
@@ -351,6 +355,48 @@ class Lowering:
             ir.Template(name, tuple(ins), outs, ir.Graph((task,), loop.parallel), call.site, {}),
         )
         return name
+
+    def _within(self, graph: GraphPlan) -> str:
+        """A graph, for the difference of what stands in it: a pipeline may come in several forms."""
+        name = self._graphs[id(graph)]
+        return graph.owner.name if name == slug(graph.owner.name) else f"{graph.owner.name} as {name}"
+
+    def _guarded(self, graph: GraphPlan, plan: CallPlan) -> str:
+        """The template of a call that may fail: a graph of its own, which then succeeds and says how it went."""
+        call = plan.call
+        name = self.names.name(f"try-{plan.name}", f"try {self._within(graph)} {plan.name}")
+        position = len(self.templates)
+        body = self._body(graph, plan)
+        at, index = self._wants(graph, plan)
+        arguments = self._arguments(plan.inner)
+        if at:
+            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+            arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
+        if index:
+            arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
+        task = ir.Task(slug(call.target.name), body, arguments, (), None, None, call.site, may_fail=True)
+        ins = [
+            one
+            for parameter, (form, _, kind) in plan.arguments.items()
+            for one in inputs(parameter, form, kind, in_pod=False)
+        ]
+        ins.extend(_hidden(at and not graph.root, index))
+        outs = [ir.Output(STATUS, "parameter", None, Status(task.name, OUTCOME))]
+        for port in self._handed(plan):
+            there = Out(task.name, port, t.TEXT)
+            value = Op("?:", (Ran(task.name), there, Const("", t.TEXT)), t.TEXT)
+            outs.append(ir.Output(port, "parameter", None, value))
+        alone = ir.Graph((task,))
+        self.templates.insert(position, ir.Template(name, tuple(ins), tuple(outs), alone, call.site, {}))
+        return name
+
+    @staticmethod
+    def _handed(plan: CallPlan) -> list[str]:
+        """The parameters that a call hands on: values, and where its files are."""
+        if plan.sub is not None:
+            return [port for name, one in plan.sub.results.items() for port, _ in ports(name, one.form)]
+        outs = t.outputs(plan.call.target.signature.returns)
+        return [out.name for out in outs if not t.holds_file(out.type) or out.name in plan.keyed]
 
     # --- pods --------------------------------------------------------------------------------------
 

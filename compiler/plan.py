@@ -53,7 +53,7 @@ from flowdsl.expr import (
 )
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
-from flowdsl.trace import Call, regions
+from flowdsl.trace import FAILED, Call, regions
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from flowdsl.volume import Volume
 
 AT, INDEX = "flowdsl-at", "flowdsl-index"
+STATUS = "flowdsl-status"
+"""What a task that may fail hands on besides: how it ended."""
 
 LARGE = 500
 """Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
@@ -266,14 +268,19 @@ class _Graph:
         while region is not None:
             self._wait(plan, region.condition)
             if region.ended is not None:
-                plan.ended.setdefault(self.names[id(region.ended)], region.results)
+                results = ("Succeeded",) if region.ended.may_fail else region.results
+                plan.ended.setdefault(self.names[id(region.ended)], results)
             region = region.parent
         for expr in call.arguments.values():
             if type(expr) is not Const:
                 self._wait(plan, expr)
         is_graph = isinstance(call.target, PipelineDef)
         parameters = call.target.signature.by_name
-        if call.loop is None:
+        if call.may_fail:
+            for name, expr in call.arguments.items():
+                self._shared(plan, name, expr, parameters[name].type)
+            given = plan.inner
+        elif call.loop is None:
             for name, expr in call.arguments.items():
                 plan.arguments[name] = self.carry(expr, parameters[name].type, call, crossing=is_graph)
             given = plan.arguments
@@ -301,11 +308,23 @@ class _Graph:
         while region is not None:
             if region.ended is None:
                 conditions.append(self.resolve(region.condition, region.parent))
+            elif region.ended.may_fail and region.results == FAILED:
+                conditions.append(Op("not", (self._ran(region.ended),), t.BOOL))
             region = region.parent
         if not conditions:
             return None
         conditions.reverse()
         return conditions[0] if len(conditions) == 1 else Op("&", tuple(conditions), t.BOOL)
+
+    def _ran(self, task: Call) -> Expr:
+        """Whether a task has run and succeeded. One that may fail hands on whether it did."""
+        name = self.names[id(task)]
+        if not task.may_fail:
+            return Ran(name)
+        status: Expr = Out(name, STATUS, t.TEXT)
+        if task.region is not None:
+            status = Either((status, Const("", t.TEXT)), t.TEXT)
+        return Op("==", (status, Const("Succeeded", t.TEXT)), t.BOOL)
 
     # --- loops -------------------------------------------------------------------------------------
 
@@ -481,7 +500,7 @@ class _Graph:
         self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
     ) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(task)]
-        if maker.sub is None and not crossing and task.region is None:
+        if maker.sub is None and not crossing and task.region is None and not task.may_fail:
             return File(False), [Out(maker.name, name, expr.type)]
         form = self._made(maker, name)
         return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]
@@ -570,6 +589,8 @@ class _Graph:
                 return Best(maker.name, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
             case Either(choices, kind):
                 return self._choices(choices, kind, region)
+            case Status(Call(may_fail=True) as task, kind):
+                return Out(self.names[id(task)], STATUS, kind)
             case Status(task, kind):
                 return Status(self.names[id(task)], kind)
             case Op("failed", args, kind):
@@ -605,16 +626,17 @@ class _Graph:
         if isinstance(last, Either) and region is None:
             last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
         ended = [one.ended for one in regions(region) if one.ended is not None]
-        if isinstance(first, Out) and isinstance(first.task, Call) and first.task not in ended:
-            made = Out(self.names[id(first.task)], first.name, first.type)
+        maker = first.task if isinstance(first, Out) and isinstance(first.task, Call) else None
+        if isinstance(first, Out) and maker is not None and maker not in ended and not maker.may_fail:
+            made = Out(self.names[id(maker)], first.name, first.type)
             if isinstance(first.type, t.Maybe):  # `null` and not having run are the same
                 return Either((self.resolve(first, region), last), kind)
             return Either((made, last), kind)
         makers = [leaf.task for leaf in leaves(first) if isinstance(leaf, (Out, Rows, Best))]
         asked = [
-            Ran(self.names[id(task)])
+            self._ran(task)
             for task in makers
-            if isinstance(task, Call) and (task.region or task in ended)
+            if isinstance(task, Call) and (task.region or task in ended or task.may_fail)
         ]
         resolved = self.resolve(first, region)
         if not asked:

@@ -53,6 +53,11 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
         place = target._override_site
         call.name = options.pop("name", None)
         after = options.pop("after", ())
+        may_fail = options.pop("may_fail", False)
+        if type(may_fail) is not bool:
+            have = "a run-time value" if is_value(may_fail) else repr(may_fail)
+            trace.report("NotAFlag", Argument(place, "may_fail"), (), word="may_fail", have=have)
+        call.may_fail = may_fail is True
         call.after = tuple(waited(trace, graph, after, Argument(place, "after")))
         call.options = options
         _arrive(trace, options)

@@ -130,6 +130,8 @@ def _begin(trace: Trace, body: object, site: Site) -> Call | None:
 
 def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: Mapping[str, object]) -> None:
     call.loop = loop
+    loop.keep_going |= call.may_fail
+    call.may_fail = False  # what may fail are the items
     call.arguments = bind(trace, call.target, (), fixed, call.site, names)
     trace.graph.calls.append(call)
 

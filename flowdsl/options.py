@@ -61,6 +61,7 @@ class CallOptions(StepOptions, total=False):
 
     name: str
     after: Sequence[object]
+    may_fail: bool
 
 
 class PipelineOptions(TypedDict, total=False):
@@ -82,6 +83,7 @@ class SubgraphOptions(TypedDict, total=False):
 
     name: str
     after: object
+    may_fail: bool
     parallelism: int
     retries: int | Retry
     locks: Sequence[Mutex | Semaphore]

@@ -80,6 +80,7 @@ class Call:
         "arguments",
         "graph",
         "loop",
+        "may_fail",
         "name",
         "options",
         "override",
@@ -101,6 +102,7 @@ class Call:
         self.after: tuple[Call, ...] = ()
         self.region: Region | None = None
         self.loop: Loop | None = None
+        self.may_fail = False  # without the graph around it
 
     def argument(self, name: str) -> Argument:
         """The place of the argument for a parameter."""

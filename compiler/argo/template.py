@@ -112,9 +112,9 @@ class Writer:
         if task.when is not None:
             found["when"] = "false" if task.template == ir.NOTHING else condition(task.when)
         loop = task.loop
+        if task.may_fail or (loop is not None and loop.keep_going):
+            found["continueOn"] = {"failed": True, "error": True}
         if loop is not None:
-            if loop.keep_going:
-                found["continueOn"] = {"failed": True, "error": True}
             if loop.items is not None:
                 found["withItems"] = list(loop.items)
             else:

@@ -62,10 +62,9 @@ def uses(graph: Graph) -> Iterator[Use]:
 def _harmless(expr: Expr, call: Call, graph: Graph) -> bool:
     """Whether nothing can be wrong, as with a constant: the output of a task of this graph that always runs."""
     if type(expr) is Out and isinstance(expr.task, Call):
-        certain = expr.task.region is None and expr.task.graph is graph
-        return certain and (
-            call.region is None or all(one.ended is not expr.task for one in regions(call.region))
-        )
+        task = expr.task
+        sure = task.region is None and task.graph is graph and not task.may_fail
+        return sure and all(one.ended is not task for one in regions(call.region))
     return False
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from flowdsl.step import StepDef
     from flowdsl.trace import Graph
 
-_CALL_OPTIONS = ("name", "after")
+_CALL_OPTIONS = ("name", "after", "may_fail")
 _WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
 _WORDS = {"python": "step", "container": "container"}
 

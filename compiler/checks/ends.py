@@ -63,7 +63,11 @@ def _needed(expr: Expr) -> Iterator[object]:
 
 
 def _failed(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnostic]:
-    """Results of a task, in a block that runs however the task ended."""
+    """Results of a task that may fail, and of any in a block that runs however it ended."""
+    for task in _needed(expr):
+        if isinstance(task, Call) and task.may_fail:
+            yield Diagnostic(findings.MayHaveFailed(task.target.name), place)
+            return
     for one in regions(region):
         if one.ended is not None and any(task is one.ended for task in _needed(expr)):
             related = (Related(one.site, "runs when it has ended"),)
