@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
+from flowdsl.compiler.control_findings import NotYetKnown
 from flowdsl.compiler.forms import PLAIN, File, Form
 from flowdsl.compiler.ports import IN, OUT
 from flowdsl.diagnostic import Diagnostic, near
-from flowdsl.expr import Const, Expr, InPod, Join, Param, leaves
+from flowdsl.expr import Const, Expr, InPod, Join, Param, RunField, leaves
 from flowdsl.grammar.names import is_env_name
 from flowdsl.lift import text
 from flowdsl.place import Argument, Definition, Place, Site
+from flowdsl.run import AT_THE_END
 from flowdsl.step import Commanded, describe
 from flowdsl.trace import DAMAGED, Trace, start, stop
 from flowdsl.value import expr_of, is_value
@@ -115,7 +117,7 @@ def _read(definition: StepDef, said: Commanded, found: list[Diagnostic]) -> Comm
 
 def _word(definition: StepDef, argument: object, where: str, place: Place, found: list[Diagnostic]) -> Expr:
     if is_value(argument):
-        return expr_of(argument)
+        return _steady(expr_of(argument), place, found)
     if isinstance(argument, (int, float)) and not isinstance(argument, bool):
         return Const(str(argument), t.TEXT)
     if not isinstance(argument, (str, PurePath)):
@@ -132,6 +134,13 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
 
             kind = language.DamagedText if DAMAGED.search(literal) else language.LiteralBraces
             found.append(Diagnostic(kind(), place))
+    return _steady(word, place, found)
+
+
+def _steady(word: Expr, place: Place, found: list[Diagnostic]) -> Expr:
+    """The same, if it is known whenever a step may run; else it is recorded."""
+    early = [leaf for leaf in leaves(word) if isinstance(leaf, RunField) and leaf.name in AT_THE_END]
+    found.extend(Diagnostic(NotYetKnown(leaf.name), place) for leaf in early)
     return word
 
 

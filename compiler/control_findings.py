@@ -162,5 +162,5 @@ class NotYetKnown(Finding):
     code = "FD719"
     title = "`run.{field}` is known only when the run has ended"
     label = "the run is going on"
-    help = "use it in a block of `on_exit()` or `on_failure()`"
+    help = "pass it as an argument in a block of `on_exit()` or `on_failure()`"
     field: str

@@ -28,7 +28,7 @@ def locks_inside(program: ir.Program) -> Iterator[Diagnostic]:
     wanted: tuple[ir.Lock, ...] = program.options.get("locks", ())
     if not locked:
         return
-    held: Held = dict.fromkeys(wanted, (program.name, program.places["locks"]))
+    held: Held = dict.fromkeys(wanted, (program.name, program.places.get("locks", program.place)))
     seen: set[tuple[str, frozenset[ir.Lock]]] = set()
     todo = [(name, held) for name in (program.entrypoint, program.exit) if name]
     while todo:

@@ -9,9 +9,10 @@ from flowdsl.compiler import control_findings as findings
 from flowdsl.compiler import ir, mistakes
 from flowdsl.compiler.expressions import literal
 from flowdsl.compiler.options.reading import Wrong, said, seconds, text_option
-from flowdsl.expr import Const, Join
+from flowdsl.expr import Const, Join, RunField
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
 from flowdsl.retry import Mutex, Retry, Semaphore
+from flowdsl.run import AT_THE_END
 from flowdsl.trace import parts
 from flowdsl.value import is_value
 
@@ -166,6 +167,8 @@ def _lock_name(written: object) -> Const | Join:
     fixed = [piece for piece in pieces if isinstance(piece, str)]
     for piece in fixed:
         text_option("name of Mutex", piece if piece.strip() else "x")
+    if any(isinstance(piece, RunField) and piece.name in AT_THE_END for piece in pieces):
+        raise Wrong(mistakes.RunTimeOption("name of Mutex"))
     if not pieces or any("/" in piece or not piece.isprintable() for piece in fixed):
         way = "write a text without `/`; `run.name` and other fields of the run may stand in it"
         wrong = findings.BadLockName(said(written), "the name of a mutex", "not the name of a mutex", way)

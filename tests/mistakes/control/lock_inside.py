@@ -13,3 +13,13 @@ def part() -> None:
 @pipeline(locks=[Mutex("gpu")])
 def nightly() -> None:
     part()
+
+
+@pipeline(locks=[Mutex("disk")])
+def inner() -> None:
+    train.options(locks=[Mutex("disk")])()
+
+
+@pipeline
+def weekly() -> None:
+    inner()
