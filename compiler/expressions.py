@@ -130,11 +130,13 @@ def _json(kind: t.Type) -> t.Type:
     return t.JSON if t.is_text(kind) or isinstance(kind, t.File) else kind
 
 
-#: What failed, as a list. Argo gives JSON in the text of a JSON string, and null where nothing failed.
+#: What failed, as a list. Argo gives JSON in the text of a JSON string, and null where nothing failed. A message
+#: may hold tags and `$`, which are escaped: two braces stand beside each other only inside the texts of JSON.
 _FAILURES = (
-    "toJSON(map(fromJSON(fromJSON(workflow.failures)) ?? [], "
+    "replace(replace(toJSON(map(fromJSON(fromJSON(workflow.failures)) ?? [], "
     "({'name': #.displayName, 'message': #.message, 'template': #.templateName, "
-    "'phase': #.phase, 'pod': #.podName, 'finished_at': string(#.finishedAt ?? '')})))"
+    "'phase': #.phase, 'pod': #.podName, 'finished_at': string(#.finishedAt ?? '')}))), "
+    "'{' + '{', '\\\\u007b\\\\u007b'), '$', '\\\\u0024')"
 )
 
 
