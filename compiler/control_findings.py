@@ -142,8 +142,9 @@ class MayHaveFailed(Finding):
     code = "FD717"
     title = "`{task}` may have failed, and then its result is not there"
     label = "not there if `{task}` failed"
-    help = "say what to take then: `either(value, other)`"
+    help = "{way}"
     task: str
+    way: str = "say what to take then: `either(value, other)`"
 
 
 class NotEndedHere(Finding):

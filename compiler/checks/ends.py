@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from flowdsl.trace import Region, Trace
 
 
+_LOOP = "take the results of a loop outside of such a block: with `keep_going=True` they are there if items failed"
+
+
 def ends(trace: Trace) -> Iterator[Diagnostic]:
     """What is wrong with the blocks for the end of a run or task, and with what is known only there."""
     known = _at_the_end(trace)
@@ -71,4 +74,10 @@ def _failed(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnos
     for one in regions(region):
         if one.ended is not None and any(task is one.ended for task in _needed(expr)):
             related = (Related(one.site, "runs when it has ended"),)
-            yield Diagnostic(findings.MayHaveFailed(one.ended.target.name), place, related)
+            name = one.ended.target.name
+            finding = (
+                findings.MayHaveFailed(name)
+                if one.ended.loop is None
+                else findings.MayHaveFailed(name, _LOOP)
+            )
+            yield Diagnostic(finding, place, related)

@@ -32,7 +32,8 @@ def settled(found: Mapping[str, Any]) -> ir.Control:
     )
 
 
-def _time(name: str, written: object) -> str:
+def timeout(name: str, written: object) -> str:
+    """A duration option as Argo reads it; raises `Wrong`."""
     seconds(name, written)
     return f"{written}s" if isinstance(written, int) or str(written).isdigit() else str(written)
 
@@ -64,7 +65,7 @@ def retries(name: str, written: object) -> ir.Retry:
         times[field] = None
         if given is not None:
             try:
-                times[field] = _time(f"{field} of Retry", given)
+                times[field] = timeout(f"{field} of Retry", given)
             except Wrong as wrong:
                 raise Wrong(wrong.finding, f"item:{field}") from None
     factor = (
@@ -186,4 +187,9 @@ def lock_said(lock: ir.Lock) -> str:
     return f"`{text}{key}`"
 
 
-READERS: dict[str, Reader] = {"retries": retries, "timeout": _time, "queue_timeout": _time, "locks": locks}
+READERS: dict[str, Reader] = {
+    "retries": retries,
+    "timeout": timeout,
+    "queue_timeout": timeout,
+    "locks": locks,
+}
