@@ -9,15 +9,17 @@ from flowdsl import types as t
 from flowdsl.compiler import kind_findings, mistakes
 from flowdsl.compiler.carry_text import argo_tags, control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import one_result, serves
+from flowdsl.compiler.control_findings import NotYetKnown
 from flowdsl.compiler.described import described
 from flowdsl.compiler.forms import PLAIN, File, Form
 from flowdsl.compiler.options.reading import is_mapping
 from flowdsl.compiler.ports import IN
 from flowdsl.diagnostic import Diagnostic, near
-from flowdsl.expr import Const, Expr, InPod, Join, Many, Param, leaves
+from flowdsl.expr import Const, Expr, InPod, Join, Many, Param, RunField, leaves
 from flowdsl.grammar.names import is_env_name
 from flowdsl.lift import spelled, text
 from flowdsl.place import Argument, Place
+from flowdsl.run import AT_THE_END
 from flowdsl.trace import DAMAGED
 from flowdsl.value import expr_of, is_value
 
@@ -149,7 +151,7 @@ def _flaws(source: str) -> Iterator[tuple[str, str, str]]:
 
 def _word(definition: StepDef, argument: object, where: str, place: Place, found: list[Diagnostic]) -> Expr:
     if is_value(argument):
-        return expr_of(argument)
+        return _steady(expr_of(argument), place, found)
     if isinstance(argument, (int, float)) and not isinstance(argument, bool):
         return Const(str(argument), t.TEXT)
     if not isinstance(argument, (str, PurePath)):
@@ -166,6 +168,13 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
 
             kind = language.DamagedText if DAMAGED.search(literal) else language.LiteralBraces
             found.append(Diagnostic(kind(), place))
+    return _steady(word, place, found)
+
+
+def _steady(word: Expr, place: Place, found: list[Diagnostic]) -> Expr:
+    """The same, if it is known whenever a step may run; else it is recorded."""
+    early = [leaf for leaf in leaves(word) if isinstance(leaf, RunField) and leaf.name in AT_THE_END]
+    found.extend(Diagnostic(NotYetKnown(leaf.name), place) for leaf in early)
     return word
 
 

@@ -254,7 +254,9 @@ class _Unit:
 
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler import mistakes
+        from flowdsl.compiler.ends import too_large
         from flowdsl.compiler.leaves import Descriptions, handed_on_daemons
+        from flowdsl.compiler.locks import locks_inside
         from flowdsl.compiler.lower import Lowering
         from flowdsl.compiler.plan import Planner
         from flowdsl.compiler.split import split
@@ -267,6 +269,8 @@ class _Unit:
         self.diagnostics.extend(descriptions.diagnostics)
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)
+        self.diagnostics.extend(locks_inside(program))
+        self.diagnostics.extend(too_large(program))
         parted, waiting = split(program)
         self.diagnostics.extend(handed_on_daemons(parted))
         self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)

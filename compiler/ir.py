@@ -6,7 +6,7 @@ with tasks by name. `compiler/argo/` is the only reader that knows Argo's field 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -104,11 +104,34 @@ class Environment(NamedTuple):
     volumes: tuple[Volume, ...] = ()
 
 
-class Control(NamedTuple):
-    """How often and how long a template may run."""
+class Retry(NamedTuple):
+    """How a template is tried again; times are Argo's durations, `expression` says whether to."""
 
-    retries: int | None = None
+    limit: int
+    policy: str = "Always"
+    wait: str | None = None
+    factor: int | None = None
+    longest: str | None = None
+    within: str | None = None
+    expression: str | None = None
+    elsewhere: bool = False
+
+
+class Lock(NamedTuple):
+    """A mutex, or with a key the semaphore of that entry of a ConfigMap."""
+
+    name: Expr
+    key: str | None = None
+    namespace: str | None = None
+
+
+class Control(NamedTuple):
+    """How often and how long a template may run, and what it waits for."""
+
+    retries: Retry | None = None
     timeout: str | None = None
+    queue_timeout: str | None = None
+    locks: tuple[Lock, ...] = ()
 
 
 class Companion(NamedTuple):
@@ -246,7 +269,12 @@ class Loop(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One node of a graph."""
+    """One node of a graph.
+
+    It waits until the tasks in `after` have ended well, and those in `ended` in one of the ways beside them.
+    One that `may_fail` does so without its graph; no task of that graph waits for another.
+    One that runs `NOTHING` is there for what it waits for: the graph has not ended well before that has.
+    """
 
     name: str
     template: str
@@ -255,17 +283,25 @@ class Task(NamedTuple):
     when: Expr | None
     loop: Loop | None
     place: Place
+    ended: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    may_fail: bool = False
+
+
+NOTHING = ""
+"""The template of a task that runs nothing."""
 
 
 class Graph(NamedTuple):
     """Tasks, each of which runs when those it waits for have ended.
 
-    `around`: it stands around one step, and only hands on what that has.
+    `around`: it stands around one step, and only hands on what that has. `whole`: it fails only when all its
+    tasks have ended.
     """
 
     tasks: tuple[Task, ...]
     parallelism: int | None = None
     around: bool = False
+    whole: bool = False
 
 
 Leaf = Pod | Resource | Suspend | Http | Reference
@@ -291,6 +327,7 @@ class Program(NamedTuple):
     parameters: tuple[tuple[str, str | None], ...]
     templates: tuple[Template, ...]
     volumes: tuple[tuple[str, str], ...]  # name, claim
-    options: Mapping[str, object]
+    options: Mapping[str, Any]
     place: Place
     places: Mapping[str, Place]
+    exit: str | None = None  # the template that runs when the entrypoint has ended

@@ -14,6 +14,7 @@ from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes, placing
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.command import CommandLine, bind
+from flowdsl.compiler.ends import musts, parameters_of
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
     PLAIN,
@@ -34,14 +35,29 @@ from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.placing import AT, INDEX
-from flowdsl.compiler.plan import CallPlan, GraphPlan, Planner
+from flowdsl.compiler.plan import STATUS, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import IN, OUT, STORE, Writer, layout
 from flowdsl.compiler.script import script
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, OnVolume, Op, Out, Param, children
+from flowdsl.expr import (
+    Best,
+    Cell,
+    Const,
+    Expr,
+    Get,
+    Join,
+    OnVolume,
+    Op,
+    Out,
+    Param,
+    Ran,
+    Status,
+    children,
+)
 from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition, Place
+from flowdsl.run import OUTCOME
 from flowdsl.signature import MISSING, Parameter
 from flowdsl.step import StepDef
 
@@ -113,8 +129,14 @@ class Lowering:
         name = slug(str(options.get("name", owner.name)))
         entry = self.names.name(owner.name, f"pipeline {owner.name}")
         self._graphs[id(root)] = entry
-        self._reserve(root)
+        ending = self.planner.ending(root)
+        leave = None
+        if ending is not None:
+            leave = self._graphs[id(ending)] = self.names.name(f"{owner.name}-exit", f"exit {owner.name}")
+        self._reserve([root] if ending is None else [root, ending])
         self._graph(root, entry)
+        if ending is not None and leave is not None:
+            self._graph(ending, leave)
         parameters = tuple(
             (port, _default(p))
             for p in owner.signature.parameters
@@ -127,14 +149,14 @@ class Lowering:
         claims = tuple((volume_name(volume.name), volume.name) for volume in self.planner.volumes.values())
         places = {option: _option(owner, option) for option in owner.options}
         return ir.Program(
-            name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places
+            name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places, leave
         )
 
     # --- names -------------------------------------------------------------------------------------
 
-    def _reserve(self, root: GraphPlan) -> None:
+    def _reserve(self, roots: list[GraphPlan]) -> None:
         """Names for the templates of steps: the declared options keep the plain name."""
-        graphs = self._met(root)
+        graphs = [one for root in roots for one in self._met(root)]
         for leaf in self._leaves.values():
             for call in leaf.plans:
                 call.placed = leaf.placed
@@ -161,7 +183,8 @@ class Lowering:
                 leaf.plans.append(call)
                 leaf.placed |= call.placed
             elif sub is not None and id(sub) not in self._graphs:
-                difference = f"pipeline {target.name} {sub.forms} {sub.looped}{sub.store or ''}"
+                own = f"{sub.own.spelled}{sub.store or ''}"
+                difference = f"pipeline {target.name} {sub.forms} {sub.looped}{own}"
                 self._graphs[id(sub)] = self.names.name(target.name, difference)
                 graphs += self._met(sub)
         return graphs
@@ -172,7 +195,7 @@ class Lowering:
             call = plan.call
             step = call.target
             assert isinstance(step, StepDef)
-            given = plan.arguments if call.loop is None else plan.inner
+            given = plan.inner if call.may_fail or call.loop is not None else plan.arguments
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
             options = _spelled(self._setting(call)) if call.options else ""
             key = id(step), options, forms, plan.store
@@ -208,20 +231,29 @@ class Lowering:
         place = _definition(plan.owner)
         position = len(self.templates)
         tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
+        ended = any("Failed" in results for task in tasks for _, results in task.ended)
+        if ended:
+            tasks = (*tasks, *musts(tasks))
         signature = plan.owner.signature
         ins = [
             one
             for p in signature.parameters
             for one in inputs(p.name, plan.forms.get(p.name, PLAIN), p.type, in_pod=False)
         ]
+        if plan.prefix:  # Argo gives it the parameters of the run
+            used = parameters_of(tasks)
+            ins = [one for one in ins if one.name in used]
         ins.extend(_hidden(plan.needs_at and not plan.root, plan.needs_index))
         outs = [
             output for out, carried in plan.results.items() for output in self._handed_on(plan, out, carried)
         ]
         if plan.body:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
-        graph = ir.Graph(tasks)
-        self.templates.insert(position, ir.Template(name, tuple(ins), tuple(outs), graph, place, {}))
+        own = plan.own
+        graph = ir.Graph(tasks, own.parallelism, ended)
+        asked = ir.Settings(control=own.control)
+        template = ir.Template(name, tuple(ins), tuple(outs), graph, place, own.places, asked)
+        self.templates.insert(position, template)
 
     def _handed_on(self, plan: GraphPlan, name: str, carried: Carried) -> list[ir.Output]:
         form, values, kind = carried
@@ -271,9 +303,12 @@ class Lowering:
 
     def _task(self, graph: GraphPlan, plan: CallPlan) -> ir.Task:
         call = plan.call
-        template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
+        if call.may_fail:
+            template = self._guarded(graph, plan)
+        else:
+            template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
         arguments = self._arguments(plan.arguments)
-        if call.loop is None:
+        if call.loop is None and not call.may_fail:
             arguments += self._places(graph, plan, None)
         else:
             at, index = self._wants(graph, plan)
@@ -281,7 +316,9 @@ class Lowering:
                 arguments += (ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT),)
             if index and graph.looped:
                 arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
-        return ir.Task(plan.name, template, arguments, tuple(plan.after), plan.condition, None, call.site)
+        ended = tuple(plan.ended.items())
+        after = tuple(plan.after)
+        return ir.Task(plan.name, template, arguments, after, plan.condition, None, call.site, ended)
 
     def _wants(self, graph: GraphPlan, plan: CallPlan) -> tuple[bool, bool]:
         """Whether the template of a call takes the place and the number of the item."""
@@ -322,7 +359,7 @@ class Lowering:
         call = plan.call
         loop = call.loop
         assert loop is not None
-        name = self.names.name(plan.name, f"loop {self._graphs[id(graph)]} {plan.name}")
+        name = self.names.name(plan.name, f"loop {self._within(graph)} {plan.name}")
         position = len(self.templates)
         body = self._body(graph, plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
@@ -331,17 +368,16 @@ class Lowering:
         arguments = self._arguments(given)
         at, _ = self._wants(graph, plan)
         if at:
-            here: Expr = Const(plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
             arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
         arguments += (ir.Argument(INDEX, "parameter", index, t.TEXT),)
-        keep_going = loop.kind == "sweep"
         task = ir.Task(
             slug(call.target.name),
             body,
             arguments,
             (),
             None,
-            ir.Loop(plan.items, plan.over, keep_going, tuple(plan.beside)),
+            ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside)),
             call.site,
         )
         ins = [
@@ -351,7 +387,7 @@ class Lowering:
         ]
         ins.extend(_hidden(at and not graph.root, graph.looped))
         outs: tuple[ir.Output, ...] = ()
-        if t.outputs(call.target.signature.returns):
+        if t.outputs(call.target.signature.returns) or loop.keep_going:
             rows = Out(task.name, "", t.JSON)
             outs = (ir.Output("results", "parameter", None, rows, "[]" if plan.items is None else None),)
         self.templates.insert(
@@ -397,6 +433,48 @@ class Lowering:
             ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,), around=True), place, {})
         )
         return name
+
+    def _within(self, graph: GraphPlan) -> str:
+        """A graph, for the difference of what stands in it: a pipeline may come in several forms."""
+        name = self._graphs[id(graph)]
+        return graph.owner.name if name == slug(graph.owner.name) else f"{graph.owner.name} as {name}"
+
+    def _guarded(self, graph: GraphPlan, plan: CallPlan) -> str:
+        """The template of a call that may fail: a graph of its own, which then succeeds and says how it went."""
+        call = plan.call
+        name = self.names.name(f"try-{plan.name}", f"try {self._within(graph)} {plan.name}")
+        position = len(self.templates)
+        body = self._body(graph, plan)
+        at, index = self._wants(graph, plan)
+        arguments = self._arguments(plan.inner)
+        if at:
+            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+            arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
+        if index:
+            arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
+        task = ir.Task(slug(call.target.name), body, arguments, (), None, None, call.site, may_fail=True)
+        ins = [
+            one
+            for parameter, (form, _, kind) in plan.arguments.items()
+            for one in inputs(parameter, form, kind, in_pod=False)
+        ]
+        ins.extend(_hidden(at and not graph.root, index))
+        outs = [ir.Output(STATUS, "parameter", None, Status(task.name, OUTCOME))]
+        for port in self._handed(plan):
+            there = Out(task.name, port, t.TEXT)
+            value = Op("?:", (Ran(task.name), there, Const("", t.TEXT)), t.TEXT)
+            outs.append(ir.Output(port, "parameter", None, value))
+        alone = ir.Graph((task,))
+        self.templates.insert(position, ir.Template(name, tuple(ins), tuple(outs), alone, call.site, {}))
+        return name
+
+    @staticmethod
+    def _handed(plan: CallPlan) -> list[str]:
+        """The parameters that a call hands on: values, and where its files are."""
+        if plan.sub is not None:
+            return [port for name, one in plan.sub.results.items() for port, _ in ports(name, one.form)]
+        outs = t.outputs(plan.call.target.signature.returns)
+        return [out.name for out in outs if not t.holds_file(out.type) or out.name in plan.placed]
 
     # --- leaves ------------------------------------------------------------------------------------
 

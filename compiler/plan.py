@@ -30,6 +30,7 @@ from flowdsl.compiler.forms import (
 )
 from flowdsl.compiler.options.store import nearest
 from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.subgraph import SILENT, Own, own
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
     Best,
@@ -48,13 +49,14 @@ from flowdsl.expr import (
     Ran,
     Rows,
     RunField,
+    Status,
     children,
     leaves,
 )
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
 from flowdsl.step import StepDef
-from flowdsl.trace import Call
+from flowdsl.trace import FAILED, Call, regions
 from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
@@ -65,6 +67,9 @@ if TYPE_CHECKING:
     from flowdsl.place import Place
     from flowdsl.trace import Graph, Region, Trace
     from flowdsl.volume import Volume
+
+STATUS = "flowdsl-status"
+"""What a task that may fail hands on besides: how it ended."""
 
 LARGE = 500
 """Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
@@ -83,6 +88,7 @@ class CallPlan:
         "beside",
         "call",
         "condition",
+        "ended",
         "inner",
         "items",
         "name",
@@ -108,6 +114,7 @@ class CallPlan:
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
         self.after: dict[str, None] = {}
+        self.ended: dict[str, tuple[str, ...]] = {}  # tasks it waits for, by how they may have ended
 
     @property
     def large(self) -> bool:
@@ -124,14 +131,22 @@ class GraphPlan:
     """One graph with its parameters in certain forms."""
 
     def __init__(
-        self, owner: PipelineDef, forms: dict[str, Form], looped: bool, body: bool, store: Store | None
+        self,
+        owner: PipelineDef,
+        forms: dict[str, Form],
+        looped: bool,
+        body: bool,
+        store: Store | None,
+        own: Own = SILENT,
     ) -> None:
         self.owner = owner
         self.store = store  # where the files of its steps go that say nothing else
         self.forms = forms
+        self.own = own
         self.looped = looped  # runs inside a loop, so its files need the number of the item
         self.body = body  # is what the loop runs, so it hands on the number
         self.root = False
+        self.prefix = ""  # of the places of its tasks in the run
         self.calls: list[CallPlan] = []
         self.by_call: dict[int, CallPlan] = {}
         self.results: dict[str, Carried] = {}
@@ -154,7 +169,7 @@ class GraphPlan:
 
     def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
         """Where in the run a call stands: part of the key or path of its files."""
-        return (plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
+        return (self.prefix + plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
 
 
 class Planner:
@@ -178,18 +193,19 @@ class Planner:
         looped: bool = False,
         body: bool = False,
         around: Store | None = None,
+        own: Own = SILENT,
     ) -> GraphPlan:
         """The plan of a pipeline whose parameters have these forms; the first one is the root.
 
-        `around` is the store of the pipeline that calls it.
+        `around` is the store of the pipeline that calls it, `own` what its call says.
         """
         store = self.store(around, owner.options)
-        key = (id(owner), tuple(forms.items()), looped, body, store)
+        key = (id(owner), tuple(forms.items()), looped, body, store, own.spelled)
         known = self.plans.get(key)
         if known is not None:
             return known
         root = not self.plans
-        plan = self.plans[key] = GraphPlan(owner, forms, looped, body, store)
+        plan = self.plans[key] = GraphPlan(owner, forms, looped, body, store, own)
         plan.root = root
         graph = self.trace.graphs[id(owner)]
         _Graph(self, plan, graph).run()
@@ -205,6 +221,17 @@ class Planner:
             elif t.holds_file(parameter.type):
                 forms[parameter.name] = Absent()
         return self.graph(owner, forms)
+
+    def ending(self, root: GraphPlan) -> GraphPlan | None:
+        """The plan of what runs when a run of the root pipeline has ended, if it says so."""
+        graph = self.trace.ending(self.trace.graphs[id(root.owner)])
+        if graph is None:
+            return None
+        plan = GraphPlan(root.owner, root.forms, False, False, root.store)
+        # No task is called so: its files are apart from those of the run.
+        plan.root, plan.prefix = True, "on_exit."
+        _Graph(self, plan, graph).run()
+        return plan
 
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""
@@ -252,6 +279,9 @@ class _Graph:
         region = call.region
         while region is not None:
             self._wait(plan, region.condition)
+            if region.ended is not None:
+                results = ("Succeeded",) if region.ended.may_fail else region.results
+                plan.ended.setdefault(self.names[id(region.ended)], results)
             region = region.parent
         for expr in call.arguments.values():
             if type(expr) is not Const:
@@ -260,7 +290,11 @@ class _Graph:
         if not is_graph:
             self._store(plan)
         parameters = call.target.signature.by_name
-        if call.loop is None:
+        if call.may_fail:
+            for name, expr in call.arguments.items():
+                self._shared(plan, name, expr, parameters[name].type)
+            given = plan.inner
+        elif call.loop is None:
             for name, expr in call.arguments.items():
                 plan.arguments[name] = self.carry(expr, parameters[name].type, call, crossing=is_graph)
             given = plan.arguments
@@ -273,8 +307,10 @@ class _Graph:
             forms.pop(INDEX, None)
             body = call.loop is not None
             plan.sub = self.planner.graph(
-                call.target, forms, looped=looped, body=body, around=self.plan.store
+                call.target, forms, looped=looped, body=body, around=self.plan.store, own=own(call)
             )
+        for name in plan.ended:
+            plan.after.pop(name, None)
 
     def _store(self, plan: CallPlan) -> None:
         """The files of a step that go to a volume have a place there, whoever reads them."""
@@ -296,12 +332,25 @@ class _Graph:
     def _condition(self, region: Region | None) -> Expr | None:
         conditions: list[Expr] = []
         while region is not None:
-            conditions.append(self.resolve(region.condition, region.parent))
+            if region.ended is None:
+                conditions.append(self.resolve(region.condition, region.parent))
+            elif region.ended.may_fail and region.results == FAILED:
+                conditions.append(Op("not", (self._ran(region.ended),), t.BOOL))
             region = region.parent
         if not conditions:
             return None
         conditions.reverse()
         return conditions[0] if len(conditions) == 1 else Op("&", tuple(conditions), t.BOOL)
+
+    def _ran(self, task: Call) -> Expr:
+        """Whether a task has run and succeeded. One that may fail hands on whether it did."""
+        name = self.names[id(task)]
+        if not task.may_fail:
+            return Ran(name)
+        status: Expr = Out(name, STATUS, t.TEXT)
+        if task.region is not None:
+            status = Either((status, Const("", t.TEXT)), t.TEXT)
+        return Op("==", (status, Const("Succeeded", t.TEXT)), t.BOOL)
 
     # --- loops -------------------------------------------------------------------------------------
 
@@ -510,7 +559,8 @@ class _Graph:
         self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
     ) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(task)]
-        if maker.sub is None and maker.store is None and not crossing and task.region is None:
+        straight = not crossing and task.region is None and not task.may_fail
+        if maker.sub is None and maker.store is None and straight:
             return File(False), [self._out(task, name, expr.type)]
         form = self._made(maker, name)
         return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]
@@ -603,6 +653,13 @@ class _Graph:
                 return Best(maker.name, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
             case Either(choices, kind):
                 return self._choices(choices, kind, region)
+            case Status(Call(may_fail=True) as task, kind):
+                return Out(self.names[id(task)], STATUS, kind)
+            case Status(task, kind):
+                return Status(self.names[id(task)], kind)
+            case Op("failed", args, kind):
+                outer = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
+                return Op("failed", (*(self.resolve(arg, region) for arg in args), *outer), kind)
             case Op(op, args, kind):
                 return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
             case Join(parts):
@@ -642,13 +699,19 @@ class _Graph:
         last = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind), region)
         if isinstance(last, Either) and region is None:
             last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
-        if isinstance(first, Out) and isinstance(first.task, Call):
-            made = self._out(first.task, first.name, first.type)
+        ended = [one.ended for one in regions(region) if one.ended is not None]
+        maker = first.task if isinstance(first, Out) and isinstance(first.task, Call) else None
+        if isinstance(first, Out) and maker is not None and maker not in ended and not maker.may_fail:
+            made = self._out(maker, first.name, first.type)
             if isinstance(first.type, t.Maybe):  # `null` and not having run are the same
                 return Either((self.resolve(first, region), last), kind)
             return Either((made, last), kind)
         makers = [leaf.task for leaf in leaves(first) if isinstance(leaf, (Out, Rows, Best))]
-        asked = [Ran(self.names[id(task)]) for task in makers if isinstance(task, Call) and task.region]
+        asked = [
+            self._ran(task)
+            for task in makers
+            if isinstance(task, Call) and (task.region or task in ended or task.may_fail)
+        ]
         resolved = self.resolve(first, region)
         if not asked:
             return Either((resolved, last), kind)

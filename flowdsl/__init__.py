@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from flowdsl.companion import InitContainer, Ready, Sidecar
 from flowdsl.control import either, otherwise, unless, when
+from flowdsl.ending import Ended, on_exit, on_failure
 from flowdsl.gpu import GPU
+from flowdsl.items import failed, numbers
 from flowdsl.kinds import approve, call_template, http, manifest, request, resource
 from flowdsl.loop import Sweep, fan_out, sweep
 from flowdsl.pipeline import Pipeline, pipeline
+from flowdsl.retry import Mutex, Retry, Semaphore
 from flowdsl.run import run
 from flowdsl.space import (
     choice,
@@ -25,10 +28,14 @@ from flowdsl.volume import Secret, Volume
 
 __all__ = [
     "GPU",
+    "Ended",
     "InitContainer",
+    "Mutex",
     "Pipeline",
     "Ready",
+    "Retry",
     "Secret",
+    "Semaphore",
     "Sidecar",
     "Step",
     "Sweep",
@@ -39,6 +46,7 @@ __all__ = [
     "command",
     "container",
     "either",
+    "failed",
     "fan_out",
     "grid",
     "http",
@@ -48,6 +56,9 @@ __all__ = [
     "maximize",
     "minimize",
     "normal",
+    "numbers",
+    "on_exit",
+    "on_failure",
     "otherwise",
     "output",
     "pipeline",

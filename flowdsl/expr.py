@@ -138,6 +138,13 @@ class Ran(Node):
     type: Type = BOOL
 
 
+class Status(Node):
+    """How a task that has ended did so: "Succeeded", "Failed" or "Error"."""
+
+    task: Call | str
+    type: Type
+
+
 class InPod(Node):
     """An input, or the path of an output, as the command line of a container sees it."""
 
@@ -168,11 +175,12 @@ Expr = (
     | Rows
     | Best
     | Ran
+    | Status
     | InPod
     | Poison
 )
 
-_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, InPod, Poison})
+_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, Status, InPod, Poison})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from flowdsl.companion import InitContainer, Ready, Sidecar
     from flowdsl.gpu import GPU
+    from flowdsl.retry import Mutex, Retry, Semaphore
     from flowdsl.volume import Secret, Volume
 
 
@@ -44,10 +45,12 @@ class PlacementOptions(TypedDict, total=False):
 
 
 class ControlOptions(TypedDict, total=False):
-    """How often and how long a step may run."""
+    """How often and how long a step may run, and what it waits for."""
 
-    retries: int
+    retries: int | Retry
     timeout: int | str
+    queue_timeout: int | str
+    locks: Sequence[Mutex | Semaphore]
 
 
 class CompanionOptions(TypedDict, total=False):
@@ -118,6 +121,7 @@ class CallOptions(StepOptions, ManifestOptions, GateOptions, total=False):
 
     name: str
     after: Sequence[object]
+    may_fail: bool
 
 
 class PipelineOptions(StoreOptions, total=False):
@@ -131,6 +135,7 @@ class PipelineOptions(StoreOptions, total=False):
     service_account: str
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
+    locks: Sequence[Mutex | Semaphore]
 
 
 class SubgraphOptions(TypedDict, total=False):
@@ -138,3 +143,7 @@ class SubgraphOptions(TypedDict, total=False):
 
     name: str
     after: object
+    may_fail: bool
+    parallelism: int
+    retries: int | Retry
+    locks: Sequence[Mutex | Semaphore]

@@ -79,9 +79,11 @@ def trace_graph(trace: Trace, definition: PipelineDef, site: Site) -> Graph:
     try:
         while not _run(trace, graph):
             graph.clear()
+            trace.graphs.pop(-id(definition), None)
     finally:
         trace.open.pop()
-    for word, condition in graph.pending:
+    ending = trace.ending(graph)
+    for word, condition in (*graph.pending, *(ending.pending if ending else ())):
         trace.report("ConditionAlone", condition, (), word=word)
     return graph
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from flowdsl.compiler import ir
+from flowdsl.compiler.argo.control import locked
 from flowdsl.compiler.argo.origins import Json, Origins
 from flowdsl.compiler.argo.template import Writer
 from flowdsl.compiler.split import inlined
@@ -40,10 +41,15 @@ def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
         for key in metadata:
             origins.setdefault((id(metadata), key), program.places["name"])
     spec: Json = {"entrypoint": program.entrypoint}
+    if program.exit is not None:
+        spec["onExit"] = program.exit
     for field, option in _SPEC.items():
         if option in options:
             spec[field] = {"secondsAfterCompletion": options[option]} if option == "ttl" else options[option]
             origins.note(spec, field, program.places[option])
+    if "locks" in options:
+        spec["synchronization"] = locked(options["locks"])
+        origins.note(spec, "synchronization", program.places["locks"])
     if program.parameters:
         spec["arguments"] = {
             "parameters": [

@@ -49,8 +49,10 @@ class Writer:
         if isinstance(body, ir.Graph):
             if body.parallelism is not None:
                 found["parallelism"] = body.parallelism
+                self.origins.option(found, "parallelism", template, "parallelism")
+            self.origins.write(found, control.fields(template.settings.control), template)
             tasks = [self.task(task, body) for task in body.tasks]
-            found["dag"] = {"tasks": tasks}
+            found["dag"] = {"failFast": False, "tasks": tasks} if body.whole else {"tasks": tasks}
             self.origins.update(((id(tasks), index), task.place) for index, task in enumerate(body.tasks))
             return found
         settings = template.settings
@@ -115,7 +117,9 @@ class Writer:
         """A task of a graph."""
         found: Json = {"name": task.name}
         names: Mapping[str, str] = {}
-        if task.template in self.foreign:
+        if task.template == ir.NOTHING:
+            found["inline"] = {"suspend": {}}
+        elif task.template in self.foreign:
             library = self.foreign[task.template].settings.library
             names = library.names
             place = {"name": library.library, "template": library.template}
@@ -125,14 +129,14 @@ class Writer:
             del found["inline"]["name"]
         else:
             found["template"] = task.template
-        if task.after:
-            found["depends"] = " && ".join(task.after)
+        if task.after or task.ended:
+            found["depends"] = _depends(task)
         if task.when is not None:
-            found["when"] = condition(task.when)
+            found["when"] = "false" if task.template == ir.NOTHING else condition(task.when)
         loop = task.loop
+        if task.may_fail or (loop is not None and loop.keep_going):
+            found["continueOn"] = {"failed": True, "error": True}
         if loop is not None:
-            if loop.keep_going:
-                found["continueOn"] = {"failed": True, "error": True}
             if loop.items is not None:
                 found["withItems"] = list(loop.items)
             else:
@@ -153,6 +157,13 @@ class Writer:
         if parameters or artifacts:
             found["arguments"] = filled({"parameters": parameters, "artifacts": artifacts})
         return found
+
+
+def _depends(task: ir.Task) -> str:
+    ways = [" || ".join(f"{name}.{result}" for result in results) for name, results in task.ended]
+    if len(ways) == 1 and not task.after:
+        return ways[0]
+    return " && ".join([*task.after, *(f"({way})" for way in ways)])
 
 
 def _count(loop: ir.Loop) -> str:

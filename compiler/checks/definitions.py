@@ -11,7 +11,14 @@ from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks import kinds, volumes
 from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.compiler.options import KINDS as OPTIONS
-from flowdsl.compiler.options import STEP_OPTIONS, of_calls, pipeline_options, settings
+from flowdsl.compiler.options import (
+    STEP_OPTIONS,
+    SUBGRAPH,
+    of_calls,
+    pipeline_options,
+    settings,
+    subgraph_options,
+)
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import OnVolume
 from flowdsl.grammar.names import is_parameter_name
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
     from flowdsl.source import Sources
     from flowdsl.trace import Graph
 
-_CALL_OPTIONS = ("name", "after")
+_CALL_OPTIONS = ("name", "after", "may_fail")
 _WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
 
 
@@ -134,9 +141,8 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             continue
         told.add(site)
         if isinstance(call.target, PipelineDef):
-            for name in call.options:
-                place = Argument(site, name, part="name")
-                yield Diagnostic(mistakes.UnknownOption(name, _CALL_OPTIONS), place)
+            known = (*SUBGRAPH, *_CALL_OPTIONS)
+            yield from subgraph_options(call.options, functools.partial(Argument, site), known)[2]
         else:
             kind = call.target.kind
             known = (*of_calls(kind), *_CALL_OPTIONS)
@@ -166,7 +172,7 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 def calls(graph: Graph) -> Iterator[Diagnostic]:
     """A pipeline that calls nothing: Argo takes no graph without tasks."""
-    if not graph.calls and is_function(graph.owner.plain):
+    if not graph.calls and graph.around is None and is_function(graph.owner.plain):
         yield Diagnostic(mistakes.EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import kind_findings, mistakes
-from flowdsl.compiler.ir import Settings
+from flowdsl.compiler.ir import Control, Settings
 from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.compiler.options import (
     companions,
@@ -162,3 +162,25 @@ def pipeline_options(
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
     return found, diagnostics
+
+
+#: What one call of a pipeline may say, and what holds of a called pipeline's own options.
+SUBGRAPH: dict[str, Reader] = {
+    "parallelism": pipeline.READERS["parallelism"],
+    "retries": control.READERS["retries"],
+    "locks": control.READERS["locks"],
+}
+
+
+def subgraph_options(
+    options: Mapping[str, Any], place: Callable[[str], Place], known: tuple[str, ...]
+) -> tuple[Control, int | None, list[Diagnostic]]:
+    """The control and the parallelism that options come to for a called pipeline, and what is wrong with them."""
+    found: dict[str, Any] = {}
+    diagnostics: list[Diagnostic] = []
+    for name, written in options.items():
+        try:
+            found[name] = _read(name, written, SUBGRAPH, known)
+        except* Wrong as group:
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
+    return control.settled(found), found.get("parallelism"), diagnostics

@@ -26,7 +26,7 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
     """A probe of what is no daemon; tries that a daemon cannot have: another one has another address."""
     if not made.daemon.on and "ready" in found:
         yield "ready", Wrong(kind_findings.BadReady("is asked of a daemon only", "add `daemon=True`"), "name")
-    if made.daemon.on and made.control.retries:
+    if made.daemon.on and made.control.retries is not None and made.control.retries.limit:
         yield "retries", Wrong(kind_findings.DaemonRetries())
 
 

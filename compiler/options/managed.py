@@ -59,7 +59,7 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
                 written = text[one.start : one.end] if text else ""
                 ends = "succeeds" if option == "success" else "fails"
                 yield option, Wrong(kind_findings.HoldsOfNothing(written, ends, one.key))
-    if managed.action == "create" and made.control.retries:
+    if managed.action == "create" and made.control.retries is not None and made.control.retries.limit:
         yield "retries", Wrong(kind_findings.RetriedCreate())
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.options import store
+from flowdsl.compiler.options.control import locks
 from flowdsl.compiler.options.reading import Wrong, count, object_name, seconds, text_option, texts
 
 if TYPE_CHECKING:
@@ -33,4 +34,5 @@ READERS: dict[str, Reader] = {
     "labels": texts,
     "annotations": texts,
     **store.READERS,
+    "locks": locks,
 }

@@ -9,9 +9,12 @@ from typing import Any, Literal, NamedTuple, assert_type
 from flowdsl import (
     GPU,
     InitContainer,
+    Mutex,
     Pipeline,
     Ready,
+    Retry,
     Secret,
+    Semaphore,
     Sidecar,
     Step,
     Sweep,
@@ -22,6 +25,7 @@ from flowdsl import (
     command,
     container,
     either,
+    failed,
     fan_out,
     grid,
     http,
@@ -30,6 +34,9 @@ from flowdsl import (
     manifest,
     maximize,
     minimize,
+    numbers,
+    on_exit,
+    on_failure,
     otherwise,
     output,
     pipeline,
@@ -293,3 +300,40 @@ def kinds(text: str) -> float:
     server.options(daemon=False)(80)  # wrong: no option of one call
     assert_type(job.options(success="status.done == 1")(text, 1), Score)
     return library(DATA / "raw", 0.5).accuracy
+
+
+@step(
+    image=IMAGE,
+    retries=Retry(3, policy="OnError", wait="30s", factor=2, longest=600, within="1h", exit_codes=[1], elsewhere=True),
+    queue_timeout="2h",
+    locks=[Mutex("gpu"), Semaphore("limits", "training", namespace="ml")],
+)
+def notified(text: str, status: str = "", failures: list[dict[str, str]] | None = None, seconds: float = 0.0) -> int:
+    return len(text)
+
+
+@pipeline(locks=[Mutex("one")])
+def endings(raw: Path = DATA / "raw", parts: int = 2) -> None:
+    with on_exit():
+        notified(run.name, run.status, run.failures, run.duration)
+    with on_failure() as ended:
+        notified(run.name, ended.status)
+    trained = train.options(retries=Retry(1), may_fail=True)(raw, 0.1)
+    with on_exit(trained) as training, when(training.status == "Error"):
+        notified("x", training.status)
+        publish(either(trained.model, raw), either(trained.accuracy, 0.0))
+    assert_type(numbers(parts), list[int])
+    results = fan_out(notified, over={"text": ["a"]}, keep_going=True)
+    assert_type(results, list[int])
+    assert_type(failed(results), list[int])
+    inner.options(retries=2, parallelism=3, locks=[Mutex("a")], may_fail=True)(raw)
+    Retry(2, policy="Sometimes")  # wrong: no policy
+    Retry(2, exit_codes="1")  # wrong: no numbers
+    Mutex(1)  # wrong: no name
+    Semaphore("limits")  # wrong: no key
+    numbers("3")  # wrong: no number
+    train.options(locks=["gpu"])(raw, 0.1)  # wrong: no lock
+    train.options(may_fail="yes")(raw, 0.1)  # wrong: no flag
+    fan_out(notified, over={"text": ["a"]}, keep_going="yes")  # wrong: no flag
+    print(training.state)  # wrong: no field of what has ended
+    print(run.status == "failed")  # wrong: no status
