@@ -250,7 +250,7 @@ class Lowering:
         if plan.body:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         own = plan.own
-        graph = ir.Graph(tasks, own.parallelism, ended)
+        graph = ir.Graph(tasks, own.parallelism, whole=ended)
         asked = ir.Settings(control=own.control)
         template = ir.Template(name, tuple(ins), tuple(outs), graph, place, own.places, asked)
         self.templates.insert(position, template)
