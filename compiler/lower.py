@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes
 from flowdsl.compiler.command import command_line
+from flowdsl.compiler.data_findings import ArchiveKeyed
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
     PLAIN,
@@ -31,6 +32,7 @@ from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import IN, OUT, Writer, layout
 from flowdsl.compiler.script import script
+from flowdsl.compiler.volumes import claims, local
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, RunField, children
 from flowdsl.lift import lift
@@ -38,6 +40,7 @@ from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition, Place
 from flowdsl.signature import MISSING, Parameter
 from flowdsl.step import StepDef
+from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,19 +99,33 @@ class Lowering:
         self._graphs[id(root)] = entry
         self._reserve(root)
         self._graph(root, entry)
-        parameters = tuple(
-            (port, _default(p))
-            for p in owner.signature.parameters
-            for port, _ in ports(p.name, root.forms.get(p.name, PLAIN))
-        )
+        parameters: list[tuple[str, str | None]] = []
+        artifacts: list[tuple[str, Expr]] = []
+        for p in owner.signature.parameters:
+            files = self.planner.defaults.get(p.name)
+            if files is None:
+                parameters.append((p.name, _default(p)))
+                continue
+            for one in handed(p.name, files):
+                if one.kind == "artifact":
+                    artifacts.append((one.name, one.value))
+                else:
+                    parameters.append((one.name, text_of(one.value, one.type)))
         # Graphs as they are met, then the steps as they are defined: a call more moves no template.
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in self.templates if isinstance(one.body, ir.Pod)]
         pods.sort(key=lambda one: (self._defined.get(one.name, ("~", 0)), one.name))
-        claims = tuple((volume_name(volume.name), volume.name) for volume in self.planner.volumes.values())
         places = {option: _option(owner, option) for option in owner.options}
         return ir.Program(
-            name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places
+            name,
+            entry,
+            tuple(parameters),
+            (*graphs, *pods),
+            claims(self.planner.volumes.values()),
+            options,
+            _definition(owner),
+            places,
+            tuple(artifacts),
         )
 
     # --- names -------------------------------------------------------------------------------------
@@ -175,7 +192,8 @@ class Lowering:
                 known, _ = settings(merged, functools.partial(Argument, call.site), STEP_OPTIONS)
             self._settings[key] = known
             for volume in known.environment.volumes:
-                self.planner.volume(volume)
+                if isinstance(volume, Volume):
+                    self.planner.volume(volume)
         return known
 
     # --- graphs ------------------------------------------------------------------------------------
@@ -351,7 +369,8 @@ class Lowering:
         kinds = {p.name: p.type for p in signature.parameters}
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
         ins.extend(_hidden(bool(leaf.keyed), leaf.counted, None if leaf.always else ""))
-        outs = [self._output(out, leaf) for out in t.outputs(signature.returns)]
+        archive = self._archive(plan, leaf, setting)
+        outs = [self._output(out, leaf, archive) for out in t.outputs(signature.returns)]
         if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         mounts = list(setting.environment.mounts)
@@ -377,6 +396,7 @@ class Lowering:
             (*env, *settled),
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
             definition.kind == "container" and bool(t.outputs(signature.returns)),
+            local(setting.environment),
         )
         places = {
             option: Argument(plan.call.override, option)
@@ -388,14 +408,28 @@ class Lowering:
         self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting))
         return name
 
+    def _archive(self, plan: CallPlan, leaf: _Leaf, setting: ir.Settings) -> dict[str, str | int]:
+        """How the files of a step are packed, by output; those that are read by their key are not."""
+        archive = dict(setting.files.archive)
+        for name in sorted(leaf.keyed):
+            given = name if name in archive else ""
+            if archive.get(given, "none") != "none":
+                site = plan.call.override if "archive" in plan.call.options else leaf.step.site
+                place = Argument(
+                    site or leaf.step.site, "archive", part=f"item:{given}" if given else "value"
+                )
+                self.diagnostics.append(Diagnostic(ArchiveKeyed(leaf.step.name, name), place))
+        return archive
+
     @staticmethod
-    def _output(out: t.Output, leaf: _Leaf) -> ir.Output:
+    def _output(out: t.Output, leaf: _Leaf, archive: dict[str, str | int]) -> ir.Output:
         path = f"{OUT}/{out.name}"
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
         optional = isinstance(out.type, t.Maybe) and layout(out.type) == "file"
         if out.name not in leaf.keyed:
-            return ir.Output(out.name, "artifact", path, optional=optional)
+            packed = archive.get(out.name, archive.get(""))
+            return ir.Output(out.name, "artifact", path, optional=optional, archive=packed)
         tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
         key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
         return ir.Output(out.name, "key", path, key, optional=optional)

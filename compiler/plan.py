@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
+from flowdsl.compiler.data_findings import SameVolume, SourceChoice, SourceHanded, UnlikeSources
 from flowdsl.compiler.encode import encode, field, placeholder
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import (
@@ -27,7 +28,8 @@ from flowdsl.compiler.forms import (
     part_types,
     ports,
 )
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.compiler.unfold import unfolded
+from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import (
     Best,
     Cell,
@@ -45,13 +47,15 @@ from flowdsl.expr import (
     Ran,
     Rows,
     RunField,
+    Stored,
     children,
     leaves,
 )
+from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
 from flowdsl.trace import Call
-from flowdsl.volume import VolumePath
+from flowdsl.volume import NewVolume
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,6 +153,7 @@ class Planner:
         self.diagnostics: list[Diagnostic] = []
         self.plans: dict[tuple[Any, ...], GraphPlan] = {}
         self.volumes: dict[str, Volume] = {}
+        self.defaults: dict[str, Carried] = {}  # the files that a run begins with, by parameter of the root
 
     def graph(
         self, owner: PipelineDef, forms: dict[str, Form], *, looped: bool = False, body: bool = False
@@ -169,16 +174,41 @@ class Planner:
         """The plan of the pipeline that a run begins with."""
         forms: dict[str, Form] = {}
         for parameter in owner.signature.parameters:
-            if type(parameter.default) is VolumePath:
-                self.volume(parameter.default.volume)
-                forms[parameter.name] = Mounted((parameter.default.volume.name,))
-            elif t.holds_file(parameter.type):
-                forms[parameter.name] = Absent()
+            if t.holds_file(parameter.type):
+                default = lift(parameter.default, parameter.type, lambda *args, **data: None)
+                form, values = self.given(default, parameter.type)
+                forms[parameter.name] = form
+                self.defaults[parameter.name] = Carried(form, values, parameter.type)
         return self.graph(owner, forms)
+
+    def given(self, expr: Expr, kind: t.Type) -> tuple[Form, list[Expr]]:
+        """The form of files that no task makes: on volumes, outside of the run, none, and records and lists of them."""
+        match expr:
+            case OnVolume(volume):
+                self.volume(volume)
+                return Mounted((volume.name,)), [expr]
+            case Stored():
+                return File(False), [expr]
+            case Many(items, names):
+                plain = kind.item if isinstance(kind, t.Maybe) else kind
+                kinds = _part_kinds(plain, len(items))
+                parts = [
+                    self.given(item, one) if t.holds_file(one) else (PLAIN, [item])
+                    for item, one in zip(items, kinds, strict=True)
+                ]
+                form = Parts(names, tuple(form for form, _ in parts))
+                return form, [value for _, values in parts for value in values]
+            case Const(None):
+                return Absent(), []
+            case _:  # an empty list or dict of files
+                return Parts((), ()), []
 
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""
-        self.volumes.setdefault(volume.name, volume)
+        known = self.volumes.setdefault(volume.name, volume)
+        if known.origin is not volume.origin and not _alike(known, volume):
+            place, related = Argument(volume.site, "name", 0), (Related(known.site, "the other one"),)
+            self.diagnostics.append(Diagnostic(SameVolume(volume.name), place, related))
 
 
 class _Graph:
@@ -252,16 +282,32 @@ class _Graph:
         assert loop is not None
         for name, expr in call.arguments.items():
             self._shared(plan, name, expr, kinds[name])
-        if loop.rows is not None and all(_is_static(expr) for row in loop.rows for expr in row.values()):
-            self._static(plan, loop.rows, kinds)
+        if loop.rows is None:
+            self._over(plan, loop.lists, kinds)
             return
-        lists = loop.lists
-        if loop.rows is not None:
-            names = list(loop.rows[0])
-            lists = {
-                name: Many(tuple(row[name] for row in loop.rows), (), t.Sequence(kinds[name]))
-                for name in names
-            }
+        rows, found, flaws = unfolded(loop.rows)
+        for name, one, other in flaws:
+            place = Argument(call.site, "over", part=f"item:{name}")
+            self.planner.diagnostics.append(Diagnostic(UnlikeSources(name, one, other), place))
+        kinds = {**kinds, **{port: t.TEXT for row in rows[:1] for port in row if port not in loop.rows[0]}}
+        kinds |= dict.fromkeys(found, t.TEXT)
+        if all(_is_static(expr) for row in rows for expr in row.values()):
+            self._static(plan, rows, kinds)
+        else:
+            self._over(
+                plan,
+                {
+                    name: Many(tuple(row[name] for row in rows), (), t.Sequence(kinds[name]))
+                    for name in rows[0]
+                },
+                kinds,
+            )
+        for name, make in found.items():
+            inner = make({port: plan.inner[port].values[0] for port in rows[0]})
+            plan.inner[name] = Carried(File(False), [inner], t.FILE)
+
+    def _over(self, plan: CallPlan, lists: dict[str, Expr], kinds: dict[str, t.Type]) -> None:
+        """The items of a loop that are known only at run time."""
         for name, column in lists.items():
             self._wait(plan, column)
             self._column(plan, name, column, kinds[name])
@@ -269,7 +315,7 @@ class _Graph:
 
     def _shared(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
         """An argument that is the same for all items: a constant is written inside, the rest comes in."""
-        if isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const)):
+        if _is_static(expr):
             plan.inner[name] = self.carry(expr, kind, plan.call, crossing=True)
             return
         carried = plan.arguments[name] = self.carry(expr, kind, plan.call, crossing=True)
@@ -292,10 +338,8 @@ class _Graph:
         columns = [_texts([row[name] for row in rows], kinds[name]) for name in names]
         number = "i" if "i" not in names else INDEX
         keys = (number, *names)
-        texts = [
-            dict(zip(keys, (f"/{index}", *cells), strict=True))
-            for index, cells in enumerate(zip(*columns, strict=True))
-        ]
+        cells = zip(*columns, strict=True) if columns else ((),) * len(rows)
+        texts = [dict(zip(keys, (f"/{index}", *row), strict=True)) for index, row in enumerate(cells)]
         if all(_plain("".join(column)) for column in columns):
             plan.items = tuple(texts)
             fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}
@@ -369,6 +413,8 @@ class _Graph:
             case OnVolume(volume):
                 self.planner.volume(volume)
                 return Mounted((volume.name,)), [self.resolve(expr, region)]
+            case Stored():
+                return File(False), [self.resolve(expr, region)]
             case Out(Call() as task, name):
                 return self._file(task, name, expr, region, crossing)
             case Best(task, name):
@@ -422,6 +468,11 @@ class _Graph:
         if maker.sub is None and not crossing and task.region is None:
             return File(False), [Out(maker.name, name, expr.type)]
         form = self._made(maker, name)
+        if form == File(False):  # a file that the pipeline was given
+            if task.region is not None:
+                finding = SourceHanded(task.target.name, "it may not run")
+                self.planner.diagnostics.append(Diagnostic(finding, task.site))
+            return form, [Out(maker.name, name, expr.type)]
         return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]
 
     def _gathered(self, rows: Rows, region: Region | None) -> tuple[Form, list[Expr]]:
@@ -459,17 +510,45 @@ class _Graph:
         return at, name
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
+        choices = _flat(choices)
+        carried = [self._carry(choice, kind, call, _branched(choice)) for choice in choices]
+        there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
+        if len(there) < len(choices):
+            choices, carried = tuple(choices[at] for at in there), [carried[at] for at in there]
+        if len(carried) <= 1:
+            return carried[0] if carried else (Absent(), [])
+        if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or _apart(carried):
+            return self._first(choices, kind, call, carried)
         carried = [self._carry(choice, kind, call, True) for choice in choices]
-        forms = {type(form) for form, _ in carried}
-        if len(forms) > 1 or any(len(values) != 1 for _, values in carried):
-            self.planner.diagnostics.append(Diagnostic(mistakes.MixedFiles(), self._place(choices, call)))
-            return PLAIN, [Const("", t.TEXT)]
         form = carried[0][0]
         if isinstance(form, Mounted):
             names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
             form = Mounted(tuple(dict.fromkeys(names)))
         region = call.region if call is not None else None
         return form, [self.resolve(Either(choices, kind), region)]
+
+    def _first(
+        self,
+        choices: tuple[Expr, ...],
+        kind: t.Type,
+        call: Call | None,
+        carried: list[tuple[Form, list[Expr]]],
+    ) -> tuple[Form, list[Expr]]:
+        """A choice that the step makes: between files of different places, or one that may be missing."""
+        plain = kind.item if isinstance(kind, t.Maybe) else kind
+        why = ""
+        if not isinstance(plain, t.File) or any(len(values) != 1 for _, values in carried):
+            why = "no single files"
+        elif call is None or call.loop is not None or isinstance(call.target, PipelineDef):
+            why = "are passed to no step"
+        elif call.target.kind != "python":
+            why = "are passed to a container step"
+        if why:
+            finding = mistakes.MixedFiles() if _mixed(carried) else SourceChoice(why)
+            self.planner.diagnostics.append(Diagnostic(finding, self._place(choices, call)))
+            return PLAIN, [Const("", t.TEXT)]
+        form = Parts((), tuple(form for form, _ in carried), True)
+        return form, [value for _, values in carried for value in values]
 
     def _place(self, choices: tuple[Expr, ...], call: Call | None) -> Place:
         """Where a choice was written: in an argument of a call, else in the result of the pipeline."""
@@ -526,6 +605,8 @@ class _Graph:
                 return Many(tuple(self.resolve(item, region) for item in items), names, kind)
             case OnVolume(volume, path):
                 return OnVolume(volume, self.resolve(path, region))
+            case Stored(_, _, texts):
+                return expr.changed(texts=tuple(self.resolve(text, region) for text in texts))
             case _:
                 return expr
 
@@ -602,8 +683,44 @@ def _stand_in(kind: t.Type) -> Const:
     return Const({"0": 0, "false": False}.get(text), t.JSON)
 
 
+def _flat(choices: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Choices inside choices, in order."""
+    return tuple(
+        inner
+        for choice in choices
+        for inner in (_flat(choice.choices) if isinstance(choice, Either) else (choice,))
+    )
+
+
+def _branched(choice: Expr) -> bool:
+    """Whether a file travels by its key because the task that makes it may not run."""
+    return isinstance(choice, Out) and isinstance(choice.task, Call) and choice.task.region is not None
+
+
+def _apart(carried: list[tuple[Form, list[Expr]]]) -> bool:
+    """Whether no one expression can choose between files: their forms differ, or it has no text."""
+    forms = {type(form) for form, _ in carried}
+    alike = len(forms) == 1 and all(len(values) == 1 for _, values in carried)
+    return not alike or any(
+        isinstance(value, (Stored, Param)) for (form, (value,)) in carried if form == File(False)
+    )
+
+
+def _mixed(carried: list[tuple[Form, list[Expr]]]) -> bool:
+    return {type(form) for form, _ in carried} == {File, Mounted}
+
+
 def _is_static(expr: Expr) -> bool:
-    return isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const))
+    if isinstance(expr, (OnVolume, Stored)):
+        return all(isinstance(text, Const) for text in children(expr))
+    return isinstance(expr, Const)
+
+
+def _alike(one: Volume, other: Volume) -> bool:
+    """Whether two volumes of one name are one."""
+    if isinstance(one, NewVolume) and isinstance(other, NewVolume):
+        return (one.size, one.mode, one.storage_class) == (other.size, other.mode, other.storage_class)
+    return not isinstance(one, NewVolume) and not isinstance(other, NewVolume)
 
 
 def _texts(column: list[Expr], kind: t.Type) -> list[str]:

@@ -84,7 +84,13 @@ class FromParts(Node):
     type: Type | None = None
 
 
-Reader = FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromParts
+class FromFirst(Node):
+    """The first of several files that is there."""
+
+    parts: tuple[Reader, ...]
+
+
+Reader = FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromParts | FromFirst
 
 
 class Writer(Node):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flowdsl.artifact import GCS, S3, Azure, Git, Http, Raw
 from flowdsl.control import either, otherwise, unless, when
 from flowdsl.gpu import GPU
 from flowdsl.loop import Sweep, fan_out, sweep
@@ -19,11 +20,21 @@ from flowdsl.space import (
     uniform,
 )
 from flowdsl.step import Step, command, container, output, step
-from flowdsl.volume import Secret, Volume
+from flowdsl.volume import Config, Host, NewVolume, Scratch, Secret, Volume
 
 __all__ = [
+    "GCS",
     "GPU",
+    "S3",
+    "Azure",
+    "Config",
+    "Git",
+    "Host",
+    "Http",
+    "NewVolume",
     "Pipeline",
+    "Raw",
+    "Scratch",
     "Secret",
     "Step",
     "Sweep",

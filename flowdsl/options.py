@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flowdsl.artifact import Archive
     from flowdsl.gpu import GPU
-    from flowdsl.volume import Secret, Volume
+    from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
 
 
 class EnvironmentOptions(TypedDict, total=False):
     """What a container finds: its image, variables and volumes."""
 
     image: str
-    env: Mapping[str, str | int | float]
+    env: Mapping[str, str | int | float | Config]
     secrets: Mapping[str, Secret]
-    mounts: Mapping[str, Volume | Path]
+    mounts: Mapping[str, Volume | Local | Path | VolumePath]
+    shm: int | str
 
 
 class ResourceOptions(TypedDict, total=False):
@@ -49,7 +51,15 @@ class ControlOptions(TypedDict, total=False):
     timeout: int | str
 
 
-class StepOptions(EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, total=False):
+class FileOptions(TypedDict, total=False):
+    """How files leave a step."""
+
+    archive: Archive | Mapping[str, Archive]
+
+
+class StepOptions(
+    EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, FileOptions, total=False
+):
     """What a step may say about where and how it runs; every word is optional."""
 
 

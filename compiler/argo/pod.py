@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from flowdsl import types as t
 from flowdsl.compiler.argo.origins import filled
+from flowdsl.compiler.argo.volumes import mount
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.ports import OUT
 from flowdsl.expr import Const, Expr, Join, Param
-from flowdsl.volume import Secret
+from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
@@ -30,10 +31,11 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     origins.option(found, "image", template, "image")
     env: list[Json] = []
     for name, value in pod.env:
-        if isinstance(value, Secret):
-            source = {"secretKeyRef": {"name": value.name, "key": value.key}}
-            entry: Json = {"name": name, "valueFrom": source}
-            option = "secrets"
+        if isinstance(value, (Config, Secret)):
+            field, option = (
+                ("secretKeyRef", "secrets") if type(value) is Secret else ("configMapKeyRef", "env")
+            )
+            entry: Json = {"name": name, "valueFrom": {field: {"name": value.name, "key": value.key}}}
         else:
             entry = {"name": name, "value": pod_text(value)}
             option = "env"
@@ -48,7 +50,7 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         for part in amounts.values():
             for name in part:
                 origins.option(part, name, template, name if name in ("cpu", "memory") else "gpu")
-    mounts = [_mount(mount) for mount in pod.mounts]
+    mounts = [mount(one) for one in pod.mounts]
     if pod.output_folder:
         mounts.append({"name": OUTPUTS, "mountPath": OUT})
     if mounts:
@@ -56,15 +58,6 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         origins.option(found, "volumeMounts", template, "mounts")
     if pod.source is not None:
         found["source"] = pod.source
-    return found
-
-
-def _mount(mount: ir.Mount) -> Json:
-    found: Json = {"name": mount.volume, "mountPath": mount.path}
-    if mount.sub_path:
-        found["subPath"] = mount.sub_path
-    if mount.read_only:
-        found["readOnly"] = True
     return found
 
 

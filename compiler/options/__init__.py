@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Settings
-from flowdsl.compiler.options import control, environment, pipeline, placement, resources
+from flowdsl.compiler.options import control, environment, files, pipeline, placement, resources
 from flowdsl.compiler.options.reading import Reader, Wrong
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
@@ -27,6 +27,7 @@ _READERS: dict[str, Reader] = {
     **resources.READERS,
     **placement.READERS,
     **control.READERS,
+    **files.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
 
@@ -48,7 +49,11 @@ def settings(
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     made = Settings(
-        resources.settled(found), placement.settled(found), environment.settled(found), control.settled(found)
+        resources.settled(found),
+        placement.settled(found),
+        environment.settled(found),
+        control.settled(found),
+        files.settled(found),
     )
     return made, diagnostics
 
