@@ -162,10 +162,10 @@ class SourceChoice(Finding):
     """A choice between files that cannot be made where it is written."""
 
     code = "FD638"
-    title = "the files to choose from are kept in different places, and {why}"
-    label = "a choice that only a Python step can make"
+    title = "only a Python step can choose between these files, and they go to {where}"
+    label = "one may be missing, or they are kept in different places"
     help = "pass the choice to a Python step, which can return the file it was given"
-    why: str
+    where: str
 
 
 class SourceHanded(Finding):
@@ -200,7 +200,7 @@ class ArchiveOutput(Finding):
     """A way of packing for an output that is no file."""
 
     code = "FD641"
-    title = "`{step}` returns no file `{name}` that could be packed"
+    title = "`{step}` returns no file {shown}that could be packed"
     label = "{meant}"
     help = "name an output that is a Path, or leave it out"
     step: str
@@ -209,7 +209,9 @@ class ArchiveOutput(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the output that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known) or "not a file of the result"}
+        meant = suggest(self.name, self.known) if self.name else ""
+        shown = f"`{self.name}` " if self.name else ""
+        return {**super().words(), "meant": meant or "there is nothing to pack", "shown": shown}
 
 
 class ArchiveKeyed(Finding):
@@ -221,14 +223,3 @@ class ArchiveKeyed(Finding):
     help = 'leave it as it is: archive={{"{name}": "none"}}'
     step: str
     name: str
-
-
-class NoVolume(Finding):
-    """Something mounted that is no volume."""
-
-    code = "FD643"
-    title = "`{name}` must be a volume, not {have}"
-    label = "nothing to mount"
-    help = "mount a Volume, NewVolume, Scratch, Config, Secret or Host, or a path on one"
-    name: str
-    have: str

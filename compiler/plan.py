@@ -510,7 +510,7 @@ class _Graph:
         return at, name
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
-        choices = _flat(choices)
+        written, choices = choices, _flat(choices)
         carried = [self._carry(choice, kind, call, _branched(choice)) for choice in choices]
         there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
         if len(there) < len(choices):
@@ -518,7 +518,7 @@ class _Graph:
         if len(carried) <= 1:
             return carried[0] if carried else (Absent(), [])
         if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or _apart(carried):
-            return self._first(choices, kind, call, carried)
+            return self._first(written, kind, call, carried)
         carried = [self._carry(choice, kind, call, True) for choice in choices]
         form = carried[0][0]
         if isinstance(form, Mounted):
@@ -536,15 +536,18 @@ class _Graph:
     ) -> tuple[Form, list[Expr]]:
         """A choice that the step makes: between files of different places, or one that may be missing."""
         plain = kind.item if isinstance(kind, t.Maybe) else kind
-        why = ""
-        if not isinstance(plain, t.File) or any(len(values) != 1 for _, values in carried):
-            why = "no single files"
-        elif call is None or call.loop is not None or isinstance(call.target, PipelineDef):
-            why = "are passed to no step"
+        where = ""
+        if call is None:
+            where = "the result of a pipeline"
+        elif call.loop is not None:
+            where = "a loop"
+        elif isinstance(call.target, PipelineDef):
+            where = "a pipeline"
         elif call.target.kind != "python":
-            why = "are passed to a container step"
-        if why:
-            finding = mistakes.MixedFiles() if _mixed(carried) else SourceChoice(why)
+            where = "a container step"
+        single = isinstance(plain, t.File) and all(len(values) == 1 for _, values in carried)
+        if where or not single:
+            finding = mistakes.MixedFiles() if _mixed(carried) or not where else SourceChoice(where)
             self.planner.diagnostics.append(Diagnostic(finding, self._place(choices, call)))
             return PLAIN, [Const("", t.TEXT)]
         form = Parts((), tuple(form for form, _ in carried), True)

@@ -39,8 +39,7 @@ def unfolded(rows: list[Row]) -> Unfolded:
         first = files[0]
         odd = next((file for file in files if _shape(file) != _shape(first)), None)
         if odd is not None or len(files) < len(rows):
-            other = repr(odd.artifact) if odd is not None else "a file of another kind"
-            flaws.append((name, repr(first.artifact), other))
+            flaws.append((name, _said(first), _said(odd) if odd is not None else "a file of another kind"))
             made[name] = partial(_filled, first, {})
             continue
         apart = [at for at in range(len(first.texts)) if not _same([file.texts[at] for file in files])]
@@ -65,6 +64,12 @@ def _shape(file: Stored) -> tuple[object, ...]:
         if name not in file.names and name != "headers"
     ]
     return file.artifact.kind, file.names, rest
+
+
+def _said(file: Stored) -> str:
+    """The kind of a place, in words: which word made it, and with what."""
+    given = [name for name, value in file.artifact.words.items() if value not in (None, False)]
+    return f"{file.artifact.kind}({', '.join(given)})"
 
 
 def _filled(file: Stored, ports: dict[int, str], given: Row) -> Stored:

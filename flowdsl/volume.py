@@ -80,6 +80,9 @@ class NewVolume(Volume):
         self.size = size
         self.storage_class = storage_class
 
+    def __repr__(self) -> str:
+        return f"NewVolume({self.name!r}, {self.size!r})"
+
 
 class Local(Mountable):
     """A volume that is made for one pod; `volume / "folder"` is a part of it, to be mounted."""
@@ -104,7 +107,8 @@ class Scratch(Local):
         self.memory = memory
 
     def __repr__(self) -> str:
-        return f"Scratch({self.size!r}, memory={self.memory!r})"
+        words = [*([repr(self.size)] if self.size else []), *(["memory=True"] if self.memory else [])]
+        return f"Scratch({', '.join(words)})"
 
 
 class Named(Local):

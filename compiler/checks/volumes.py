@@ -88,7 +88,7 @@ def volume(found: Volume) -> Iterator[Diagnostic]:
 def _new(found: NewVolume) -> Iterator[Diagnostic]:
     """What is wrong with a claim that is to be made."""
     try:
-        size(f"size of {type(found).__name__}", found.size, "value")
+        size("size", found.size, "value")
     except Wrong as wrong:
         yield Diagnostic(wrong.finding, Argument(found.site, "size", 1))
     if found.mode == "ReadOnlyMany":

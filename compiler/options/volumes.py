@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from flowdsl.artifact import Artifact
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.data_findings import HostPath, MountedReadOnly, NoVolume, WholeObject
+from flowdsl.compiler.data_findings import HostPath, MountedReadOnly, WholeObject
 from flowdsl.compiler.ir import Mount
 from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options.reading import Wrong, entries, said
@@ -30,7 +31,7 @@ def one_key(name: str, found: N, part: str) -> N:
     """A ConfigMap or Secret of which one key is wanted; raises `Wrong`."""
     _object(name, found, part)
     if found.key is None:
-        what = "a Secret" if isinstance(found, Secret) else "a ConfigMap"
+        what = "the Secret" if isinstance(found, Secret) else "the ConfigMap"
         raise Wrong(WholeObject(name, what, found.name, type(found).__name__), part)
     return found
 
@@ -82,7 +83,8 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
                 raise Wrong(MountedReadOnly(str(volume.name), path), part)
             return Mount(volume.name, path, folder, volume.read_only), volume
         if not isinstance(volume, Local):
-            raise Wrong(NoVolume(where, type(what).__name__), part)
+            have = what.kind if type(what) is Artifact else type(what).__name__
+            raise Wrong(mistakes.OptionType(where, "a Volume", have), part)
         if folder is not None and ".." in folder.split("/"):
             raise Wrong(mistakes.OutsideVolume(str(what.text), repr(volume)), part)
         if isinstance(volume, Named) and volume.key is not None:
@@ -98,14 +100,15 @@ def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> s
     match volume:
         case Scratch(size=most):
             if most is not None:
-                size(f"size of {where}", most, part)
+                size("size", most, part)
             number = len(scratches) + 1
             usual = "flowdsl-scratch" if number == 1 else f"flowdsl-scratch-{number}"
             return scratches.setdefault(id(volume.origin), usual)
         case Named():
             _object(where, volume, part)
             return volume_name(f"flowdsl-{type(volume).__name__.lower()}-{volume.name}")
-        case Host(path=path):
+        case Host():
+            path = cast("object", volume.path)
             if is_value(path) or (isinstance(path, str) and TOKEN.search(path)):
                 raise Wrong(mistakes.RunTimeOption(where), part)
             if not isinstance(path, str) or not path.startswith("/") or ".." in path.split("/"):
