@@ -87,6 +87,7 @@ class Lowering:
         self._written: set[str] = set()
         self._defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
         self._graphs: dict[int, str] = {}
+        self._loops: set[str] = set()
         self._settings: dict[Any, ir.Settings] = {}
         self._commands: dict[int, Any] = {}
 
@@ -315,7 +316,11 @@ class Lowering:
         call = plan.call
         loop = call.loop
         assert loop is not None
-        name = self.names.name(plan.name, f"loop {graph.owner.name} {plan.name}")
+        difference = f"loop {graph.owner.name} {plan.name}"
+        if difference in self._loops:  # of another variant of the pipeline
+            difference += f" {graph.forms} {graph.looped}"
+        self._loops.add(difference)
+        name = self.names.name(plan.name, difference)
         position = len(self.templates)
         body = self._body(graph, plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}

@@ -568,6 +568,8 @@ class _Graph:
             return expr
         match expr:
             case Out(task, name, kind):
+                if isinstance(kind, t.Maybe) and isinstance(kind.item, t.File):
+                    kind = t.FILE  # where it would be is a text, whether it is there or not
                 made = Out(self.names[id(task)], name, kind)
                 if isinstance(task, Call) and task.region is not None:
                     return Either((made, _stand_in(kind)), kind)
