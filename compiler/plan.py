@@ -716,9 +716,9 @@ def _mixed(carried: list[tuple[Form, list[Expr]]]) -> bool:
 
 
 def _is_static(expr: Expr) -> bool:
-    if isinstance(expr, (OnVolume, Stored)):
-        return all(isinstance(text, Const) for text in children(expr))
-    return isinstance(expr, Const)
+    if type(expr) is Const:
+        return True
+    return isinstance(expr, (OnVolume, Stored)) and all(isinstance(text, Const) for text in children(expr))
 
 
 def _alike(one: Volume, other: Volume) -> bool:

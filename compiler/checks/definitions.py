@@ -46,7 +46,7 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         _, problems = pipeline_options(found.options, functools.partial(Argument, found.site))
     else:
         made, problems = declared(found)
-        yield from volumes.mounted(found.options)
+        yield from volumes.mounted(found.options, functools.partial(Argument, found.site))
         yield from packed(found, made.files, functools.partial(Argument, found.site))
     yield from problems
     signature = found.signature
@@ -138,7 +138,7 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             known = (*STEP_OPTIONS, *_CALL_OPTIONS)
             made, found = settings(call.options, functools.partial(Argument, site), known)
             yield from found
-            yield from volumes.mounted(call.options)
+            yield from volumes.mounted(call.options, functools.partial(Argument, site))
             yield from packed(call.target, made.files, functools.partial(Argument, site))
 
 

@@ -11,7 +11,7 @@ from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.checks.sources import judged, lost
 from flowdsl.compiler.data_findings import NewReadOnly
 from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.compiler.options.volumes import size
+from flowdsl.compiler.options.volumes import SHM, size
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Const, Join, OnVolume, Stored, children
 from flowdsl.grammar.names import is_dns_subdomain
@@ -22,7 +22,7 @@ from flowdsl.value import is_value
 from flowdsl.volume import AccessMode, NewVolume, Volume, VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.diagnostic import Finding
     from flowdsl.expr import Expr
@@ -52,11 +52,14 @@ def files(expr: Expr, place: Place, told: set[int]) -> Iterator[Diagnostic]:
             yield from lost(one, place)
 
 
-def mounted(options: Mapping[str, Any]) -> Iterator[Diagnostic]:
+def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Iterator[Diagnostic]:
     """The volumes of the option `mounts`."""
     mounts = options.get("mounts")
     if not is_value(mounts) and is_dict(mounts):
-        for what in mounts.values():
+        for path, what in mounts.items():
+            if "shm" in options and str(path).rstrip("/") == SHM:
+                twice = mistakes.BadMountPath(str(path), "`shm` makes a volume of its own there")
+                yield Diagnostic(twice, place("mounts")._replace(part=f"key:{path}"))
             found = what.volume if isinstance(what, VolumePath) else what
             if isinstance(found, Volume):
                 yield from volume(found)

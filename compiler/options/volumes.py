@@ -56,7 +56,8 @@ def _unmountable(path: object) -> str:
         return "must hold neither `:` nor `..`"
     if not path.strip("/"):
         return "would hide the files of the image"
-    return "flowdsl keeps inputs and outputs there" if f"{path}/".startswith("/flowdsl/") else ""
+    kept = f"{path}/".startswith(("/flowdsl/", "/tmp/flowdsl/"))
+    return "flowdsl keeps inputs and outputs there" if kept else ""
 
 
 def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
