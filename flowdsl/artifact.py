@@ -49,9 +49,10 @@ class Artifact:
         """The words that may hold values of the run, and that were written; a header is `headers[NAME]`."""
         found = {name: self.words[name] for name in TEXTS[self.kind] if self.words[name] is not None}
         headers = self.words.get("headers")
-        if isinstance(headers, dict):
-            entries = cast("dict[object, object]", headers)
-            found |= {f"headers[{name}]": value for name, value in entries.items()}
+        if type(headers) is dict:
+            found |= {
+                f"headers[{name}]": value for name, value in cast("dict[object, object]", headers).items()
+            }
         return found
 
     def __truediv__(self, path: str | PathLike[str]) -> Artifact:
@@ -190,7 +191,7 @@ def Http(  # noqa: N802 -- as S3
     """
     words = {
         "url": url,
-        "headers": dict(headers) if isinstance(headers, dict) else headers,
+        "headers": headers,
         "username": username,
         "password": password,
         "archive": archive,

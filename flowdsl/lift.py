@@ -104,7 +104,13 @@ def _stored(value: Artifact, want: t.Type, complain: Callable[..., None]) -> Exp
         complain("WrongType", want=t.spell(want), have=repr(value))
         return Poison()
     given = {name: one for name, one in value.texts.items() if is_value(one) or isinstance(one, str)}
-    texts = tuple(lift(one, t.TEXT, complain) for one in given.values())
+
+    def report(name: str, **data: Any) -> None:
+        if name == "WrongType":
+            data = {"want": t.spell(want), "have": f"{value.kind}({data['have']})"}
+        complain(name, **data)
+
+    texts = tuple(lift(one, t.TEXT, report) for one in given.values())
     if any(isinstance(one, Poison) for one in texts):
         return Poison()
     return Stored(value, tuple(given), texts)

@@ -107,7 +107,8 @@ class Scratch(Local):
         self.memory = memory
 
     def __repr__(self) -> str:
-        words = [*([repr(self.size)] if self.size else []), *(["memory=True"] if self.memory else [])]
+        words = [] if self.size is None else [repr(self.size)]
+        words += [] if self.memory is False else ["memory=True"]
         return f"Scratch({', '.join(words)})"
 
 

@@ -176,5 +176,5 @@ def test_a_source_is_no_file_of_this_machine(tmp_path: Path) -> None:
     with pytest.raises(OutsidePipeline, match="pass it to a step"):
         Path(S3("raw") / "a.txt")
     with pytest.raises(TypeError):
-        Raw("text") / "a.txt"
+        repr(Raw("text") / "a.txt")
     assert repr(S3("raw") / "a" / "b.txt") == "S3('raw/a/b.txt')"

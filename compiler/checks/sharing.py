@@ -84,7 +84,10 @@ def _written(call: Call, trace: Trace, known: dict[int, Claims]) -> Claims:
     return {
         one.name: one
         for one in volumes
-        if isinstance(one, Volume) and one.mode == "ReadWriteOnce" and not one.read_only
+        if isinstance(one, Volume)
+        and not one.read_only
+        and type(one.mode) is str
+        and one.mode == "ReadWriteOnce"
     }
 
 

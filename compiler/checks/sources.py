@@ -93,8 +93,9 @@ def _headers(found: Artifact) -> Iterator[Diagnostic]:
     headers = found.words.get("headers")
     if headers is None:
         return
-    if is_value(headers) or not isinstance(headers, dict):
-        finding = SourceWord("headers", found.kind, "a dict of texts", type(headers).__name__)
+    if type(headers) is not dict:
+        have = "a run-time value" if is_value(headers) else type(headers).__name__
+        finding = SourceWord("headers", found.kind, "a dict of texts", have)
         yield Diagnostic(finding, Argument(found.site, "headers"))
         return
     for name, value in cast("dict[object, object]", headers).items():
@@ -103,6 +104,8 @@ def _headers(found: Artifact) -> Iterator[Diagnostic]:
             yield Diagnostic(SecretHeader(str(name)), place)
         elif not is_value(value) and not isinstance(value, str):
             yield Diagnostic(SourceWord(f"headers[{name!r}]", found.kind, "a text", said(value)), place)
+        elif is_value(name):
+            continue  # reported where the dict was made
         elif not isinstance(name, str) or not name.strip() or TOKEN.search(name):
             finding = SourceWord("a header", found.kind, "a name known now", said(name))
             yield Diagnostic(finding, place._replace(part=f"key:{name}"))
@@ -113,7 +116,7 @@ def _together(found: Artifact) -> Iterator[Diagnostic]:
     words = found.words
     if found.kind == "S3" and words["bucket"] is None:
         for word in ("endpoint", "region", "access_key", "secret_key", "insecure"):
-            if words[word] not in (None, False):
+            if words[word] is not None and words[word] is not False:
                 key = TOKEN.sub("...", str(words["key"]))
                 yield Diagnostic(NoBucket(word, key), Argument(found.site, word))
         return

@@ -94,7 +94,7 @@ def _new(found: NewVolume) -> Iterator[Diagnostic]:
         size("size", found.size, "value")
     except Wrong as wrong:
         yield Diagnostic(wrong.finding, Argument(found.site, "size", 1))
-    if found.mode == "ReadOnlyMany":
+    if type(found.mode) is str and found.mode == "ReadOnlyMany":
         yield Diagnostic(NewReadOnly(str(found.name)), Argument(found.site, "mode"))
     kept = cast("object", found.storage_class)
     place = Argument(found.site, "storage_class")

@@ -80,7 +80,7 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
         if isinstance(volume, Volume):
             if folder is not None and ".." in folder.split("/"):
                 raise Wrong(mistakes.OutsideVolume(str(what.text), str(volume.name)), part)
-            if volume.mode == "ReadOnlyMany" and not volume.read_only:
+            if type(volume.mode) is str and volume.mode == "ReadOnlyMany" and not volume.read_only:
                 raise Wrong(MountedReadOnly(str(volume.name), path), part)
             return Mount(volume.name, path, folder, volume.read_only), volume
         if not isinstance(volume, Local):
@@ -102,6 +102,10 @@ def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> s
         case Scratch(size=most):
             if most is not None:
                 size("size", most, part)
+            if type(volume.memory) is not bool:
+                raise Wrong(
+                    mistakes.OptionType("memory of Scratch", "True or False", said(volume.memory)), part
+                )
             number = len(scratches) + 1
             usual = "flowdsl-scratch" if number == 1 else f"flowdsl-scratch-{number}"
             return scratches.setdefault(id(volume.origin), usual)
