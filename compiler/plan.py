@@ -27,8 +27,9 @@ from flowdsl.compiler.forms import (
     inside,
     part_types,
     ports,
+    volumes,
 )
-from flowdsl.compiler.unfold import unfolded
+from flowdsl.compiler.unfold import parted, together, unfolded
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import (
     Best,
@@ -285,11 +286,11 @@ class _Graph:
         if loop.rows is None:
             self._over(plan, loop.lists, kinds)
             return
-        rows, found, flaws = unfolded(loop.rows)
+        parts, kinds, trees = parted(loop.rows, kinds)
+        rows, found, flaws = unfolded(parts)
         for name, one, other in flaws:
-            place = Argument(call.site, "over", part=f"item:{name}")
-            self.planner.diagnostics.append(Diagnostic(UnlikeSources(name, one, other), place))
-        kinds = {**kinds, **{port: t.TEXT for row in rows[:1] for port in row if port not in loop.rows[0]}}
+            self._unlike(call, name, one, other)
+        kinds = {**kinds, **{port: t.TEXT for port in rows[0] if port not in parts[0]}}
         kinds |= dict.fromkeys(found, t.TEXT)
         if all(_is_static(expr) for row in rows for expr in row.values()):
             self._static(plan, rows, kinds)
@@ -305,6 +306,12 @@ class _Graph:
         for name, make in found.items():
             inner = make({port: plan.inner[port].values[0] for port in rows[0]})
             plan.inner[name] = Carried(File(False), [inner], t.FILE)
+        for name, tree in trees.items():
+            plan.inner[name] = together(tree, plan.inner, kinds[name])
+
+    def _unlike(self, call: Call, name: str, one: str, other: str) -> None:
+        place = Argument(call.site, "over", part=f"item:{name.partition('-')[0]}")
+        self.planner.diagnostics.append(Diagnostic(UnlikeSources(name, one, other), place))
 
     def _over(self, plan: CallPlan, lists: dict[str, Expr], kinds: dict[str, t.Type]) -> None:
         """The items of a loop that are known only at run time."""
@@ -362,8 +369,12 @@ class _Graph:
         form, values, _ = carried
         texts = t.Sequence(t.TEXT)
         if isinstance(form, Parts):
-            one = form.forms[0]
-            plan.arguments[name] = Carried(PLAIN, [Many(tuple(values), (), texts)], texts)
+            one = _common(form.forms)
+            if one is None:
+                self._unlike(plan.call, name, *dict.fromkeys(map(_said, form.forms)))
+                one, values = PLAIN, values[:1]
+            items = tuple([Join((value,)) for value in values])  # a file's key or path is a text
+            plan.arguments[name] = Carried(PLAIN, [Many(items, (), texts)], texts)
             plan.inner[name] = Carried(one, [Get(Param(name, texts), number, t.TEXT)], kind)
             return
         if isinstance(form, Gathered):
@@ -686,6 +697,23 @@ def _stand_in(kind: t.Type) -> Const:
     if t.is_text(kind) or t.holds_file(kind):
         return Const("", t.TEXT)
     return Const({"0": 0, "false": False}.get(text), t.JSON)
+
+
+def _common(forms: tuple[Form, ...]) -> Form | None:
+    """The one form of all items of a list, if there is one."""
+    if all(isinstance(form, Mounted) for form in forms):
+        return Mounted(tuple(dict.fromkeys(name for form in forms for name in volumes(form))))
+    return forms[0] if forms.count(forms[0]) == len(forms) and forms[0] == File(True) else None
+
+
+def _said(form: Form) -> str:
+    match form:
+        case File():
+            return "a file in the artifact repository"
+        case Mounted():
+            return "a path on a volume"
+        case _:
+            return f"no file ({type(form).__name__.lower()})"
 
 
 def _flat(choices: tuple[Expr, ...]) -> tuple[Expr, ...]:

@@ -1,17 +1,72 @@
-"""Files from outside of the run as items of a loop: what differs between them is text, and texts can be items."""
+"""The items of a loop taken apart: records with files into their parts, files from outside of the run into texts.
+
+What differs between such files is text, and texts can be items.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.expr import Const, Expr, Stored
+from flowdsl import types as t
+from flowdsl.compiler.forms import PLAIN, Carried, Parts, part_names, part_types
+from flowdsl.expr import Const, Expr, Many, Stored
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Row = dict[str, Expr]
+
+
+class Tree(NamedTuple):
+    """A record, tuple or list in its parts: each a column of the loop, or taken apart again."""
+
+    form: Parts
+    parts: tuple[Tree | str, ...]
+
+
+class Parted(NamedTuple):
+    """The items of a loop without records that hold files, the types of their parts, and what they are parts of."""
+
+    rows: list[Row]
+    kinds: dict[str, t.Type]
+    trees: dict[str, Tree]
+
+
+def parted(rows: list[Row], kinds: dict[str, t.Type]) -> Parted:
+    """The items of a loop, its records with files taken apart; those that differ in their parts stay."""
+    wanted = [name for name in rows[0] if t.holds_file(kinds[name]) and isinstance(rows[0][name], Many)]
+    if not wanted:
+        return Parted(rows, kinds, {})
+    rows, kinds = [dict(row) for row in rows], dict(kinds)
+    found = {name: _apart(name, rows, kinds) for name in wanted}
+    return Parted(rows, kinds, {name: tree for name, tree in found.items() if not isinstance(tree, str)})
+
+
+def _apart(name: str, rows: list[Row], kinds: dict[str, t.Type]) -> Tree | str:
+    whole = [one for row in rows if isinstance(one := row[name], Many)]
+    if len(whole) < len(rows) or len({(one.names, len(one.items)) for one in whole}) > 1:
+        return name
+    form = Parts(whole[0].names, (PLAIN,) * len(whole[0].items))
+    ports = [f"{name}-{part}" for part in part_names(form)]
+    kinds.update(zip(ports, part_types(kinds[name], form), strict=True))
+    for row, one in zip(rows, whole, strict=True):
+        del row[name]
+        row.update(zip(ports, one.items, strict=True))
+    parts = tuple(_apart(port, rows, kinds) if t.holds_file(kinds[port]) else port for port in ports)
+    return Tree(form, parts)
+
+
+def together(tree: Tree, given: dict[str, Carried], kind: t.Type) -> Carried:
+    """The value of a parameter from those of its parts."""
+    kinds = part_types(kind, tree.form)
+    parts = [
+        given[one] if isinstance(one, str) else together(one, given, part)
+        for one, part in zip(tree.parts, kinds, strict=True)
+    ]
+    form = Parts(tree.form.names, tuple(part.form for part in parts))
+    return Carried(form, [value for part in parts for value in part.values], kind)
 
 
 class Unfolded(NamedTuple):
