@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
+from flowdsl.compiler.choices import apart, branched, flat, mixed
 from flowdsl.compiler.data_findings import SameVolume, SourceChoice, SourceHanded, UnlikeSources
 from flowdsl.compiler.encode import encode, field, placeholder
 from flowdsl.compiler.expressions import text_of
@@ -27,9 +28,9 @@ from flowdsl.compiler.forms import (
     inside,
     part_types,
     ports,
-    volumes,
 )
-from flowdsl.compiler.unfold import parted, together, unfolded
+from flowdsl.compiler.unfold import common, parted, said, together, unfolded
+from flowdsl.compiler.volumes import alike
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import (
     Best,
@@ -56,7 +57,6 @@ from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
 from flowdsl.trace import Call
-from flowdsl.volume import NewVolume
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,7 +207,7 @@ class Planner:
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""
         known = self.volumes.setdefault(volume.name, volume)
-        if known.origin is not volume.origin and not _alike(known, volume):
+        if known.origin is not volume.origin and not alike(known, volume):
             place, related = Argument(volume.site, "name", 0), (Related(known.site, "the other one"),)
             self.diagnostics.append(Diagnostic(SameVolume(volume.name), place, related))
 
@@ -318,7 +318,10 @@ class _Graph:
         for name, column in lists.items():
             self._wait(plan, column)
             self._column(plan, name, column, kinds[name])
-        plan.over, *plan.beside = [inside(name, plan.arguments[name].form, t.JSON)[0] for name in lists]
+        # The parts of one list are as many as its items.
+        first = {name.partition("-")[0]: name for name in reversed(lists)}
+        walked = [name for name in lists if name in first.values()]
+        plan.over, *plan.beside = [inside(name, plan.arguments[name].form, t.JSON)[0] for name in walked]
 
     def _shared(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
         """An argument that is the same for all items: a constant is written inside, the rest comes in."""
@@ -332,16 +335,17 @@ class _Graph:
         names = list(rows[0])
         forms: dict[str, Form] = {}
         for name in names:
-            first = rows[0][name]
             forms[name] = PLAIN
-            if isinstance(first, OnVolume):
+            if t.holds_file(kinds[name]):
                 found: dict[str, None] = {}
                 for row in rows:
                     item = row[name]
                     if isinstance(item, OnVolume):
                         self.planner.volume(item.volume)
                         found[item.volume.name] = None
-                forms[name] = Mounted(tuple(found))
+                forms[name] = Mounted(tuple(found)) if found else Absent()
+        plan.inner.update({name: Carried(form, [], kinds[name]) for name, form in forms.items()})
+        names = [name for name in names if not isinstance(forms[name], Absent)]
         columns = [_texts([row[name] for row in rows], kinds[name]) for name in names]
         number = "i" if "i" not in names else INDEX
         keys = (number, *names)
@@ -369,13 +373,18 @@ class _Graph:
         form, values, _ = carried
         texts = t.Sequence(t.TEXT)
         if isinstance(form, Parts):
-            one = _common(form.forms)
+            one = common(form.forms)
             if one is None:
-                self._unlike(plan.call, name, *dict.fromkeys(map(_said, form.forms)))
-                one, values = PLAIN, values[:1]
-            items = tuple([Join((value,)) for value in values])  # a file's key or path is a text
-            plan.arguments[name] = Carried(PLAIN, [Many(items, (), texts)], texts)
-            plan.inner[name] = Carried(one, [Get(Param(name, texts), number, t.TEXT)], kind)
+                words = [*dict.fromkeys(map(said, form.forms)), "others"]
+                self._unlike(plan.call, name, words[0], words[1])
+                one, values = PLAIN, [values[0]] * len(form.forms)
+            given = iter(values)
+            nothing = Const("", t.TEXT)
+            # A file's key or path is a text.
+            items = [nothing if isinstance(each, Absent) else Join((next(given),)) for each in form.forms]
+            plan.arguments[name] = Carried(PLAIN, [Many(tuple(items), (), texts)], texts)
+            inner: list[Expr] = [Get(Param(name, texts), number, t.TEXT)]
+            plan.inner[name] = Carried(one, [] if isinstance(one, Absent) else inner, kind)
             return
         if isinstance(form, Gathered):
             # Only the rows go in: each holds the keys of its own files.
@@ -521,14 +530,14 @@ class _Graph:
         return at, name
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
-        written, choices = choices, _flat(choices)
-        carried = [self._carry(choice, kind, call, _branched(choice)) for choice in choices]
+        written, choices = choices, flat(choices)
+        carried = [self._carry(choice, kind, call, branched(choice)) for choice in choices]
         there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
         if len(there) < len(choices):
             choices, carried = tuple(choices[at] for at in there), [carried[at] for at in there]
         if len(carried) <= 1:
             return carried[0] if carried else (Absent(), [])
-        if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or _apart(carried):
+        if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
             return self._first(written, kind, call, carried)
         carried = [self._carry(choice, kind, call, True) for choice in choices]
         form = carried[0][0]
@@ -558,7 +567,7 @@ class _Graph:
             where = "a container step"
         single = isinstance(plain, t.File) and all(len(values) == 1 for _, values in carried)
         if where or not single:
-            finding = mistakes.MixedFiles() if _mixed(carried) or not where else SourceChoice(where)
+            finding = mistakes.MixedFiles() if mixed(carried) or not where else SourceChoice(where)
             self.planner.diagnostics.append(Diagnostic(finding, self._place(choices, call)))
             return PLAIN, [Const("", t.TEXT)]
         form = Parts((), tuple(form for form, _ in carried), True)
@@ -699,67 +708,18 @@ def _stand_in(kind: t.Type) -> Const:
     return Const({"0": 0, "false": False}.get(text), t.JSON)
 
 
-def _common(forms: tuple[Form, ...]) -> Form | None:
-    """The one form of all items of a list, if there is one."""
-    if all(isinstance(form, Mounted) for form in forms):
-        return Mounted(tuple(dict.fromkeys(name for form in forms for name in volumes(form))))
-    return forms[0] if forms.count(forms[0]) == len(forms) and forms[0] == File(True) else None
-
-
-def _said(form: Form) -> str:
-    match form:
-        case File():
-            return "a file in the artifact repository"
-        case Mounted():
-            return "a path on a volume"
-        case _:
-            return f"no file ({type(form).__name__.lower()})"
-
-
-def _flat(choices: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Choices inside choices, in order."""
-    return tuple(
-        inner
-        for choice in choices
-        for inner in (_flat(choice.choices) if isinstance(choice, Either) else (choice,))
-    )
-
-
-def _branched(choice: Expr) -> bool:
-    """Whether a file travels by its key because the task that makes it may not run."""
-    return isinstance(choice, Out) and isinstance(choice.task, Call) and choice.task.region is not None
-
-
-def _apart(carried: list[tuple[Form, list[Expr]]]) -> bool:
-    """Whether no one expression can choose between files: their forms differ, or it has no text."""
-    forms = {type(form) for form, _ in carried}
-    alike = len(forms) == 1 and all(len(values) == 1 for _, values in carried)
-    return not alike or any(
-        isinstance(value, (Stored, Param)) for (form, (value,)) in carried if form == File(False)
-    )
-
-
-def _mixed(carried: list[tuple[Form, list[Expr]]]) -> bool:
-    return {type(form) for form, _ in carried} == {File, Mounted}
-
-
 def _is_static(expr: Expr) -> bool:
     if type(expr) is Const:
         return True
     return isinstance(expr, (OnVolume, Stored)) and all(isinstance(text, Const) for text in children(expr))
 
 
-def _alike(one: Volume, other: Volume) -> bool:
-    """Whether two volumes of one name are one."""
-    if isinstance(one, NewVolume) and isinstance(other, NewVolume):
-        return (one.size, one.mode, one.storage_class) == (other.size, other.mode, other.storage_class)
-    return not isinstance(one, NewVolume) and not isinstance(other, NewVolume)
-
-
 def _texts(column: list[Expr], kind: t.Type) -> list[str]:
     """The texts of the items of a loop for one parameter."""
     if isinstance(kind, t.Number) and all(type(expr) is Const for expr in column):
         return [repr(expr.value) for expr in column if isinstance(expr, Const)]
+    if t.holds_file(kind):  # a path, or None
+        return ["" if isinstance(expr, Const) else text_of(expr, kind) for expr in column]
     return [text_of(expr, kind) for expr in column]
 
 

@@ -9,7 +9,18 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl import types as t
-from flowdsl.compiler.forms import PLAIN, Carried, Parts, part_names, part_types
+from flowdsl.compiler.forms import (
+    PLAIN,
+    Absent,
+    Carried,
+    File,
+    Form,
+    Mounted,
+    Parts,
+    part_names,
+    part_types,
+    volumes,
+)
 from flowdsl.expr import Const, Expr, Many, Stored
 from flowdsl.volume import Secret
 
@@ -94,7 +105,7 @@ def unfolded(rows: list[Row]) -> Unfolded:
         first = files[0]
         odd = next((file for file in files if _shape(file) != _shape(first)), None)
         if odd is not None or len(files) < len(rows):
-            flaws.append((name, _said(first), _said(odd) if odd is not None else "a file of another kind"))
+            flaws.append((name, _said(first), _said(odd) if odd is not None else "something else"))
             made[name] = partial(_filled, first, {})
             continue
         apart = [at for at in range(len(first.texts)) if not _same([file.texts[at] for file in files])]
@@ -130,3 +141,24 @@ def _said(file: Stored) -> str:
 def _filled(file: Stored, ports: dict[int, str], given: Row) -> Stored:
     texts = (given[ports[at]] if at in ports else text for at, text in enumerate(file.texts))
     return file.changed(texts=tuple(texts))
+
+
+def common(forms: tuple[Form, ...]) -> Form | None:
+    """The one form of all items of a list, if there is one; an empty text is None."""
+    forms = tuple(form for form in forms if not isinstance(form, Absent)) or (Absent(),)
+    if isinstance(forms[0], Absent):
+        return forms[0]
+    if all(isinstance(form, Mounted) for form in forms):
+        return Mounted(tuple(dict.fromkeys(name for form in forms for name in volumes(form))))
+    return forms[0] if forms.count(forms[0]) == len(forms) and forms[0] == File(True) else None
+
+
+def said(form: Form) -> str:
+    """The form of an item, in words."""
+    match form:
+        case File():
+            return "a file in the artifact repository"
+        case Mounted():
+            return "a path on a volume"
+        case _:
+            return "several files"

@@ -46,3 +46,10 @@ def _volume(name: str, made: Mountable) -> PodVolume:
             return PodVolume(name, "host", made.path, place=made.site)
         case _:
             raise AssertionError(f"no volume for {made!r}")
+
+
+def alike(one: Volume, other: Volume) -> bool:
+    """Whether two volumes of one name are one."""
+    if isinstance(one, NewVolume) and isinstance(other, NewVolume):
+        return (one.size, one.mode, one.storage_class) == (other.size, other.mode, other.storage_class)
+    return not isinstance(one, NewVolume) and not isinstance(other, NewVolume)
