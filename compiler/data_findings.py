@@ -63,7 +63,7 @@ class SharedWrite(Finding):
     """Steps that write to one ReadWriteOnce claim at the same time."""
 
     code = "FD630"
-    title = "`{step}` and `{other}` may run at the same time, and both write to `{volume}`, which is ReadWriteOnce"
+    title = "{both} may run at the same time, and both write to `{volume}`, which is ReadWriteOnce"
     label = "on another node it cannot be mounted meanwhile"
     help = (
         "let one wait for the other, by a value or by `options(after=...)`; or mount it `.ro` where it is only read;"
@@ -72,6 +72,14 @@ class SharedWrite(Finding):
     step: str
     other: str
     volume: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the steps in words."""
+        apart = f"`{self.step}` and `{self.other}`"
+        return {
+            **super().words(),
+            "both": f"two calls of `{self.step}`" if self.step == self.other else apart,
+        }
 
 
 class SharedLoop(Finding):

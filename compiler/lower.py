@@ -423,7 +423,8 @@ class Lowering:
                 place = Argument(
                     site or leaf.step.site, "archive", part=f"item:{given}" if given else "value"
                 )
-                self.diagnostics.append(Diagnostic(ArchiveKeyed(leaf.step.name, name), place))
+                if all(one.place != place for one in self.diagnostics):  # another variant may have it too
+                    self.diagnostics.append(Diagnostic(ArchiveKeyed(leaf.step.name, name), place))
         return archive
 
     @staticmethod
