@@ -11,6 +11,7 @@ from importlib.util import resolve_name
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from flowdsl.artifact import Artifact
 from flowdsl.compiler.carry_scan import scan
 from flowdsl.compiler.carry_text import OLDEST
 from flowdsl.compiler.carry_tree import (
@@ -292,9 +293,10 @@ def is_plain_step(value: object) -> bool:
 def _word(name: str, value: Any) -> tuple[str, str]:
     """What something of flowdsl is, and what to do instead of using it in a step."""
     kind = type(cast(object, value))
-    if kind is Volume or kind is VolumePath:
-        place = name if kind is VolumePath else f'{name} / "..."'
-        return "a place on a volume", f"give the step a parameter of type `Path`, and pass it `{place}`"
+    if issubclass(kind, (Volume, VolumePath, Artifact)):
+        place = f'{name} / "..."' if issubclass(kind, Volume) else name
+        what = "a file of the cluster" if kind is Artifact else "a place on a volume"
+        return what, f"give the step a parameter of type `Path`, and pass it `{place}`"
     if kind is Secret:
         return (
             "a secret",

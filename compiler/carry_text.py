@@ -107,6 +107,12 @@ def _shown(inside: str) -> str:
     return "{{" + line[:40] + (" ..." if more or len(line) > 40 else "}}")
 
 
+def loses_dollar(text: str) -> str | None:
+    """The first piece of a text that the kubelet replaces: `$$` or `$(NAME)`; None where there is none."""
+    found = re.search(rf"\$(?:\$|{_VARIABLE})", text, re.ASCII)
+    return found[0] if found else None
+
+
 def keep_dollars(text: str) -> tuple[str, int | None]:
     r"""A statement that means the same, in which the kubelet finds no `$$` and no `$(NAME)` to replace.
 

@@ -16,6 +16,7 @@ from flowdsl.compiler.ports import (
     FromEnv,
     FromEnvPath,
     FromFile,
+    FromFirst,
     FromParts,
     FromRow,
     FromRows,
@@ -61,10 +62,14 @@ class Absent(Node):
 
 
 class Parts(Node):
-    """A record (with names) or a list, each part with a form of its own."""
+    """A record (with names) or a list, each part with a form of its own.
+
+    `choice`: several files, of which the first that is there is the value.
+    """
 
     names: tuple[str, ...]
     forms: tuple[Form, ...]
+    choice: bool = False
 
 
 Form = Plain | File | Mounted | Gathered | Absent | Parts
@@ -119,7 +124,10 @@ def inputs(name: str, form: Form, kind: t.Type, *, in_pod: bool) -> list[Input]:
 def _optional(name: str, form: Form, kind: t.Type) -> frozenset[str]:
     """The ports that hold a file which may be None."""
     if isinstance(form, Parts):
-        parts = zip(part_names(form), form.forms, part_types(kind, form), strict=True)
+        kinds = part_types(kind, form)
+        if form.choice:  # any but the last may be missing
+            kinds = [t.Maybe(t.FILE)] * (len(kinds) - 1) + kinds[-1:]
+        parts = zip(part_names(form), form.forms, kinds, strict=True)
         return frozenset[str]().union(
             *(_optional(f"{name}-{part}", inner, one) for part, inner, one in parts)
         )
@@ -184,6 +192,8 @@ def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
 
 def part_types(kind: t.Type, form: Parts) -> list[t.Type]:
     """The types of the parts of a value."""
+    if form.choice:
+        return [kind] * len(form.forms)
     match kind:
         case t.Record(_, fields):
             return [field.type for field in fields]
@@ -222,6 +232,11 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
             found = tuple((folder, f"{IN}/{name}-{folder}") for folder in folders)
             source = FromFile(f"{IN}/{name}") if large else variable(name)
             return FromRows(source, item, found, _others(form))
+        case Parts(_, forms, True):
+            *others, last = (reader(f"{name}-{at}", one, t.Maybe(t.FILE)) for at, one in enumerate(forms))
+            if not isinstance(kind, t.Maybe):
+                last = reader(f"{name}-{len(others)}", forms[-1], kind)
+            return FromFirst((*others, last))
         case Parts(names, forms):
             kinds = part_types(kind, form)
             parts = tuple(

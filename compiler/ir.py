@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flowdsl.expr import Expr
     from flowdsl.place import Place
     from flowdsl.types import Type
-    from flowdsl.volume import Secret, Volume
+    from flowdsl.volume import Config, Mountable, Secret
 
 #: parameter: a text. artifact: a file that Argo hands on. key: a text that names an object of the
 #: artifact repository, and the file under that key. text: a text that is too long for a variable, as a file.
@@ -61,6 +61,7 @@ class Output(NamedTuple):
     default: str | None = None
     optional: bool = False
     origin: Origin = "file"
+    archive: str | int | None = None  # how a file is packed; a number is a level of compression
 
 
 class Store(NamedTuple):
@@ -77,6 +78,30 @@ class Mount(NamedTuple):
     path: str
     sub_path: str | Expr | None = None
     read_only: bool = False
+
+
+class PodVolume(NamedTuple):
+    """A volume that pods mount, and where it comes from.
+
+    claim: the existing claim `source`. new: a claim made for the run. scratch: an empty folder of the pod.
+    config, secret: the ConfigMap or Secret `source`. host: the folder `source` of the node. The claims are
+    declared for all pods, the others where they are mounted.
+    """
+
+    name: str
+    kind: Literal["claim", "new", "scratch", "config", "secret", "host"]
+    source: str = ""
+    size: str | None = None
+    mode: str = ""
+    storage_class: str | None = None
+    memory: bool = False
+    place: Place | None = None
+
+
+class Files(NamedTuple):
+    """How the files of outputs are packed, by output; "" is every other one."""
+
+    archive: tuple[tuple[str, str | int], ...] = ()
 
 
 class Resources(NamedTuple):
@@ -99,9 +124,9 @@ class Environment(NamedTuple):
     """What a container finds: its image, variables and volumes."""
 
     image: str | None = None
-    env: tuple[tuple[str, str | Secret], ...] = ()
+    env: tuple[tuple[str, str | Config | Secret], ...] = ()
     mounts: tuple[Mount, ...] = ()
-    volumes: tuple[Volume, ...] = ()
+    volumes: tuple[Mountable, ...] = ()  # one for each mount
 
 
 class Retry(NamedTuple):
@@ -207,6 +232,7 @@ class Settings(NamedTuple):
     managed: Managed = Managed()
     gate: Gate = Gate()
     library: Library = Library()
+    files: Files = Files()
 
 
 class Pod(NamedTuple):
@@ -214,9 +240,10 @@ class Pod(NamedTuple):
 
     command: tuple[Expr, ...]
     source: str | None
-    env: tuple[tuple[str, Expr | Secret], ...]
+    env: tuple[tuple[str, Expr | Config | Secret], ...]
     mounts: tuple[Mount, ...]
     output_folder: bool = False  # whether the folder of the outputs has to be made for it
+    volumes: tuple[PodVolume, ...] = ()  # those of this pod alone
 
 
 class Resource(NamedTuple):
@@ -326,8 +353,9 @@ class Program(NamedTuple):
     entrypoint: str
     parameters: tuple[tuple[str, str | None], ...]
     templates: tuple[Template, ...]
-    volumes: tuple[tuple[str, str], ...]  # name, claim
+    volumes: tuple[PodVolume, ...]
     options: Mapping[str, Any]
     place: Place
     places: Mapping[str, Place]
+    artifacts: tuple[tuple[str, Expr], ...] = ()  # files that a run begins with
     exit: str | None = None  # the template that runs when the entrypoint has ended

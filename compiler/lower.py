@@ -14,6 +14,7 @@ from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes, placing
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.command import CommandLine, bind
+from flowdsl.compiler.data_findings import ArchiveKeyed
 from flowdsl.compiler.ends import musts, parameters_of
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
@@ -38,6 +39,7 @@ from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.plan import STATUS, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import IN, OUT, STORE, Writer, layout
 from flowdsl.compiler.script import script
+from flowdsl.compiler.volumes import claims, environments, local
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
     Best,
@@ -60,6 +62,7 @@ from flowdsl.place import Argument, Definition, Place
 from flowdsl.run import OUTCOME
 from flowdsl.signature import MISSING, Parameter
 from flowdsl.step import StepDef
+from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +123,7 @@ class Lowering:
         self._written: set[str] = set()
         self._defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
         self._graphs: dict[int, str] = {}
+        self._loops: set[str] = set()
         self._settings: dict[Any, ir.Settings] = {}
 
     def program(self, root: GraphPlan) -> ir.Program:
@@ -137,19 +141,34 @@ class Lowering:
         self._graph(root, entry)
         if ending is not None and leave is not None:
             self._graph(ending, leave)
-        parameters = tuple(
-            (port, _default(p))
-            for p in owner.signature.parameters
-            for port, _ in ports(p.name, root.forms.get(p.name, PLAIN))
-        )
+        parameters: list[tuple[str, str | None]] = []
+        artifacts: list[tuple[str, Expr]] = []
+        for p in owner.signature.parameters:
+            files = self.planner.defaults.get(p.name)
+            if files is None:
+                parameters.append((p.name, _default(p)))
+                continue
+            for one in handed(p.name, files):
+                if one.kind == "artifact":
+                    artifacts.append((one.name, one.value))
+                else:
+                    parameters.append((one.name, text_of(one.value, one.type)))
         # Graphs as they are met, then the steps as they are defined: a call more moves no template.
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in self.templates if not isinstance(one.body, ir.Graph)]
         pods.sort(key=lambda one: (self._defined.get(one.name, ("~", 0)), one.name))
-        claims = tuple((volume_name(volume.name), volume.name) for volume in self.planner.volumes.values())
         places = {option: _option(owner, option) for option in owner.options}
         return ir.Program(
-            name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places, leave
+            name,
+            entry,
+            tuple(parameters),
+            (*graphs, *pods),
+            claims(self.planner.volumes.values()),
+            options,
+            _definition(owner),
+            places,
+            tuple(artifacts),
+            leave,
         )
 
     # --- names -------------------------------------------------------------------------------------
@@ -219,10 +238,10 @@ class Lowering:
                 kind = definition.kind
                 known, _ = settings(merged, place, tuple(OPTIONS[kind]), kind)
             self._settings[key] = known
-            beside = (*known.companions.init, *known.companions.sidecars)
-            for environment in (known.environment, *(one.environment for one in beside)):
+            for environment in environments(known):
                 for volume in environment.volumes:
-                    self.planner.volume(volume)
+                    if isinstance(volume, Volume):
+                        self.planner.volume(volume)
         return known
 
     # --- graphs ------------------------------------------------------------------------------------
@@ -493,7 +512,8 @@ class Lowering:
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
         ins.extend(_hidden(bool(leaf.placed), leaf.counted, None if leaf.always else ""))
         variable = self.planner.descriptions.variable(definition)
-        outs = [] if variable else [self._output(out, leaf) for out in t.outputs(signature.returns)]
+        archive = self._archive(plan, leaf, setting)
+        outs = [] if variable else [self._output(out, leaf, archive) for out in t.outputs(signature.returns)]
         if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         body: ir.Leaf
@@ -542,6 +562,7 @@ class Lowering:
             (*env, *settled),
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
             definition.kind == "container" and self._writes(leaf),
+            local(setting),
         )
 
     def _writes(self, leaf: _Leaf) -> bool:
@@ -550,7 +571,21 @@ class Lowering:
             return False
         return any(path.startswith(OUT) for path in _paths(leaf).values())
 
-    def _output(self, out: t.Output, leaf: _Leaf) -> ir.Output:
+    def _archive(self, plan: CallPlan, leaf: _Leaf, setting: ir.Settings) -> dict[str, str | int]:
+        """How the files of a step are packed, by output; those that are read by their key are not."""
+        archive = dict(setting.files.archive)
+        for name in sorted(leaf.placed if leaf.store is None else ()):
+            given = name if name in archive else ""
+            if archive.get(given, "none") != "none":
+                site = plan.call.override if "archive" in plan.call.options else leaf.step.site
+                place = Argument(
+                    site or leaf.step.site, "archive", part=f"item:{given}" if given else "value"
+                )
+                if all(one.place != place for one in self.diagnostics):  # another variant may have it too
+                    self.diagnostics.append(Diagnostic(ArchiveKeyed(leaf.step.name, name), place))
+        return archive
+
+    def _output(self, out: t.Output, leaf: _Leaf, archive: dict[str, str | int]) -> ir.Output:
         path = f"{OUT}/{out.name}"
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
@@ -560,7 +595,8 @@ class Lowering:
             place = OnVolume(volume, placing.path(leaf.store, out.name, leaf.counted))
             return ir.Output(out.name, "parameter", None, place)
         if out.name not in leaf.placed:
-            return ir.Output(out.name, "artifact", path, optional=optional)
+            packed = archive.get(out.name, archive.get(""))
+            return ir.Output(out.name, "artifact", path, optional=optional, archive=packed)
         optional |= leaf.step.kind == "python"
         return ir.Output(out.name, "key", path, placing.key(out.name, leaf.counted), optional=optional)
 

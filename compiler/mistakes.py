@@ -357,16 +357,16 @@ class FileDefault(Finding):
     code = "FD296"
     title = "the parameter `{name}: {type}` of `{pipeline}` has no file to begin with"
     label = "a run could not be given one"
-    help = '{way}: `{name}: Path = Volume("claim") / "folder"`'
+    help = "give it a default on a volume or from elsewhere: {way}"
     name: str
     type: str
     pipeline: str
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the type."""
-        way = "give it a default on a volume"
+        way = f'`{self.name}: Path = Volume("claim") / "folder"`, or `= S3("key")`'
         if self.type not in ("Path", "Path | None"):
-            way = "take one file or folder, with a default on a volume"
+            way = 'one with `Volume("claim") / "folder"` or `S3("key")` for each file'
         return {**super().words(), "way": way}
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.choices import apart, branched, flat, mixed
+from flowdsl.compiler.data_findings import SameVolume, SourceChoice, SourceHanded, UnlikeSources
 from flowdsl.compiler.encode import encode, field, placeholder
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import (
@@ -31,7 +33,9 @@ from flowdsl.compiler.forms import (
 from flowdsl.compiler.options.store import nearest
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.subgraph import SILENT, Own, own
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.compiler.unfold import common, parted, said, together, unfolded
+from flowdsl.compiler.volumes import alike
+from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import (
     Best,
     Cell,
@@ -50,14 +54,15 @@ from flowdsl.expr import (
     Rows,
     RunField,
     Status,
+    Stored,
     children,
     leaves,
 )
+from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
 from flowdsl.step import StepDef
 from flowdsl.trace import FAILED, Call, regions
-from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -184,6 +189,7 @@ class Planner:
         self.diagnostics: list[Diagnostic] = []
         self.plans: dict[tuple[Any, ...], GraphPlan] = {}
         self.volumes: dict[str, Volume] = {}
+        self.defaults: dict[str, Carried] = {}  # the files that a run begins with, by parameter of the root
 
     def graph(
         self,
@@ -215,11 +221,11 @@ class Planner:
         """The plan of the pipeline that a run begins with."""
         forms: dict[str, Form] = {}
         for parameter in owner.signature.parameters:
-            if type(parameter.default) is VolumePath:
-                self.volume(parameter.default.volume)
-                forms[parameter.name] = Mounted((parameter.default.volume.name,))
-            elif t.holds_file(parameter.type):
-                forms[parameter.name] = Absent()
+            if t.holds_file(parameter.type):
+                default = lift(parameter.default, parameter.type, lambda *args, **data: None)
+                form, values = self.given(default, parameter.type)
+                forms[parameter.name] = form
+                self.defaults[parameter.name] = Carried(form, values, parameter.type)
         return self.graph(owner, forms)
 
     def ending(self, root: GraphPlan) -> GraphPlan | None:
@@ -233,9 +239,34 @@ class Planner:
         _Graph(self, plan, graph).run()
         return plan
 
+    def given(self, expr: Expr, kind: t.Type) -> tuple[Form, list[Expr]]:
+        """The form of files that no task makes: on volumes, outside of the run, none, and records and lists of them."""
+        match expr:
+            case OnVolume(volume):
+                self.volume(volume)
+                return Mounted((volume.name,)), [expr]
+            case Stored():
+                return File(False), [expr]
+            case Many(items, names):
+                plain = kind.item if isinstance(kind, t.Maybe) else kind
+                kinds = _part_kinds(plain, len(items))
+                parts = [
+                    self.given(item, one) if t.holds_file(one) else (PLAIN, [item])
+                    for item, one in zip(items, kinds, strict=True)
+                ]
+                form = Parts(names, tuple(form for form, _ in parts))
+                return form, [value for _, values in parts for value in values]
+            case Const(None):
+                return Absent(), []
+            case _:  # an empty list or dict of files
+                return Parts((), ()), []
+
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""
-        self.volumes.setdefault(volume.name, volume)
+        known = self.volumes.setdefault(volume.name, volume)
+        if known.origin is not volume.origin and not alike(known, volume):
+            place, related = Argument(volume.site, "name", 0), (Related(known.site, "the other one"),)
+            self.diagnostics.append(Diagnostic(SameVolume(volume.name), place, related))
 
     def store(self, around: Store | None, *levels: Mapping[str, Any]) -> Store | None:
         """The store that the first of these options that name one name; else the one around."""
@@ -359,24 +390,49 @@ class _Graph:
         assert loop is not None
         for name, expr in call.arguments.items():
             self._shared(plan, name, expr, kinds[name])
-        if loop.rows is not None and all(_is_static(expr) for row in loop.rows for expr in row.values()):
-            self._static(plan, loop.rows, kinds)
+        if loop.rows is None:
+            self._over(plan, loop.lists, kinds)
             return
-        lists = loop.lists
-        if loop.rows is not None:
-            names = list(loop.rows[0])
-            lists = {
-                name: Many(tuple(row[name] for row in loop.rows), (), t.Sequence(kinds[name]))
-                for name in names
-            }
+        parts, kinds, trees = parted(loop.rows, kinds)
+        rows, found, flaws = unfolded(parts)
+        for name, one, other in flaws:
+            self._unlike(call, name, one, other)
+        kinds = {**kinds, **{port: t.TEXT for port in rows[0] if port not in parts[0]}}
+        kinds |= dict.fromkeys(found, t.TEXT)
+        if all(_is_static(expr) for row in rows for expr in row.values()):
+            self._static(plan, rows, kinds)
+        else:
+            self._over(
+                plan,
+                {
+                    name: Many(tuple(row[name] for row in rows), (), t.Sequence(kinds[name]))
+                    for name in rows[0]
+                },
+                kinds,
+            )
+        for name, make in found.items():
+            inner = make({port: plan.inner[port].values[0] for port in rows[0]})
+            plan.inner[name] = Carried(File(False), [inner], t.FILE)
+        for name, tree in trees.items():
+            plan.inner[name] = together(tree, plan.inner, kinds[name])
+
+    def _unlike(self, call: Call, name: str, one: str, other: str) -> None:
+        place = Argument(call.site, "over", part=f"item:{name.partition('-')[0]}")
+        self.planner.diagnostics.append(Diagnostic(UnlikeSources(name, one, other), place))
+
+    def _over(self, plan: CallPlan, lists: dict[str, Expr], kinds: dict[str, t.Type]) -> None:
+        """The items of a loop that are known only at run time."""
         for name, column in lists.items():
             self._wait(plan, column)
             self._column(plan, name, column, kinds[name])
-        plan.over, *plan.beside = [inside(name, plan.arguments[name].form, t.JSON)[0] for name in lists]
+        # The parts of one list are as many as its items.
+        first = {name.partition("-")[0]: name for name in reversed(lists)}
+        walked = [name for name in lists if name in first.values()]
+        plan.over, *plan.beside = [inside(name, plan.arguments[name].form, t.JSON)[0] for name in walked]
 
     def _shared(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
         """An argument that is the same for all items: a constant is written inside, the rest comes in."""
-        if isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const)):
+        if _is_static(expr):
             plan.inner[name] = self.carry(expr, kind, plan.call, crossing=True)
             return
         carried = plan.arguments[name] = self.carry(expr, kind, plan.call, crossing=True)
@@ -386,23 +442,22 @@ class _Graph:
         names = list(rows[0])
         forms: dict[str, Form] = {}
         for name in names:
-            first = rows[0][name]
             forms[name] = PLAIN
-            if isinstance(first, OnVolume):
+            if t.holds_file(kinds[name]):
                 found: dict[str, None] = {}
                 for row in rows:
                     item = row[name]
                     if isinstance(item, OnVolume):
                         self.planner.volume(item.volume)
                         found[item.volume.name] = None
-                forms[name] = Mounted(tuple(found))
+                forms[name] = Mounted(tuple(found)) if found else Absent()
+        plan.inner.update({name: Carried(form, [], kinds[name]) for name, form in forms.items()})
+        names = [name for name in names if not isinstance(forms[name], Absent)]
         columns = [_texts([row[name] for row in rows], kinds[name]) for name in names]
         number = "i" if "i" not in names else INDEX
         keys = (number, *names)
-        texts = [
-            dict(zip(keys, (f"/{index}", *cells), strict=True))
-            for index, cells in enumerate(zip(*columns, strict=True))
-        ]
+        cells = zip(*columns, strict=True) if columns else ((),) * len(rows)
+        texts = [dict(zip(keys, (f"/{index}", *row), strict=True)) for index, row in enumerate(cells)]
         if all(_plain("".join(column)) for column in columns):
             plan.items = tuple(texts)
             fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}
@@ -425,9 +480,18 @@ class _Graph:
         form, values, _ = carried
         texts = t.Sequence(t.TEXT)
         if isinstance(form, Parts):
-            one = form.forms[0]
-            plan.arguments[name] = Carried(PLAIN, [Many(tuple(values), (), texts)], texts)
-            plan.inner[name] = Carried(one, [Get(Param(name, texts), number, t.TEXT)], kind)
+            one = common(form.forms)
+            if one is None:
+                words = [*dict.fromkeys(map(said, form.forms)), "others"]
+                self._unlike(plan.call, name, words[0], words[1])
+                one, values = PLAIN, [values[0]] * len(form.forms)
+            given = iter(values)
+            nothing = Const("", t.TEXT)
+            # A file's key or path is a text.
+            items = [nothing if isinstance(each, Absent) else Join((next(given),)) for each in form.forms]
+            plan.arguments[name] = Carried(PLAIN, [Many(tuple(items), (), texts)], texts)
+            inner: list[Expr] = [Get(Param(name, texts), number, t.TEXT)]
+            plan.inner[name] = Carried(one, [] if isinstance(one, Absent) else inner, kind)
             return
         if isinstance(form, Gathered):
             # Only the rows go in: each holds the keys of its own files.
@@ -482,6 +546,8 @@ class _Graph:
             case OnVolume(volume):
                 self.planner.volume(volume)
                 return Mounted((volume.name,)), [self.resolve(expr, region)]
+            case Stored():
+                return File(False), [self.resolve(expr, region)]
             case Out(Call() as task, name):
                 return self._file(task, name, expr, region, crossing)
             case Best(task, name):
@@ -563,6 +629,11 @@ class _Graph:
         if maker.sub is None and maker.store is None and straight:
             return File(False), [self._out(task, name, expr.type)]
         form = self._made(maker, name)
+        if form == File(False):  # a file that the pipeline was given
+            if task.region is not None:
+                finding = SourceHanded(task.target.name, "it may not run")
+                self.planner.diagnostics.append(Diagnostic(finding, task.site))
+            return form, [Out(maker.name, name, expr.type)]
         return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]
 
     def _gathered(self, rows: Rows, region: Region | None) -> tuple[Form, list[Expr]]:
@@ -604,17 +675,48 @@ class _Graph:
         return at, name
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
+        written, choices = choices, flat(choices)
+        carried = [self._carry(choice, kind, call, branched(choice)) for choice in choices]
+        there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
+        if len(there) < len(choices):
+            choices, carried = tuple(choices[at] for at in there), [carried[at] for at in there]
+        if len(carried) <= 1:
+            return carried[0] if carried else (Absent(), [])
+        if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
+            return self._first(written, kind, call, carried)
         carried = [self._carry(choice, kind, call, True) for choice in choices]
-        forms = {type(form) for form, _ in carried}
-        if len(forms) > 1 or any(len(values) != 1 for _, values in carried):
-            self.planner.diagnostics.append(Diagnostic(mistakes.MixedFiles(), self._place(choices, call)))
-            return PLAIN, [Const("", t.TEXT)]
         form = carried[0][0]
         if isinstance(form, Mounted):
             names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
             form = Mounted(tuple(dict.fromkeys(names)))
         region = call.region if call is not None else None
         return form, [self.resolve(Either(choices, kind), region)]
+
+    def _first(
+        self,
+        choices: tuple[Expr, ...],
+        kind: t.Type,
+        call: Call | None,
+        carried: list[tuple[Form, list[Expr]]],
+    ) -> tuple[Form, list[Expr]]:
+        """A choice that the step makes: between files of different places, or one that may be missing."""
+        plain = kind.item if isinstance(kind, t.Maybe) else kind
+        where = ""
+        if call is None:
+            where = "the result of a pipeline"
+        elif call.loop is not None:
+            where = "a loop"
+        elif isinstance(call.target, PipelineDef):
+            where = "a pipeline"
+        elif call.target.kind != "python":
+            where = "a container step"
+        single = isinstance(plain, t.File) and all(len(values) == 1 for _, values in carried)
+        if where or not single:
+            finding = mistakes.MixedFiles() if mixed(carried) or not where else SourceChoice(where)
+            self.planner.diagnostics.append(Diagnostic(finding, self._place(choices, call)))
+            return PLAIN, [Const("", t.TEXT)]
+        form = Parts((), tuple(form for form, _ in carried), True)
+        return form, [value for _, values in carried for value in values]
 
     def _place(self, choices: tuple[Expr, ...], call: Call | None) -> Place:
         """Where a choice was written: in an argument of a call, else in the result of the pipeline."""
@@ -631,6 +733,8 @@ class _Graph:
             return expr
         match expr:
             case Out(task, name, kind):
+                if isinstance(kind, t.Maybe) and isinstance(kind.item, t.File):
+                    kind = t.FILE  # where it would be is a text, whether it is there or not
                 made = self._out(task, name, kind)
                 if isinstance(task, Call) and task.region is not None:
                     return Either((made, _stand_in(kind)), kind)
@@ -678,6 +782,8 @@ class _Graph:
                 return Many(tuple(self.resolve(item, region) for item in items), names, kind)
             case OnVolume(volume, path):
                 return OnVolume(volume, self.resolve(path, region))
+            case Stored(_, _, texts):
+                return expr.changed(texts=tuple(self.resolve(text, region) for text in texts))
             case _:
                 return expr
 
@@ -777,13 +883,17 @@ def _stand_in(kind: t.Type) -> Const:
 
 
 def _is_static(expr: Expr) -> bool:
-    return isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const))
+    if type(expr) is Const:
+        return True
+    return isinstance(expr, (OnVolume, Stored)) and all(isinstance(text, Const) for text in children(expr))
 
 
 def _texts(column: list[Expr], kind: t.Type) -> list[str]:
     """The texts of the items of a loop for one parameter."""
     if isinstance(kind, t.Number) and all(type(expr) is Const for expr in column):
         return [repr(expr.value) for expr in column if isinstance(expr, Const)]
+    if t.holds_file(kind):  # a path, or None
+        return ["" if isinstance(expr, Const) else text_of(expr, kind) for expr in column]
     return [text_of(expr, kind) for expr in column]
 
 

@@ -97,7 +97,15 @@ class FromParts(Node):
     type: Type | None = None
 
 
-Reader = FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromRow | FromParts
+class FromFirst(Node):
+    """The first of several files that is there."""
+
+    parts: tuple[Reader, ...]
+
+
+Reader = (
+    FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromRow | FromParts | FromFirst
+)
 
 
 class Writer(Node):

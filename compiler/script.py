@@ -16,6 +16,7 @@ from flowdsl.compiler.ports import (
     FromEnv,
     FromEnvPath,
     FromFile,
+    FromFirst,
     FromFolder,
     FromParts,
     FromRow,
@@ -200,6 +201,8 @@ class _Ending:
                 )
             case FromParts():
                 return self._read_parts(name, reader)
+            case FromFirst(parts):
+                return " or ".join(self._read(name, part) for part in parts)
 
     def _read_parts(self, name: str, reader: FromParts) -> str:
         names = reader.names or tuple(map(str, range(len(reader.parts))))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from flowdsl import types as t
 from flowdsl.compiler import ir
 from flowdsl.compiler.leaves import rewritten
-from flowdsl.expr import Const, Either, Expr, Op, Out, Param, Ran, children, substitute
+from flowdsl.expr import Const, Either, Expr, Op, Out, Param, Ran, Stored, children, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -317,6 +317,8 @@ class _Inward:
 
     def __call__(self, expr: Expr) -> Expr | None:
         """The input, which the group then has; None for what is no such value."""
+        if isinstance(expr, Stored):
+            return _texts(expr, _Inward(self.tasks, self.members, self.inputs, "parameter"))
         given: tuple[Expr, t.Type] | None = None
         match expr:
             case Either((Out(str() as made) as first, *rest), whole) if self.skipped(made):
@@ -359,6 +361,8 @@ class _Outward:
 
     def __call__(self, expr: Expr) -> Expr | None:
         """The output, which the group then has; None for what is no such value."""
+        if isinstance(expr, Stored):
+            return _texts(expr, _Outward(self.name, self.members, self.outputs, "parameter"))
         match expr:
             case Either((Out(str() as made, _, typed) as first, *rest), whole) if made in self.members:
                 port = self(first)
@@ -381,6 +385,11 @@ class _Outward:
                 return Op("==", (Out(self.name, port_name, t.TEXT), Const("true", t.TEXT)), t.BOOL)
             case _:
                 return None
+
+
+def _texts(stored: Stored, change: Change) -> Expr:
+    """A file that lies outside of the run: its texts are parameters."""
+    return stored.changed(texts=tuple([substitute(one, change) for one in stored.texts]))
 
 
 def _chosen(port: Expr, others: list[Expr], whole: t.Type) -> Expr:

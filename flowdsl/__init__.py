@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flowdsl.artifact import GCS, S3, Azure, Git, Http, Raw
 from flowdsl.companion import InitContainer, Ready, Sidecar
 from flowdsl.control import either, otherwise, unless, when
 from flowdsl.ending import Ended, on_exit, on_failure
@@ -24,16 +25,26 @@ from flowdsl.space import (
     uniform,
 )
 from flowdsl.step import Step, command, container, output, step
-from flowdsl.volume import Secret, Volume
+from flowdsl.volume import Config, Host, NewVolume, Scratch, Secret, Volume
 
 __all__ = [
+    "GCS",
     "GPU",
+    "S3",
+    "Azure",
+    "Config",
     "Ended",
+    "Git",
+    "Host",
+    "Http",
     "InitContainer",
     "Mutex",
+    "NewVolume",
     "Pipeline",
+    "Raw",
     "Ready",
     "Retry",
+    "Scratch",
     "Secret",
     "Semaphore",
     "Sidecar",

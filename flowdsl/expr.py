@@ -15,6 +15,7 @@ from flowdsl.types import BOOL, FILE, JSON, TEXT, Type
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flowdsl.artifact import Artifact
     from flowdsl.trace import Call
     from flowdsl.volume import Volume
 
@@ -104,6 +105,15 @@ class OnVolume(Node):
     type: Type = FILE
 
 
+class Stored(Node):
+    """A file that lies outside of the run; `texts` are those of its words that may hold values of the run."""
+
+    artifact: Artifact
+    names: tuple[str, ...]
+    texts: tuple[Expr, ...]
+    type: Type = FILE
+
+
 class Either(Node):
     """The first of the choices that exists."""
 
@@ -171,6 +181,7 @@ Expr = (
     | Cell
     | Many
     | OnVolume
+    | Stored
     | Either
     | Rows
     | Best
@@ -199,6 +210,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return items
         case OnVolume(_, path):
             return (path,)
+        case Stored(_, _, texts):
+            return texts
         case Best(_, _, _, rows) if rows is not None:
             return (rows,)
         case Either(choices):
@@ -244,6 +257,8 @@ def substitute(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
             return Many(new, names, kind)
         case OnVolume(volume):
             return OnVolume(volume, new[0])
+        case Stored():
+            return expr.changed(texts=new)
         case Either(_, kind):
             return Either(new, kind)
         case Best():

@@ -12,19 +12,21 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flowdsl.artifact import Archive
     from flowdsl.companion import InitContainer, Ready, Sidecar
     from flowdsl.gpu import GPU
     from flowdsl.retry import Mutex, Retry, Semaphore
-    from flowdsl.volume import Secret, Volume
+    from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
 
 
 class EnvironmentOptions(TypedDict, total=False):
     """What a container finds: its image, variables and volumes."""
 
     image: str
-    env: Mapping[str, str | int | float]
+    env: Mapping[str, str | int | float | Config]
     secrets: Mapping[str, Secret]
-    mounts: Mapping[str, Volume | Path]
+    mounts: Mapping[str, Volume | Local | Path | VolumePath]
+    shm: int | str
 
 
 class ResourceOptions(TypedDict, total=False):
@@ -73,6 +75,12 @@ class StoreOptions(TypedDict, total=False):
     store: Volume | Path | None
 
 
+class FileOptions(TypedDict, total=False):
+    """How files leave a step."""
+
+    archive: Archive | Mapping[str, Archive]
+
+
 class StepOptions(
     EnvironmentOptions,
     ResourceOptions,
@@ -80,6 +88,7 @@ class StepOptions(
     ControlOptions,
     CompanionOptions,
     StoreOptions,
+    FileOptions,
     total=False,
 ):
     """What a step may say about where and how it runs; every word is optional."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField
+from flowdsl.expr import Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField, Stored
 from flowdsl.place import Argument, Definition, Place, Site, extent, here, inside, through_library
 
 if TYPE_CHECKING:
@@ -360,6 +360,8 @@ def not_text(expr: Expr) -> str | None:
     """Why a value's text would differ between Python and Argo, or None where both agree."""
     if isinstance(expr, OnVolume):
         return "path on a volume"
+    if isinstance(expr, Stored):
+        return "file of the cluster"
     kind = expr.type
     if isinstance(expr, (Poison, InPod)) or (t.is_text(kind) and not isinstance(kind, t.Enumeration)):
         return None

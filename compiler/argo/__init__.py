@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from flowdsl.compiler import ir
+from flowdsl.compiler.argo import volumes
 from flowdsl.compiler.argo.control import locked
 from flowdsl.compiler.argo.origins import Json, Origins
+from flowdsl.compiler.argo.sources import location
 from flowdsl.compiler.argo.template import Writer
 from flowdsl.compiler.split import inlined
+from flowdsl.expr import Stored
 
 API_VERSION = "argoproj.io/v1alpha1"
 
@@ -57,10 +60,14 @@ def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
                 for name, value in program.parameters
             ]
         }
-    if program.volumes:
-        spec["volumes"] = [
-            {"name": name, "persistentVolumeClaim": {"claimName": claim}} for name, claim in program.volumes
+    if program.artifacts:
+        files = [
+            {"name": name, **location(value)}
+            for name, value in program.artifacts
+            if isinstance(value, Stored)
         ]
+        spec.setdefault("arguments", {})["artifacts"] = files
+    volumes.declare(spec, program.volumes, origins)
     program, inline = inlined(program)
     foreign = {one.name: one for one in program.templates if isinstance(one.body, ir.Reference)}
     writer = Writer(origins, {one.name: one for one in program.templates if one.name in inline}, foreign)

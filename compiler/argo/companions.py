@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from flowdsl import types as t
 from flowdsl.compiler.argo.origins import filled
-from flowdsl.compiler.argo.pod import pod_text, secret, volume_mount
+from flowdsl.compiler.argo.pod import pod_text, referred
+from flowdsl.compiler.argo.volumes import mount
 from flowdsl.compiler.naming import volume_name
 from flowdsl.expr import Const
-from flowdsl.volume import Secret
+from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
@@ -27,15 +28,13 @@ def fields(companions: ir.Companions) -> tuple[Field, ...]:
 def _container(one: ir.Companion) -> Json:
     words = [pod_text(Const(word, t.TEXT)) for word in one.command]
     env: list[Json] = [
-        {"name": name, "valueFrom": secret(value)}
-        if isinstance(value, Secret)
+        {"name": name, "valueFrom": referred(value)}
+        if isinstance(value, (Config, Secret))
         else {"name": name, "value": pod_text(Const(value, t.TEXT))}
         for name, value in one.environment.env
     ]
     amounts = filled({"requests": dict(one.resources.requests), "limits": dict(one.resources.limits)})
-    mounts = [
-        volume_mount(mount._replace(volume=volume_name(mount.volume))) for mount in one.environment.mounts
-    ]
+    mounts = [mount(place._replace(volume=volume_name(place.volume))) for place in one.environment.mounts]
     return filled(
         {
             "name": one.name,

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from flowdsl import types as t
 from flowdsl.compiler.argo import daemon
 from flowdsl.compiler.argo.origins import filled
+from flowdsl.compiler.argo.volumes import mount
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.ports import OUT
 from flowdsl.expr import Const, Expr, Join, Param
-from flowdsl.volume import Secret
+from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
@@ -31,9 +32,9 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     origins.option(found, "image", template, "image")
     env: list[Json] = []
     for name, value in pod.env:
-        if isinstance(value, Secret):
-            entry: Json = {"name": name, "valueFrom": secret(value)}
-            option = "secrets"
+        if isinstance(value, (Config, Secret)):
+            entry: Json = {"name": name, "valueFrom": referred(value)}
+            option = "secrets" if isinstance(value, Secret) else "env"
         else:
             entry = {"name": name, "value": pod_text(value)}
             option = "env"
@@ -51,7 +52,7 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     if ready := daemon.probe(template.settings.daemon):
         found["readinessProbe"] = ready
         origins.option(found, "readinessProbe", template, "ready")
-    mounts = [volume_mount(mount) for mount in pod.mounts]
+    mounts = [mount(one) for one in pod.mounts]
     if pod.output_folder:
         mounts.append({"name": OUTPUTS, "mountPath": OUT})
     if mounts:
@@ -62,20 +63,10 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     return found
 
 
-def secret(value: Secret) -> Json:
+def referred(value: Config | Secret) -> Json:
     """Where the value of a variable comes from."""
-    return {"secretKeyRef": {"name": value.name, "key": value.key}}
-
-
-def volume_mount(mount: ir.Mount) -> Json:
-    """A volume, or a folder of it, in a container."""
-    found: Json = {"name": mount.volume, "mountPath": mount.path}
-    if mount.sub_path:
-        sub_path = mount.sub_path
-        found["subPath"] = sub_path if isinstance(sub_path, str) else text_of(sub_path, t.TEXT)
-    if mount.read_only:
-        found["readOnly"] = True
-    return found
+    field = "secretKeyRef" if isinstance(value, Secret) else "configMapKeyRef"
+    return {field: {"name": value.name, "key": value.key}}
 
 
 _DOLLAR = re.compile(r"\$(?=[$(]|\Z)")

@@ -9,8 +9,10 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.argo import bodies, companions, control, daemon, placement
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.pod import OUTPUTS, container
+from flowdsl.compiler.argo.sources import location, packing
+from flowdsl.compiler.argo.volumes import volume
 from flowdsl.compiler.expressions import condition, handed_on, raw, simple, text_of
-from flowdsl.expr import Expr, Out, Param
+from flowdsl.expr import Expr, Out, Param, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,8 +66,10 @@ class Writer:
             found[key] = found_body
             self.origins.note(found, key, template.place)
             return found
-        if body.output_folder:
-            found["volumes"] = [{"name": OUTPUTS, "emptyDir": {}}]
+        local = [ir.PodVolume(OUTPUTS, "scratch")] if body.output_folder else []
+        if volumes := [volume(one) for one in (*local, *body.volumes)]:
+            found["volumes"] = volumes
+            self.origins.option(found, "volumes", template, "mounts", "shm")
         key = "container" if body.source is None else "script"
         found[key] = container(body, template, self.origins)
         self.origins.note(found, key, template.place)
@@ -99,7 +103,8 @@ class Writer:
         artifacts: list[Json] = []
         for one in outputs:
             if one.kind == "artifact":
-                artifacts.append({"name": one.name, **_artifact_source(one), **_optional(one.optional)})
+                source = {**_artifact_source(one), **packing(one.archive)}
+                artifacts.append({"name": one.name, **source, **_optional(one.optional)})
                 continue
             if one.kind == "key":
                 assert one.value is not None
@@ -151,7 +156,7 @@ class Writer:
                 artifacts.append({"name": name, **stored})
             elif kind == "artifact":
                 optional = isinstance(value.type, t.Maybe)
-                artifacts.append({"name": name, "from": _artifact(value), **_optional(optional)})
+                artifacts.append({"name": name, **_from(value), **_optional(optional)})
             else:
                 parameters.append({"name": name, "value": text_of(value, typed)})
         if parameters or artifacts:
@@ -195,9 +200,13 @@ def _artifact(value: Expr) -> str:
     return f"{{{{inputs.artifacts.{value.name}}}}}"
 
 
+def _from(value: Expr) -> Json:
+    return location(value) if isinstance(value, Stored) else {"from": _artifact(value)}
+
+
 def _artifact_source(output: ir.Output) -> Json:
     if output.value is not None:
-        return {"from": _artifact(output.value)}
+        return _from(output.value)
     return {"path": output.path}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks import branches, definitions, ends, identity, volumes
+from flowdsl.compiler.checks import branches, definitions, ends, identity, sharing, volumes
 from flowdsl.mistakes import EitherKnown, KnownCondition
 from flowdsl.place import Span
 
@@ -44,6 +44,7 @@ def check_trace(trace: Trace, sources: Sources) -> list[Diagnostic]:
     found = [one for graph in trace.graphs.values() for check in CHECKS for one in check(graph, sources)]
     if not trace.failed:  # a mistake may be why there are none
         found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
+        found += sharing.sharing(trace)
     found += ends.ends(trace)
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]

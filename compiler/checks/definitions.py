@@ -9,6 +9,7 @@ from flowdsl import mistakes as language
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks import kinds, volumes
+from flowdsl.compiler.checks.sources import packed
 from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import (
@@ -20,15 +21,13 @@ from flowdsl.compiler.options import (
     subgraph_options,
 )
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import OnVolume
 from flowdsl.grammar.names import is_parameter_name
-from flowdsl.lift import lift, text
+from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
 from flowdsl.signature import MISSING, is_function
 from flowdsl.step import StepDef
 from flowdsl.tracing import KINDS
-from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +53,9 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
     if isinstance(found, PipelineDef):
         _, problems = pipeline_options(found.options, functools.partial(Argument, found.site))
     else:
-        _, problems = declared(found)
-    yield from volumes.mounted(found.options)
+        made, problems = declared(found)
+        yield from packed(found, made.files, functools.partial(Argument, found.site))
+    yield from volumes.mounted(found.options, functools.partial(Argument, found.site))
     yield from problems
     signature = found.signature
     for name, problem in signature.unreadable:
@@ -104,16 +104,18 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
     if not is_parameter_name(parameter.name):
         yield Diagnostic(mistakes.BadName(parameter.name), Definition(code, parameter.name))
     if isinstance(found, PipelineDef) and root and t.holds_file(parameter.type):
-        given = type(parameter.default) is VolumePath or (
-            isinstance(parameter.type, t.Maybe) and parameter.default is None
-        )
-        if not given or parameter.default is MISSING:
+        if parameter.default is MISSING or (
+            parameter.default is None and not isinstance(parameter.type, t.Maybe)
+        ):
             missing = mistakes.FileDefault(parameter.name, t.spell(parameter.type), found.name)
             yield Diagnostic(missing, Definition(code, parameter.name))
-        elif type(parameter.default) is VolumePath:
+        else:
             place = Definition(code, parameter.name, "default")
-            yield from volumes.volume(parameter.default.volume)
-            yield from volumes.escape(OnVolume(parameter.default.volume, text(parameter.default.text)), place)
+            wrong = _default(parameter, place)
+            yield from wrong
+            if not wrong:
+                expr = lift(parameter.default, parameter.type, lambda *args, **data: None)
+                yield from volumes.files(expr, place, set())
     elif root and parameter.default is not MISSING:
         yield from _default(parameter, Definition(code, parameter.name, "default"))
 
@@ -146,10 +148,12 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
         else:
             kind = call.target.kind
             known = (*of_calls(kind), *_CALL_OPTIONS)
-            _, found = settings(call.options, functools.partial(Argument, site), known, kind)
+            place = functools.partial(Argument, site)
+            made, found = settings(call.options, place, known, kind)
             yield from found
-            yield from volumes.mounted(call.options)
-            yield from volumes.unstored(call.target, call.options, functools.partial(Argument, site))
+            yield from volumes.mounted(call.options, place)
+            yield from volumes.unstored(call.target, call.options, place)
+            yield from packed(call.target, made.files, place)
             if kind == "approve" and "duration" in call.options:
                 yield from kinds.unanswered(call.target, Argument(site, "duration"))
 

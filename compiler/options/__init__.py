@@ -17,6 +17,7 @@ from flowdsl.compiler.options import (
     control,
     daemon,
     environment,
+    files,
     gate,
     library,
     managed,
@@ -26,6 +27,7 @@ from flowdsl.compiler.options import (
     store,
 )
 from flowdsl.compiler.options.reading import Reader, Wrong, flattened
+from flowdsl.compiler.volumes import together
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
 from flowdsl.place import Argument, Place
@@ -42,6 +44,7 @@ _READERS: dict[str, Reader] = {
     **control.READERS,
     **companions.READERS,
     **store.READERS,
+    **files.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
 
@@ -88,16 +91,19 @@ def settings(
                 diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
-    made = Settings(
-        resources.settled(found),
-        placement.settled(found),
-        environment.settled(found),
-        control.settled(found),
-        companions=companions.settled(found),
-        daemon=daemon.settled(found),
-        managed=managed.settled(found),
-        gate=gate.settled(found),
-        library=library.settled(found),
+    made = together(
+        Settings(
+            resources.settled(found),
+            placement.settled(found),
+            environment.settled(found),
+            control.settled(found),
+            companions=companions.settled(found),
+            daemon=daemon.settled(found),
+            managed=managed.settled(found),
+            gate=gate.settled(found),
+            library=library.settled(found),
+            files=files.settled(found),
+        )
     )
     for name, doubt in _between(made, found):
         diagnostics.append(_reported(doubt, place(name)))

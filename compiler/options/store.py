@@ -28,7 +28,7 @@ def store(name: str, written: object) -> Stored | None:
         return None
     if isinstance(written, Volume):
         volume, text = written, ""
-    elif type(written) is VolumePath:
+    elif type(written) is VolumePath and isinstance(written.volume, Volume):
         volume, text = written.volume, written.text
     else:
         raise Wrong(NoStore(said(written)))

@@ -7,12 +7,22 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, assert_type
 
 from flowdsl import (
+    GCS,
     GPU,
+    S3,
+    Azure,
+    Config,
+    Git,
+    Host,
+    Http,
     InitContainer,
     Mutex,
+    NewVolume,
     Pipeline,
+    Raw,
     Ready,
     Retry,
+    Scratch,
     Secret,
     Semaphore,
     Sidecar,
@@ -54,6 +64,10 @@ DATA = Volume("datasets", mode="ReadWriteMany")
 IMAGE = "python:3.12-slim"
 
 
+BASE = S3("models/base.bin", "shared", secret_key=Secret("minio", "key"))
+SOURCES: list[Path] = [BASE, GCS("a", "b"), Azure("a", "b", "c"), Git("a"), Http("a"), Raw("a"), BASE / "x"]
+
+
 class Mode(Enum):
     FAST = 1
     SLOW = 2
@@ -73,6 +87,24 @@ class Score:
 @step(image=IMAGE, cpu=2, memory="4Gi", retries=2, timeout="6h", env={"A": 1}, secrets={"T": Secret("hub", "token")})
 def preprocess(raw: Path, min_length: int = 20) -> Path:
     return raw / str(min_length)
+
+
+@step(
+    image=IMAGE,
+    shm="8Gi",
+    archive={"return": "none", "other": 9},
+    env={"LEVEL": Config("app", "level")},
+    mounts={
+        "/work": NewVolume("work", "1Gi", mode="ReadWriteMany"),
+        "/tmp/x": Scratch("1Gi") / "x",
+        "/etc/app": Config("app"),
+        "/keys": Secret("hub"),
+        "/models": Host("/mnt/models").ro,
+        "/raw": (DATA.ro / "raw"),
+    },
+)
+def mounted(raw: Path = BASE) -> Path:
+    return raw
 
 
 @step(image=IMAGE, gpu=GPU(1, product=["A100", "H100"]), where="zone in (eu-1, eu-2)", mounts={"/data": DATA.ro})
@@ -240,6 +272,14 @@ def mistakes(raw: Path = DATA / "raw", rate: str = "0.1") -> None:
     sweep(train, over={"lr": [0.1]}, objective=maximize("accuracy")).best.acuracy  # wrong: an output of the best
     GPU(1, prodct="A100")  # wrong: an option of a GPU
     Volume("datasets", mode="ReadWrite")  # wrong: no access mode
+    NewVolume("work", 100)  # wrong: no text with a unit
+    preprocess(Scratch() / "raw")  # wrong: a folder of one pod
+    preprocess(Config("app", "raw"))  # wrong: no file
+    S3("raw", access_key="AKIA")  # wrong: no Secret
+    Http("https://example.com", headers={"Authorization": Secret("web", "token")})  # wrong: a Secret as a header
+    Git("https://example.com/a.git", dept=1)  # wrong: a word of a source
+    step(image=IMAGE, archive="rar")  # wrong: a way to pack
+    step(image=IMAGE, mounts={"/data": "datasets"})  # wrong: no volume
     print(DATA / 3)  # wrong: no path
     run.nme  # wrong: no field of the run
 

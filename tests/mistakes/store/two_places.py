@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from flowdsl import Volume, either, pipeline, step, when
+from flowdsl import Volume, command, container, either, pipeline, step, when
 
 DATA = Volume("datasets")
 
@@ -10,9 +10,9 @@ def load(name: str) -> Path:
     return Path(name)
 
 
-@step(image="python:3.12-slim")
+@container(image="busybox:1.37.0")
 def show(table: Path) -> None:
-    print(table.read_text())
+    return command("cat", table)
 
 
 @pipeline(store=DATA / "runs")
