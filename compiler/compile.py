@@ -268,6 +268,6 @@ class _Unit:
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)
         parted, waiting = split(program)
-        self.diagnostics.extend(handed_on_daemons(parted))
+        self.diagnostics.extend(handed_on_daemons(program, parted))
         self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)
         return parted

@@ -248,20 +248,27 @@ def refused(call: Call, step: StepDef, forms: Mapping[str, Form]) -> Iterator[Di
         yield Diagnostic(finding, place if call.loop is None else call.site)
 
 
-def handed_on_daemons(program: ir.Program) -> Iterator[Diagnostic]:
-    """Graphs that hand on the address of a daemon, which is stopped when its graph ends."""
-    way = "call the steps that use it in the same pipeline"
-    for template in program.templates:
+def handed_on_daemons(program: ir.Program, parted: ir.Program) -> Iterator[Diagnostic]:
+    """Graphs that hand on the address of a daemon, which is stopped when its graph ends.
+
+    `parted` is the program within Argo's limits: what only that has are groups of tasks.
+    """
+    written = {template.name for template in program.templates}
+    for template in parted.templates:
         if not isinstance(template.body, ir.Graph):
             continue
         for output in template.outputs:
             for leaf in leaves(output.value) if output.value is not None else ():
-                if isinstance(leaf, Out) and leaf.variable == IP:
-                    place = template.place
-                    if isinstance(place, Definition):
-                        place = place._replace(name="return")
-                    where = "is returned by a pipeline, or its users are too many for one graph"
-                    yield Diagnostic(findings.DaemonPlace(str(leaf.task), where, way), place)
+                if not isinstance(leaf, Out) or leaf.variable != IP:
+                    continue
+                place = template.place
+                where, way = "is returned by a pipeline", "call the steps that use it in the same pipeline"
+                if template.name not in written:
+                    where = "and the tasks that wait for it are more than one graph can have, 200"
+                    way = "use `fan_out` for tasks that are alike, or call parts of them as pipelines"
+                elif isinstance(place, Definition):
+                    place = place._replace(name="return")
+                yield Diagnostic(findings.DaemonPlace(str(leaf.task), where, way), place)
 
 
 def rewritten(body: ir.Leaf, change: Callable[[Expr], Expr | None]) -> ir.Leaf:

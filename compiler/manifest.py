@@ -1,7 +1,4 @@
-"""The object of a `resource` step, learned once.
-
-Source of the rules: Argo Workflows, workflow/executor/resource.go; Kubernetes, the metadata of objects.
-"""
+"""The object of a `resource` step, learned once."""
 
 from __future__ import annotations
 
@@ -13,9 +10,10 @@ from flowdsl.compiler import kind_findings as findings
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.described import described
 from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.manifest_rules import judged
 from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.diagnostic import Diagnostic, near, suggest
-from flowdsl.expr import Const, Expr, InPod, Join, Many, Poison
+from flowdsl.expr import Expr, InPod, Poison
 from flowdsl.lift import lift, spelled
 from flowdsl.place import Argument, Place
 from flowdsl.trace import TOKEN, current, parts
@@ -75,7 +73,7 @@ def _read(step: StepDef, said_: Described, managed: Managed, found: list[Diagnos
             return Manifest(None, None, None, outputs)
     body = _lifted(step, written, place, found)
     if body is not None:
-        _judge(step, body, managed, place, found)
+        found.extend(judged(step, body, managed, place))
     return Manifest(body, text, None, outputs)
 
 
@@ -209,72 +207,6 @@ def _key(thing: object, marked: list[str]) -> object:
     if isinstance(thing, _Whole):
         return marked[thing.number]
     return _MARK.sub(lambda found: marked[int(found[1])], thing) if isinstance(thing, str) else thing
-
-
-# --- what an object needs -------------------------------------------------------------------------
-
-
-def _judge(step: StepDef, body: Expr, managed: Managed, place: Argument, found: list[Diagnostic]) -> None:
-    """The rules of Kubernetes that each object meets, and those of the action."""
-
-    def wrong(problem: str, way: str, part: str = "value") -> None:
-        at = place._replace(part=part)
-        found.append(Diagnostic(findings.BadManifest(step.name, problem, way), at))
-
-    action = managed.action
-    if action == "patch" and managed.merge == "json":
-        if not isinstance(_plain(body), list) and not (isinstance(body, Many) and not body.names):
-            wrong(
-                "is no list of operations", 'write [{"op": "replace", "path": "/spec/replicas", "value": 2}]'
-            )
-        if not managed.flags:
-            wrong("does not say what is patched", 'add flags=["deployment", "server"] to the decorator')
-        return
-    if not isinstance(_plain(body), dict) and not (isinstance(body, Many) and body.names):
-        wrong("is no mapping", "write apiVersion, kind, metadata and what else it has")
-        return
-    if action == "patch" and managed.flags and _member(body, "kind") is None:
-        return  # the flags say what is patched
-    for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
-        found_ = _member(body, field)
-        if found_ is None:
-            wrong(f"has no `{field}`", f'add "{field}": "{example}", or what it is')
-        elif isinstance(found_, Const) and (not isinstance(found_.value, str) or not found_.value):
-            wrong(f"has {said(found_.value)} as its `{field}`", "write a text", f"item:{field}")
-    metadata = _member(body, "metadata")
-    name = generated = None
-    if metadata is not None:
-        name, generated = _member(metadata, "name"), _member(metadata, "generateName")
-    if name is None and generated is None:
-        wrong(
-            "has no name",
-            'add "metadata": {"name": f"{run.name}-train"}',
-            "item:metadata" if metadata else "value",
-        )
-    elif name is None and action != "create":
-        way = f'give it a `name`: "{action}" has to find the object'
-        wrong("has a `generateName` and no `name`", way, "item:metadata")
-    namespace = None if metadata is None else _member(metadata, "namespace")
-    if managed.owner and isinstance(namespace, Const):
-        wrong(
-            "is in a namespace of its own, and an owner is in the same one",
-            "leave `owner` or `namespace` out",
-            "item:metadata",
-        )
-
-
-def _plain(expr: Expr) -> object:
-    return expr.value if isinstance(expr, Const) else None
-
-
-def _member(expr: Expr, key: str) -> Expr | None:
-    """A member of an object; None where it has none."""
-    if isinstance(expr, Many) and key in expr.names:
-        return expr.items[expr.names.index(key)]
-    if isinstance(expr, Const) and is_mapping(expr.value):
-        return Const(expr.value[key], t.JSON) if key in expr.value else None
-    # What an input holds is not known here.
-    return expr if isinstance(expr, (InPod, Join)) else None
 
 
 # --- results --------------------------------------------------------------------------------------
