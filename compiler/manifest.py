@@ -44,16 +44,16 @@ class Manifest(NamedTuple):
 def manifest(definition: StepDef, managed: Managed) -> tuple[Manifest | None, list[Diagnostic]]:
     """The object of a step, and what is wrong with it."""
 
-    def read(step: StepDef, said_: Described, found: list[Diagnostic]) -> Manifest:
-        return _read(step, said_, managed, found)
+    def read(step: StepDef, told: Described, found: list[Diagnostic]) -> Manifest:
+        return _read(step, told, managed, found)
 
     return described(definition, read)
 
 
-def _read(step: StepDef, said_: Described, managed: Managed, found: list[Diagnostic]) -> Manifest:
-    written = said_.arguments[0]
-    place = Argument(said_.site, position=0)
-    outputs = _outputs(step, said_, managed, found)
+def _read(step: StepDef, told: Described, managed: Managed, found: list[Diagnostic]) -> Manifest:
+    written = told.arguments[0]
+    place = Argument(told.site, position=0)
+    outputs = _outputs(step, told, managed, found)
     if is_value(written):
         expr = expr_of(written)
         if isinstance(expr, InPod) and isinstance(expr.type, t.File):
@@ -86,8 +86,8 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
 
         if kind == "WrongType" and "Path" in data["have"]:
             way = "take the path as a `str`, or give the file alone: `manifest(file)`"
-            finding_ = findings.CannotTake(WORDS[step.kind], "use", "the input", "a file in an object", way)
-            wrong.append(Diagnostic(finding_, place))
+            refused = findings.CannotTake(WORDS[step.kind], "use", "the input", "a file in an object", way)
+            wrong.append(Diagnostic(refused, place))
         elif kind == "WrongType":
             problem = f"holds {data['have']}"
             finding = findings.BadManifest(step.name, problem, "use dicts, lists, texts, numbers and inputs")
@@ -213,17 +213,17 @@ def _key(thing: object, marked: list[str]) -> object:
 
 
 def _outputs(
-    step: StepDef, said_: Described, managed: Managed, found: list[Diagnostic]
+    step: StepDef, told: Described, managed: Managed, found: list[Diagnostic]
 ) -> dict[str, tuple[Origin, str]]:
     """Where each result is read."""
-    single, several = said_.arguments[1], said_.options["outputs"]
+    single, several = told.arguments[1], told.options["outputs"]
     kinds = {out.name: out.type for out in t.outputs(step.signature.returns)}
     known = list(kinds)
     places: dict[str, Place] = {}
     paths: dict[str, object] = {}
     if single is not None:
         paths["return"] = single
-        places["return"] = Argument(said_.site, position=1)
+        places["return"] = Argument(told.site, position=1)
         if known and known != ["return"]:
             problem = f"`{step.name}` has several results, and one path has no name"
             way = f'write outputs={{"{known[0]}": "{{.status...}}"}}'
@@ -232,13 +232,13 @@ def _outputs(
     if several is not None:
         if is_value(several) or not is_mapping(several):
             wrong = mistakes.OptionType("outputs", "a dict of texts", spelled(several))
-            found.append(Diagnostic(wrong, Argument(said_.site, "outputs")))
+            found.append(Diagnostic(wrong, Argument(told.site, "outputs")))
             return {}
         for name, path in several.items():
             paths[str(name)] = path
-            places[str(name)] = Argument(said_.site, "outputs", part=f"item:{name}")
+            places[str(name)] = Argument(told.site, "outputs", part=f"item:{name}")
     if managed.action == "delete" and (paths or known):
-        place = next(iter(places.values()), None) or said_.site
+        place = next(iter(places.values()), None) or told.site
         problem = f"`{step.name}` reads results off an object that is deleted"
         way = "return None, and read them in a step before this one"
         found.append(Diagnostic(findings.ResultPath(problem, "nothing is left of it", way), place))
@@ -277,7 +277,7 @@ def _outputs(
         if known != ["return"]:
             way = f'add its path: outputs={{"{name}": "{{.metadata.uid}}"}}'
         problem = f"`{step.name}` does not say where its result{'' if known == ['return'] else f' `{name}`'} is read"
-        found.append(Diagnostic(findings.ResultPath(problem, label, way), said_.site))
+        found.append(Diagnostic(findings.ResultPath(problem, label, way), told.site))
     return made
 
 
