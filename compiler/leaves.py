@@ -40,10 +40,10 @@ Description = CommandLine | Manifest | Request
 
 
 class Descriptions:
-    """What steps say of themselves, each learned once."""
+    """What steps say of themselves, each learned once; what is wrong with it goes into `diagnostics`."""
 
-    def __init__(self, declared: Declared) -> None:
-        self.diagnostics: list[Diagnostic] = []
+    def __init__(self, declared: Declared, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = diagnostics
         self._declared = declared
         self._known: dict[int, Description | None] = {}
         self._plain: dict[int, bool] = {}  # whether Argo has the results of a step as it has most
