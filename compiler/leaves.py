@@ -122,6 +122,7 @@ class Asked(NamedTuple):
     """What a body is made from."""
 
     step: StepDef
+    setting: ir.Settings
     forms: Mapping[str, Form]
     said: Description | None
 
@@ -132,7 +133,7 @@ def _resource(asked: Asked) -> ir.Resource:
         return ir.Resource("")
     if said.file is not None:
         return ir.Resource(None, said.file)
-    if said.text is not None and _as_written(said.text):
+    if said.text is not None and not asked.setting.managed.owner and _as_written(said.text):
         return ir.Resource(textwrap.dedent(said.text).strip("\n") + "\n")
     return ir.Resource(bind(said.body, asked.forms) if said.body is not None else "")
 

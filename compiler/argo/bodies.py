@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo.document import json_text, url_text, yaml_text
+from flowdsl.compiler.argo.document import json_text, plain_data, url_text, yaml_text
 from flowdsl.compiler.expressions import text_of
 from flowdsl.volume import Secret
 
@@ -33,7 +33,6 @@ def _resource(resource: ir.Resource, template: ir.Template, origins: Origins) ->
     origins.option(found, "action", template, "action")
     fields = (
         ("mergeStrategy", managed.merge, ("merge",)),
-        ("setOwnerReference", managed.owner, ("owner",)),
         ("successCondition", managed.success, ("success",)),
         ("failureCondition", managed.failure, ("failure",)),
         ("flags", list(managed.flags), ("flags",)),
@@ -44,8 +43,35 @@ def _resource(resource: ir.Resource, template: ir.Template, origins: Origins) ->
     elif isinstance(resource.manifest, str):
         found["manifest"] = resource.manifest
     elif resource.manifest is not None:
-        found["manifest"] = yaml_text(resource.manifest)
+        data, marks = plain_data(resource.manifest)
+        if managed.owner and not _owned(data):
+            found["setOwnerReference"] = True
+            origins.option(found, "setOwnerReference", template, "owner")
+        found["manifest"] = yaml_text(data, marks)
     return found
+
+
+def _owned(data: Any) -> bool:
+    """Put the Workflow as the owner into an object; False where the object hides its metadata.
+
+    Argo's `setOwnerReference` writes the object anew, without the escapes that keep a `$` in it as it is.
+    """
+    metadata: Any = cast("dict[str, Any]", data).get("metadata") if isinstance(data, dict) else None
+    owners: Any = metadata.setdefault("ownerReferences", []) if isinstance(metadata, dict) else None
+    if not isinstance(owners, list):
+        return False
+    cast("list[Any]", owners).append(dict(_OWNER))
+    return True
+
+
+_OWNER = {
+    "apiVersion": "argoproj.io/v1alpha1",
+    "kind": "Workflow",
+    "name": "{{workflow.name}}",
+    "uid": "{{workflow.uid}}",
+    "controller": True,
+    "blockOwnerDeletion": True,
+}
 
 
 def _http(request: ir.Http) -> Json:

@@ -26,10 +26,15 @@ _MARK = "__flowdsl_{}__"
 _RESERVED = {"%": "%25", "/": "%2F", "?": "%3F", "#": "%23", "&": "%26", "+": "%2B", "=": "%3D", " ": "%20"}
 
 
-def yaml_text(expr: Expr) -> str:
-    """An object as YAML with tags in it."""
+def plain_data(expr: Expr) -> tuple[Any, dict[str, str]]:
+    """An object as plain data, in which words of their own stand for values of the run; and these values."""
     marks: dict[str, str] = {}
-    text = emit_one(_marked(expr, marks))
+    return _marked(expr, marks), marks
+
+
+def yaml_text(data: object, marks: Mapping[str, str]) -> str:
+    """Such data as YAML with tags in it."""
+    text = emit_one(data)
     for mark, value in marks.items():
         text = text.replace(mark, value)
     return text
