@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo.document import json_text, plain_data, url_text, yaml_text
 from flowdsl.compiler.expressions import text_of
+from flowdsl.lift import is_dict
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
@@ -56,12 +57,11 @@ def _owned(data: Any) -> bool:
 
     Argo's `setOwnerReference` writes the object anew, without the escapes that keep a `$` in it as it is.
     """
-    metadata: Any = cast("dict[str, Any]", data).get("metadata") if isinstance(data, dict) else None
-    owners: Any = metadata.setdefault("ownerReferences", []) if isinstance(metadata, dict) else None
-    if not isinstance(owners, list):
-        return False
-    cast("list[Any]", owners).append(dict(_OWNER))
-    return True
+    metadata: Any = data.get("metadata") if is_dict(data) else None
+    owners: Any = metadata.setdefault("ownerReferences", []) if is_dict(metadata) else None
+    if isinstance(owners, list):
+        owners.append(dict(_OWNER))  # pyright: ignore[reportUnknownMemberType] -- what a user wrote there
+    return isinstance(owners, list)
 
 
 _OWNER = {
