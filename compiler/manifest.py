@@ -288,8 +288,8 @@ def _unreadable(path: object) -> str:
     text = path.strip()
     if not text:
         return "it is empty"
-    if "{{" in text or "}}" in text:
-        return "Argo would read the double braces as a tag"
+    if "{{" in text:
+        return "Argo would read `{{` as the beginning of a tag"
     for opening, closing in ("{}", "[]", "()"):
         if text.count(opening) != text.count(closing):
             return f"`{opening}` and `{closing}` come in pairs"

@@ -14,7 +14,7 @@ from flowdsl.compiler.carry_text import control_characters, replaced_dollar
 from flowdsl.compiler.emit import emit_one
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import raw, text_of
-from flowdsl.expr import Const, Expr, Join, Many, Param, RunField
+from flowdsl.expr import Const, Expr, Join, Many, RunField
 from flowdsl.grammar.names import is_label_value
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _value(expr: Expr) -> str:
             return f'"{"".join(pieces)}"'
         return _quoted(raw(expr))
     if not t.is_text(expr.type):
-        if isinstance(expr, Param) and may_hold_dollar(expr.type):
+        if may_hold_dollar(expr.type):
             return f"{{{{=replace({raw(expr)}, '$', '\\\\u0024')}}}}"
         return text_of(expr, expr.type)
     return f'"{text_of(expr, expr.type)}"' if _is_word(expr) else _quoted(raw(expr))
