@@ -11,11 +11,11 @@ from flowdsl.compiler.carry_text import argo_tags, control_characters, replaced_
 from flowdsl.compiler.checks.kinds import one_result, serves
 from flowdsl.compiler.control_findings import NotYetKnown
 from flowdsl.compiler.described import described
-from flowdsl.compiler.forms import PLAIN, File, Form
+from flowdsl.compiler.forms import PLAIN, File, Form, Mounted, Parts, part_names, part_types
 from flowdsl.compiler.options.reading import is_mapping
 from flowdsl.compiler.ports import IN
 from flowdsl.diagnostic import Diagnostic, near
-from flowdsl.expr import Const, Expr, InPod, Join, Many, Param, RunField, leaves
+from flowdsl.expr import Const, Expr, Get, InPod, Join, Many, Param, RunField, leaves
 from flowdsl.grammar.names import is_env_name
 from flowdsl.lift import spelled, text
 from flowdsl.place import Argument, Place
@@ -211,5 +211,36 @@ def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, str]) -> Exp
             return Join(tuple(part if isinstance(part, str) else bind(part, forms, paths) for part in parts))
         case Many(items, names, kind):
             return Many(tuple(bind(item, forms, paths) for item in items), names, kind)
+        case Get(of, key, kind):
+            inner = bind(of, forms, paths)
+            return _part(inner, of, str(key), forms) or Get(inner, key, kind)
         case _:
             return expr
+
+
+def _part(whole: Expr, of: Expr, key: str, forms: Mapping[str, Form]) -> Expr | None:
+    """A part of an input that came in parts, each of which is an input of its own; None for any other."""
+    name = of.name if isinstance(of, InPod) else whole.name if isinstance(whole, Param) else ""
+    form = _form(name, forms)
+    if not isinstance(form, Parts) or key not in part_names(form):
+        return None
+    inner = form.forms[part_names(form).index(key)]
+    port = f"{name}-{key}"
+    kind = t.TEXT if isinstance(inner, Mounted) else part_kind(of.type, form, key)
+    return Const(f"{IN}/{port}", t.TEXT) if isinstance(inner, File) else Param(port, kind)
+
+
+def _form(name: str, forms: Mapping[str, Form]) -> Form | None:
+    """The form of an input, or of the part of one that a port is named after."""
+    if name in forms:
+        return forms[name]
+    for whole, form in forms.items():
+        if isinstance(form, Parts) and name.startswith(f"{whole}-"):
+            inner = {f"{whole}-{part}": one for part, one in zip(part_names(form), form.forms, strict=True)}
+            return _form(name, inner)
+    return None
+
+
+def part_kind(kind: t.Type, form: Parts, key: str) -> t.Type:
+    """The type of a part."""
+    return part_types(kind, form)[part_names(form).index(key)]

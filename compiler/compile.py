@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.carry import Carried, ModuleSource
     from flowdsl.compiler.ir import Program
+    from flowdsl.compiler.leaves import Descriptions
     from flowdsl.compiler.load import Loaded
     from flowdsl.trace import Graph, Trace
 
@@ -123,6 +124,7 @@ class _Unit:
         self._carried: dict[int, Carried | None] = {}
         self._tasks: dict[int, dict[int, str]] = {}
         self._declared = cache(declared)
+        self._descriptions: Descriptions | None = None
         namespace = vars(loaded.module)
         here = loaded.source.filename
         self.pipelines: dict[str, PipelineDef] = {}
@@ -261,17 +263,17 @@ class _Unit:
         from flowdsl.compiler.plan import Planner
         from flowdsl.compiler.split import split
 
-        descriptions = Descriptions(self._declared)
-        planner = Planner(self.traces[id(definition)], self._names, descriptions)
+        if self._descriptions is None:
+            self._descriptions = Descriptions(self._declared, self.diagnostics)
+        planner = Planner(self.traces[id(definition)], self._names, self._descriptions)
         root = planner.root(definition)
         lowering = Lowering(planner, self.carried, self._declared)
         program = lowering.program(root)
-        self.diagnostics.extend(descriptions.diagnostics)
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)
         self.diagnostics.extend(locks_inside(program))
         self.diagnostics.extend(too_large(program))
         parted, waiting = split(program)
-        self.diagnostics.extend(handed_on_daemons(parted))
+        self.diagnostics.extend(handed_on_daemons(program, parted))
         self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)
         return parted

@@ -40,10 +40,10 @@ Description = CommandLine | Manifest | Request
 
 
 class Descriptions:
-    """What steps say of themselves, each learned once."""
+    """What steps say of themselves, each learned once; what is wrong with it goes into `diagnostics`."""
 
-    def __init__(self, declared: Declared) -> None:
-        self.diagnostics: list[Diagnostic] = []
+    def __init__(self, declared: Declared, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = diagnostics
         self._declared = declared
         self._known: dict[int, Description | None] = {}
         self._plain: dict[int, bool] = {}  # whether Argo has the results of a step as it has most
@@ -122,6 +122,7 @@ class Asked(NamedTuple):
     """What a body is made from."""
 
     step: StepDef
+    setting: ir.Settings
     forms: Mapping[str, Form]
     said: Description | None
 
@@ -132,7 +133,7 @@ def _resource(asked: Asked) -> ir.Resource:
         return ir.Resource("")
     if said.file is not None:
         return ir.Resource(None, said.file)
-    if said.text is not None and _as_written(said.text):
+    if said.text is not None and not asked.setting.managed.owner and _as_written(said.text):
         return ir.Resource(textwrap.dedent(said.text).strip("\n") + "\n")
     return ir.Resource(bind(said.body, asked.forms, {}) if said.body is not None else "")
 
@@ -249,20 +250,27 @@ def refused(call: Call, step: StepDef, forms: Mapping[str, Form]) -> Iterator[Di
         yield Diagnostic(finding, place if call.loop is None else call.site)
 
 
-def handed_on_daemons(program: ir.Program) -> Iterator[Diagnostic]:
-    """Graphs that hand on the address of a daemon, which is stopped when its graph ends."""
-    way = "call the steps that use it in the same pipeline"
-    for template in program.templates:
+def handed_on_daemons(program: ir.Program, parted: ir.Program) -> Iterator[Diagnostic]:
+    """Graphs that hand on the address of a daemon, which is stopped when its graph ends.
+
+    `parted` is the program within Argo's limits: what only that has are groups of tasks.
+    """
+    written = {template.name for template in program.templates}
+    for template in parted.templates:
         if not isinstance(template.body, ir.Graph):
             continue
         for output in template.outputs:
             for leaf in leaves(output.value) if output.value is not None else ():
-                if isinstance(leaf, Out) and leaf.variable == IP:
-                    place = template.place
-                    if isinstance(place, Definition):
-                        place = place._replace(name="return")
-                    where = "is returned by a pipeline, or its users are too many for one graph"
-                    yield Diagnostic(findings.DaemonPlace(str(leaf.task), where, way), place)
+                if not isinstance(leaf, Out) or leaf.variable != IP:
+                    continue
+                place = template.place
+                where, way = "is returned by a pipeline", "call the steps that use it in the same pipeline"
+                if template.name not in written:
+                    where = "and the tasks that wait for it are more than one graph can have, 200"
+                    way = "use `fan_out` for tasks that are alike, or call parts of them as pipelines"
+                elif isinstance(place, Definition):
+                    place = place._replace(name="return")
+                yield Diagnostic(findings.DaemonPlace(str(leaf.task), where, way), place)
 
 
 def rewritten(body: ir.Leaf, change: Callable[[Expr], Expr | None]) -> ir.Leaf:

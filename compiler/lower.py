@@ -519,7 +519,7 @@ class Lowering:
         body: ir.Leaf
         if definition.kind in BODIES:
             forms = dict(leaf.forms)
-            asked = Asked(definition, forms, self.planner.descriptions(definition))
+            asked = Asked(definition, setting, forms, self.planner.descriptions(definition))
             self.diagnostics.extend(refused(plan.call, definition, forms))
             body, outs = BODIES[definition.kind](asked), outputs(asked)
             ins.extend(questions(definition))

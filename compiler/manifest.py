@@ -1,7 +1,4 @@
-"""The object of a `resource` step, learned once.
-
-Source of the rules: Argo Workflows, workflow/executor/resource.go; Kubernetes, the metadata of objects.
-"""
+"""The object of a `resource` step, learned once."""
 
 from __future__ import annotations
 
@@ -13,9 +10,10 @@ from flowdsl.compiler import kind_findings as findings
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.described import described
 from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.manifest_rules import judged
 from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.diagnostic import Diagnostic, near, suggest
-from flowdsl.expr import Const, Expr, InPod, Join, Many, Poison
+from flowdsl.expr import Expr, InPod, Poison
 from flowdsl.lift import lift, spelled
 from flowdsl.place import Argument, Place
 from flowdsl.trace import TOKEN, current, parts
@@ -46,16 +44,16 @@ class Manifest(NamedTuple):
 def manifest(definition: StepDef, managed: Managed) -> tuple[Manifest | None, list[Diagnostic]]:
     """The object of a step, and what is wrong with it."""
 
-    def read(step: StepDef, said_: Described, found: list[Diagnostic]) -> Manifest:
-        return _read(step, said_, managed, found)
+    def read(step: StepDef, told: Described, found: list[Diagnostic]) -> Manifest:
+        return _read(step, told, managed, found)
 
     return described(definition, read)
 
 
-def _read(step: StepDef, said_: Described, managed: Managed, found: list[Diagnostic]) -> Manifest:
-    written = said_.arguments[0]
-    place = Argument(said_.site, position=0)
-    outputs = _outputs(step, said_, managed, found)
+def _read(step: StepDef, told: Described, managed: Managed, found: list[Diagnostic]) -> Manifest:
+    written = told.arguments[0]
+    place = Argument(told.site, position=0)
+    outputs = _outputs(step, told, managed, found)
     if is_value(written):
         expr = expr_of(written)
         if isinstance(expr, InPod) and isinstance(expr.type, t.File):
@@ -75,7 +73,7 @@ def _read(step: StepDef, said_: Described, managed: Managed, found: list[Diagnos
             return Manifest(None, None, None, outputs)
     body = _lifted(step, written, place, found)
     if body is not None:
-        _judge(step, body, managed, place, found)
+        found.extend(judged(step, body, managed, place))
     return Manifest(body, text, None, outputs)
 
 
@@ -88,8 +86,8 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
 
         if kind == "WrongType" and "Path" in data["have"]:
             way = "take the path as a `str`, or give the file alone: `manifest(file)`"
-            finding_ = findings.CannotTake(WORDS[step.kind], "use", "the input", "a file in an object", way)
-            wrong.append(Diagnostic(finding_, place))
+            refused = findings.CannotTake(WORDS[step.kind], "use", "the input", "a file in an object", way)
+            wrong.append(Diagnostic(refused, place))
         elif kind == "WrongType":
             problem = f"holds {data['have']}"
             finding = findings.BadManifest(step.name, problem, "use dicts, lists, texts, numbers and inputs")
@@ -211,87 +209,21 @@ def _key(thing: object, marked: list[str]) -> object:
     return _MARK.sub(lambda found: marked[int(found[1])], thing) if isinstance(thing, str) else thing
 
 
-# --- what an object needs -------------------------------------------------------------------------
-
-
-def _judge(step: StepDef, body: Expr, managed: Managed, place: Argument, found: list[Diagnostic]) -> None:
-    """The rules of Kubernetes that each object meets, and those of the action."""
-
-    def wrong(problem: str, way: str, part: str = "value") -> None:
-        at = place._replace(part=part)
-        found.append(Diagnostic(findings.BadManifest(step.name, problem, way), at))
-
-    action = managed.action
-    if action == "patch" and managed.merge == "json":
-        if not isinstance(_plain(body), list) and not (isinstance(body, Many) and not body.names):
-            wrong(
-                "is no list of operations", 'write [{"op": "replace", "path": "/spec/replicas", "value": 2}]'
-            )
-        if not managed.flags:
-            wrong("does not say what is patched", 'add flags=["deployment", "server"] to the decorator')
-        return
-    if not isinstance(_plain(body), dict) and not (isinstance(body, Many) and body.names):
-        wrong("is no mapping", "write apiVersion, kind, metadata and what else it has")
-        return
-    if action == "patch" and managed.flags and _member(body, "kind") is None:
-        return  # the flags say what is patched
-    for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
-        found_ = _member(body, field)
-        if found_ is None:
-            wrong(f"has no `{field}`", f'add "{field}": "{example}", or what it is')
-        elif isinstance(found_, Const) and (not isinstance(found_.value, str) or not found_.value):
-            wrong(f"has {said(found_.value)} as its `{field}`", "write a text", f"item:{field}")
-    metadata = _member(body, "metadata")
-    name = generated = None
-    if metadata is not None:
-        name, generated = _member(metadata, "name"), _member(metadata, "generateName")
-    if name is None and generated is None:
-        wrong(
-            "has no name",
-            'add "metadata": {"name": f"{run.name}-train"}',
-            "item:metadata" if metadata else "value",
-        )
-    elif name is None and action != "create":
-        way = f'give it a `name`: "{action}" has to find the object'
-        wrong("has a `generateName` and no `name`", way, "item:metadata")
-    namespace = None if metadata is None else _member(metadata, "namespace")
-    if managed.owner and isinstance(namespace, Const):
-        wrong(
-            "is in a namespace of its own, and an owner is in the same one",
-            "leave `owner` or `namespace` out",
-            "item:metadata",
-        )
-
-
-def _plain(expr: Expr) -> object:
-    return expr.value if isinstance(expr, Const) else None
-
-
-def _member(expr: Expr, key: str) -> Expr | None:
-    """A member of an object; None where it has none."""
-    if isinstance(expr, Many) and key in expr.names:
-        return expr.items[expr.names.index(key)]
-    if isinstance(expr, Const) and is_mapping(expr.value):
-        return Const(expr.value[key], t.JSON) if key in expr.value else None
-    # What an input holds is not known here.
-    return expr if isinstance(expr, (InPod, Join)) else None
-
-
 # --- results --------------------------------------------------------------------------------------
 
 
 def _outputs(
-    step: StepDef, said_: Described, managed: Managed, found: list[Diagnostic]
+    step: StepDef, told: Described, managed: Managed, found: list[Diagnostic]
 ) -> dict[str, tuple[Origin, str]]:
     """Where each result is read."""
-    single, several = said_.arguments[1], said_.options["outputs"]
+    single, several = told.arguments[1], told.options["outputs"]
     kinds = {out.name: out.type for out in t.outputs(step.signature.returns)}
     known = list(kinds)
     places: dict[str, Place] = {}
     paths: dict[str, object] = {}
     if single is not None:
         paths["return"] = single
-        places["return"] = Argument(said_.site, position=1)
+        places["return"] = Argument(told.site, position=1)
         if known and known != ["return"]:
             problem = f"`{step.name}` has several results, and one path has no name"
             way = f'write outputs={{"{known[0]}": "{{.status...}}"}}'
@@ -300,13 +232,13 @@ def _outputs(
     if several is not None:
         if is_value(several) or not is_mapping(several):
             wrong = mistakes.OptionType("outputs", "a dict of texts", spelled(several))
-            found.append(Diagnostic(wrong, Argument(said_.site, "outputs")))
+            found.append(Diagnostic(wrong, Argument(told.site, "outputs")))
             return {}
         for name, path in several.items():
             paths[str(name)] = path
-            places[str(name)] = Argument(said_.site, "outputs", part=f"item:{name}")
+            places[str(name)] = Argument(told.site, "outputs", part=f"item:{name}")
     if managed.action == "delete" and (paths or known):
-        place = next(iter(places.values()), None) or said_.site
+        place = next(iter(places.values()), None) or told.site
         problem = f"`{step.name}` reads results off an object that is deleted"
         way = "return None, and read them in a step before this one"
         found.append(Diagnostic(findings.ResultPath(problem, "nothing is left of it", way), place))
@@ -345,7 +277,7 @@ def _outputs(
         if known != ["return"]:
             way = f'add its path: outputs={{"{name}": "{{.metadata.uid}}"}}'
         problem = f"`{step.name}` does not say where its result{'' if known == ['return'] else f' `{name}`'} is read"
-        found.append(Diagnostic(findings.ResultPath(problem, label, way), said_.site))
+        found.append(Diagnostic(findings.ResultPath(problem, label, way), told.site))
     return made
 
 
@@ -356,8 +288,8 @@ def _unreadable(path: object) -> str:
     text = path.strip()
     if not text:
         return "it is empty"
-    if "{{" in text or "}}" in text:
-        return "Argo would read the double braces as a tag"
+    if "{{" in text:
+        return "Argo would read `{{` as the beginning of a tag"
     for opening, closing in ("{}", "[]", "()"):
         if text.count(opening) != text.count(closing):
             return f"`{opening}` and `{closing}` come in pairs"

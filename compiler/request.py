@@ -50,8 +50,8 @@ def request(definition: StepDef) -> tuple[Request | None, list[Diagnostic]]:
 class _Reader:
     """Reads the parts of one request."""
 
-    def __init__(self, said_: Described, found: list[Diagnostic]) -> None:
-        self.said = said_
+    def __init__(self, told: Described, found: list[Diagnostic]) -> None:
+        self.said = told
         self.found = found
 
     def wrong(self, part: str, problem: str, way: str, place: Place) -> None:
@@ -88,21 +88,21 @@ class _Reader:
         return made
 
 
-def _read(step: StepDef, said_: Described, found: list[Diagnostic]) -> Request:
-    reader = _Reader(said_, found)
-    method, url = said_.arguments
-    first = Argument(said_.site, position=0)
+def _read(step: StepDef, told: Described, found: list[Diagnostic]) -> Request:
+    reader = _Reader(told, found)
+    method, url = told.arguments
+    first = Argument(told.site, position=0)
     if is_value(method) or not isinstance(method, str) or method not in METHODS:
         shown = said(method) if not is_value(method) else "a run-time value"
         way = suggest(method, METHODS) if isinstance(method, str) and not is_value(method) else ""
         reader.wrong("the method", f"is {shown}", way or "write GET, POST or another method of HTTP", first)
         method = "GET"
-    second = Argument(said_.site, position=1)
+    second = Argument(told.site, position=1)
     address = reader.lifted("the URL", url, t.TEXT, second)
     if address is not None:
         _address(reader, address, second)
-    body_place = Argument(said_.site, "body")
-    written = said_.options["body"]
+    body_place = Argument(told.site, "body")
+    written = told.options["body"]
     json = not is_value(written) and (is_dict(written) or items_of(written) is not None)
     body = None
     if written is not None:
@@ -110,9 +110,9 @@ def _read(step: StepDef, said_: Described, found: list[Diagnostic]) -> Request:
     headers = _headers(reader)
     if json and not any(name.lower() == "content-type" for name, _ in headers):
         headers = (*headers, ("Content-Type", Const("application/json", t.TEXT)))
-    insecure = said_.options["insecure"]
+    insecure = told.options["insecure"]
     if is_value(insecure) or not isinstance(insecure, bool):
-        place = Argument(said_.site, "insecure")
+        place = Argument(told.site, "insecure")
         reader.wrong("`insecure`", f"is {spelled(insecure)}", "write True or False", place)
     return Request(
         method,

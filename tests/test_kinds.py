@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from flowdsl import manifest, request, resource
 from flowdsl.compiler import compile_loaded
+from flowdsl.compiler.graph import Node, picture
 from flowdsl.compiler.load import load
 from flowdsl.trace import OutsidePipeline
 
@@ -168,3 +170,48 @@ def test_a_described_step_is_no_function_elsewhere() -> None:
         store()
     with pytest.raises(OutsidePipeline, match="`request` describes a step"):
         request("GET", "https://example.com")
+
+
+def test_a_graph_around_a_step_is_not_drawn() -> None:
+    compiled = compile_loaded(load(Path(__file__).parent / "lowering" / "requests.py"))
+    nodes = {node.name: node for node in picture(compiled.programs[0]).nodes}
+    assert nodes["again"] == Node("again", "again", "ping", "", "answer['state'] == 'new'")
+    assert [(node.name, node.inside) for node in nodes["scores"].inside] == [("score", ())]
+
+
+def test_large_graphs_hand_on_what_argo_has_as_variables(tmp_path: Path) -> None:
+    body = "".join(f'    a{i} = send("x", {i})\n    gate{i} = look(a{i})\n' for i in range(150))
+    source = """
+from flowdsl import *
+
+@http()
+def send(text: str, count: int) -> str:
+    return request("GET", f"https://example.com/{text}/{count}")
+
+@approve()
+def look(text: str) -> bool:
+    raise NotImplementedError
+
+@container(image="psql:16", daemon=True)
+def serve() -> str:
+    return command("serve")
+
+@container(image="psql:16")
+def use(host: str, text: str) -> str:
+    return command("use", host, text, output())
+
+@pipeline
+def main() -> None:
+    host = serve()
+"""
+    file = tmp_path / "case.py"
+    file.write_text(f"{source}{body}    use(host, f'{{a0}} {{a149}}')\n", encoding="utf-8")
+    compiled = compile_loaded(load(file))
+    assert not compiled.failed
+    assert "{{tasks.a149.outputs.result}}" in compiled.text
+    assert "{{tasks.host.ip}}" in compiled.text
+    assert len(compiled.programs[0].templates) > 5
+    chain = "".join(f"    a = use.options(name='u{at}')(host, a)\n" for at in range(201))
+    file.write_text(f"{source}    a = 'x'\n{chain}", encoding="utf-8")
+    (found,) = compile_loaded(load(file)).diagnostics
+    assert "more than one graph can have" in found.finding.message

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo.document import json_text, url_text, yaml_text
+from flowdsl.compiler.argo.document import json_text, plain_data, url_text, yaml_text
 from flowdsl.compiler.expressions import text_of
+from flowdsl.lift import is_dict
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ def _resource(resource: ir.Resource, template: ir.Template, origins: Origins) ->
     origins.option(found, "action", template, "action")
     fields = (
         ("mergeStrategy", managed.merge, ("merge",)),
-        ("setOwnerReference", managed.owner, ("owner",)),
         ("successCondition", managed.success, ("success",)),
         ("failureCondition", managed.failure, ("failure",)),
         ("flags", list(managed.flags), ("flags",)),
@@ -44,8 +44,34 @@ def _resource(resource: ir.Resource, template: ir.Template, origins: Origins) ->
     elif isinstance(resource.manifest, str):
         found["manifest"] = resource.manifest
     elif resource.manifest is not None:
-        found["manifest"] = yaml_text(resource.manifest)
+        data, marks = plain_data(resource.manifest)
+        if managed.owner and not _owned(data):
+            found["setOwnerReference"] = True
+            origins.option(found, "setOwnerReference", template, "owner")
+        found["manifest"] = yaml_text(data, marks)
     return found
+
+
+def _owned(data: Any) -> bool:
+    """Put the Workflow as the owner into an object; False where the object hides its metadata.
+
+    Argo's `setOwnerReference` writes the object anew, without the escapes that keep a `$` in it as it is.
+    """
+    metadata: Any = data.get("metadata") if is_dict(data) else None
+    owners: Any = metadata.setdefault("ownerReferences", []) if is_dict(metadata) else None
+    if isinstance(owners, list):
+        owners.append(dict(_OWNER))  # pyright: ignore[reportUnknownMemberType] -- what a user wrote there
+    return isinstance(owners, list)
+
+
+_OWNER = {
+    "apiVersion": "argoproj.io/v1alpha1",
+    "kind": "Workflow",
+    "name": "{{workflow.name}}",
+    "uid": "{{workflow.uid}}",
+    "controller": True,
+    "blockOwnerDeletion": True,
+}
 
 
 def _http(request: ir.Http) -> Json:

@@ -14,7 +14,7 @@ from flowdsl.compiler.carry_text import control_characters, replaced_dollar
 from flowdsl.compiler.emit import emit_one
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import raw, text_of
-from flowdsl.expr import Const, Expr, Join, Many, Param, RunField
+from flowdsl.expr import Const, Expr, Join, Many, RunField
 from flowdsl.grammar.names import is_label_value
 
 if TYPE_CHECKING:
@@ -26,10 +26,15 @@ _MARK = "__flowdsl_{}__"
 _RESERVED = {"%": "%25", "/": "%2F", "?": "%3F", "#": "%23", "&": "%26", "+": "%2B", "=": "%3D", " ": "%20"}
 
 
-def yaml_text(expr: Expr) -> str:
-    """An object as YAML with tags in it."""
+def plain_data(expr: Expr) -> tuple[Any, dict[str, str]]:
+    """An object as plain data, in which words of their own stand for values of the run; and these values."""
     marks: dict[str, str] = {}
-    text = emit_one(_marked(expr, marks))
+    return _marked(expr, marks), marks
+
+
+def yaml_text(data: object, marks: Mapping[str, str]) -> str:
+    """Such data as YAML with tags in it."""
+    text = emit_one(data)
     for mark, value in marks.items():
         text = text.replace(mark, value)
     return text
@@ -108,7 +113,7 @@ def _value(expr: Expr) -> str:
             return f'"{"".join(pieces)}"'
         return _quoted(raw(expr))
     if not t.is_text(expr.type):
-        if isinstance(expr, Param) and may_hold_dollar(expr.type):
+        if may_hold_dollar(expr.type):
             return f"{{{{=replace({raw(expr)}, '$', '\\\\u0024')}}}}"
         return text_of(expr, expr.type)
     return f'"{text_of(expr, expr.type)}"' if _is_word(expr) else _quoted(raw(expr))

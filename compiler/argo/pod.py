@@ -9,9 +9,9 @@ from flowdsl import types as t
 from flowdsl.compiler.argo import daemon
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.volumes import mount
-from flowdsl.compiler.expressions import text_of
+from flowdsl.compiler.expressions import raw, text_of
 from flowdsl.compiler.ports import OUT
-from flowdsl.expr import Const, Expr, Join, Param
+from flowdsl.expr import Const, Expr, Get, Join, Param
 from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def pod_text(expr: Expr) -> str:
             return "".join(pod_text(Const(p, t.TEXT) if isinstance(p, str) else p) for p in parts)
         case Param(name, kind) if may_hold_dollar(kind):
             return f"{{{{=replace(inputs.parameters['{name}'], '$', '$$')}}}}"
+        case Get(_, _, kind) if may_hold_dollar(kind):
+            return f"{{{{=replace({raw(expr)}, '$', '$$')}}}}"
         case _:
             return text_of(expr, expr.type)
 

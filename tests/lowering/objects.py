@@ -85,6 +85,21 @@ def drop() -> None:
     )
 
 
+@resource("create", owner=True)
+def keep() -> None:
+    manifest(
+        """
+        # written anew: it has an owner
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          generateName: kept-
+          ownerReferences:
+          - {apiVersion: v1, kind: ConfigMap, name: first, uid: "1"}
+        """
+    )
+
+
 @resource("apply")
 def apply(objects: Path) -> None:
     manifest(objects)
@@ -107,5 +122,6 @@ def objects(name: str = 'a "b" $d') -> str:
     apply(write(data))
     fan_out(settings, over={"text": ["a", "b"]})
     scale(made.succeeded)
+    keep()
     drop.options(after=[data])()
     return data["text"]
