@@ -36,7 +36,7 @@ class Judged(NamedTuple):
         return self.compiled is None or any(one.finding.severity == "error" for one in self.diagnostics)
 
 
-def judge(target: Path, kind: Kind = "workflow") -> Judged:
+def judge(target: Path, kind: Kind | None = None) -> Judged:
     """Load and compile FILE or FILE:NAME; raises `Refused` when the project's settings cannot be used."""
     from flowdsl.cli.config import ignored
 
@@ -119,7 +119,7 @@ def compile_file(
     *,
     output: Path | None,
     check: bool,
-    kind: Kind,
+    kind: Kind | None,
     format: Format,
 ) -> int:
     """Compile a file to standard output or to `output`; the exit code."""

@@ -26,8 +26,13 @@ if TYPE_CHECKING:
     from flowdsl.compiler.load import Loaded
     from flowdsl.trace import Graph, Trace
 
-Kind = Literal["workflow", "template"]
-KINDS: Mapping[Kind, str] = {"workflow": "Workflow", "template": "WorkflowTemplate"}
+Kind = Literal["workflow", "template", "cluster-template", "cron"]
+KINDS: Mapping[Kind, str] = {
+    "workflow": "Workflow",
+    "template": "WorkflowTemplate",
+    "cluster-template": "ClusterWorkflowTemplate",
+    "cron": "CronWorkflow",
+}
 
 
 class Compiled(NamedTuple):
@@ -67,9 +72,10 @@ class InternalError(Exception):
     """The compiler wrote something wrong by itself: a bug of flowdsl, not a mistake of the user."""
 
 
-def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind = "workflow") -> Compiled:
+def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind | None = None) -> Compiled:
     """Compile the root pipelines of a loaded file, or the one called `name`.
 
+    Without a kind, a pipeline with a schedule is a CronWorkflow and every other one a Workflow.
     Raises `LoadError` when the body of a pipeline raises an exception of its own, and `InternalError`
     when the manifest is wrong at a place that no text of the user decides.
     """
@@ -81,14 +87,19 @@ def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind = "workfl
             unit.clear()
 
 
-def _compile(unit: _Unit, name: str | None, kind: Kind) -> Compiled:
+def _compile(unit: _Unit, name: str | None, kind: Kind | None) -> Compiled:
     from flowdsl.compiler.argo import to_argo
     from flowdsl.compiler.emit import emit
+    from flowdsl.compiler.objects import kind_of, misfits
 
     programs = unit.programs(name)
     if unit.failed:
         return Compiled("", [], unit.diagnostics, [])
-    manifests = [to_argo(program, KINDS[kind]) for program in programs]
+    objects = [(program, KINDS[kind or kind_of(program)]) for program in programs]
+    unit.diagnostics.extend(misfits(objects))
+    if unit.failed:
+        return Compiled("", [], unit.diagnostics, programs)
+    manifests = [to_argo(program, written) for program, written in objects]
     for manifest in manifests:
         unit.diagnostics.extend(judge(manifest, unit.traces.values()))
     if unit.failed:

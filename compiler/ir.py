@@ -78,6 +78,8 @@ class Environment(NamedTuple):
     env: tuple[tuple[str, str | Secret], ...] = ()
     mounts: tuple[Mount, ...] = ()
     volumes: tuple[Volume, ...] = ()
+    workdir: str | None = None
+    pull_policy: str | None = None
 
 
 class Control(NamedTuple):
@@ -87,6 +89,14 @@ class Control(NamedTuple):
     timeout: str | None = None
 
 
+class Identity(NamedTuple):
+    """What a pod is to the cluster: its account and its marks."""
+
+    service_account: str | None = None
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+
+
 class Settings(NamedTuple):
     """What the options of a step come to, one field for each concern."""
 
@@ -94,6 +104,7 @@ class Settings(NamedTuple):
     placement: Placement = Placement()
     environment: Environment = Environment()
     control: Control = Control()
+    identity: Identity = Identity()
 
 
 class Pod(NamedTuple):

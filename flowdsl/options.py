@@ -7,7 +7,7 @@ names in `flowdsl.compiler.options`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +23,8 @@ class EnvironmentOptions(TypedDict, total=False):
     env: Mapping[str, str | int | float]
     secrets: Mapping[str, Secret]
     mounts: Mapping[str, Volume | Path]
+    workdir: str
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"]
 
 
 class ResourceOptions(TypedDict, total=False):
@@ -49,7 +51,17 @@ class ControlOptions(TypedDict, total=False):
     timeout: int | str
 
 
-class StepOptions(EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, total=False):
+class IdentityOptions(TypedDict, total=False):
+    """What a pod is to the cluster: its account and its marks."""
+
+    service_account: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+
+class StepOptions(
+    EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, IdentityOptions, total=False
+):
     """What a step may say about where and how it runs; every word is optional."""
 
 
@@ -60,13 +72,36 @@ class CallOptions(StepOptions, total=False):
     after: Sequence[object]
 
 
-class PipelineOptions(TypedDict, total=False):
+class ScheduleOptions(TypedDict, total=False):
+    """When runs start by themselves, and what becomes of those before."""
+
+    schedule: str | Sequence[str]
+    timezone: str
+    concurrency: Literal["Allow", "Forbid", "Replace"]
+    starting_deadline: int | str
+    keep_succeeded: int
+    keep_failed: int
+
+
+class RunOptions(TypedDict, total=False):
+    """What holds for all pods of a run, and what is left of it."""
+
+    suspend: bool
+    pod_labels: Mapping[str, str]
+    pod_annotations: Mapping[str, str]
+    image_pull_secrets: str | Sequence[str]
+    user: int
+    pod_gc: Literal["OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"]
+    archive_logs: bool
+
+
+class PipelineOptions(ScheduleOptions, RunOptions, total=False):
     """What a pipeline may say about the run as a whole; every word is optional."""
 
     name: str
     parallelism: int
     timeout: int | str
-    ttl: int | str
+    ttl: int | str | Mapping[Literal["success", "failure"], int | str]
     priority: str
     service_account: str
     labels: Mapping[str, str]

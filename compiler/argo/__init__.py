@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.compiler.argo import objects
 from flowdsl.compiler.argo.origins import Json, Origins
 from flowdsl.compiler.argo.template import Writer
 from flowdsl.compiler.split import inlined
@@ -26,26 +27,20 @@ class Manifest(NamedTuple):
 
 
 def to_argo(program: ir.Program, kind: str) -> Manifest:
-    """A program as a `Workflow` (to be created) or a `WorkflowTemplate` (to be applied)."""
+    """A program as an object of that kind: a `Workflow` is to be created, everything else to be applied."""
     origins = Origins()
     return Manifest(_document(program, kind, origins), origins)
 
 
 def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
     options = program.options
-    metadata: Json = {"generateName": f"{program.name}-"} if kind == "Workflow" else {"name": program.name}
-    for field in ("labels", "annotations"):
-        if field in options:
-            metadata[field] = options[field]
-            origins.note(metadata, field, program.places[field])
-    if "name" in program.places:
-        for key in metadata:
-            origins.setdefault((id(metadata), key), program.places["name"])
+    metadata = objects.metadata(program, kind, origins)
     spec: Json = {"entrypoint": program.entrypoint}
     for field, option in _SPEC.items():
         if option in options:
-            spec[field] = {"secondsAfterCompletion": options[option]} if option == "ttl" else options[option]
+            spec[field] = options[option]
             origins.note(spec, field, program.places[option])
+    objects.write_run(spec, program, kind, origins)
     if program.parameters:
         spec["arguments"] = {
             "parameters": [
@@ -60,7 +55,8 @@ def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
     program, inline = inlined(program)
     writer = Writer(origins, {one.name: one for one in program.templates if one.name in inline})
     spec["templates"] = [writer.template(one) for one in program.templates if one.name not in inline]
-    document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+    whole = objects.around(program, kind, spec, origins)
+    document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": whole}
     origins.note(document, "spec", program.place)
     origins.note(document, "metadata", program.place)
     return document
@@ -71,5 +67,4 @@ _SPEC = {
     "parallelism": "parallelism",
     "activeDeadlineSeconds": "timeout",
     "podPriorityClassName": "priority",
-    "ttlStrategy": "ttl",
 }

@@ -14,7 +14,7 @@ from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
-    from flowdsl.compiler.argo.origins import Json, Origins
+    from flowdsl.compiler.argo.origins import Field, Json, Origins
 
 OUTPUTS = "flowdsl-outputs"
 """The empty folder that a container step writes its outputs to: Argo makes none."""
@@ -28,6 +28,11 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     if words[1:]:
         found["args"] = words[1:]
     origins.option(found, "image", template, "image")
+    fields: tuple[Field, ...] = (
+        ("imagePullPolicy", environment.pull_policy, ("image_pull_policy",)),
+        ("workingDir", environment.workdir, ("workdir",)),
+    )
+    origins.write(found, fields, template)
     env: list[Json] = []
     for name, value in pod.env:
         if isinstance(value, Secret):

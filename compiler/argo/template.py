@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo import control, placement
+from flowdsl.compiler.argo import control, identity, placement
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.pod import OUTPUTS, container
 from flowdsl.compiler.expressions import condition, raw, simple, text_of
@@ -47,6 +47,7 @@ class Writer:
         settings = template.settings
         self.origins.write(found, placement.fields(settings.placement), template)
         self.origins.write(found, control.fields(settings.control), template)
+        identity.write(found, template, self.origins)
         if body.output_folder:
             found["volumes"] = [{"name": OUTPUTS, "emptyDir": {}}]
         key = "container" if body.source is None else "script"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Settings
-from flowdsl.compiler.options import control, environment, pipeline, placement, resources
+from flowdsl.compiler.options import control, environment, identity, pipeline, placement, resources, schedule
 from flowdsl.compiler.options.reading import Reader, Wrong
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
@@ -27,6 +27,7 @@ _READERS: dict[str, Reader] = {
     **resources.READERS,
     **placement.READERS,
     **control.READERS,
+    **identity.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
 
@@ -48,7 +49,11 @@ def settings(
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     made = Settings(
-        resources.settled(found), placement.settled(found), environment.settled(found), control.settled(found)
+        resources.settled(found),
+        placement.settled(found),
+        environment.settled(found),
+        control.settled(found),
+        identity.settled(found),
     )
     return made, diagnostics
 
@@ -80,8 +85,8 @@ def _each(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
 
 
 def _reported(wrong: Wrong, place: Place) -> Diagnostic:
-    if wrong.part != "value" and isinstance(place, Argument):
-        place = place._replace(part=wrong.part)
+    if (wrong.part != "value" or wrong.path) and isinstance(place, Argument):
+        place = place._replace(part=wrong.part, path=wrong.path)
     return Diagnostic(wrong.finding, place)
 
 
@@ -104,4 +109,5 @@ def pipeline_options(
             found[name] = _read(name, written, pipeline.READERS, tuple(pipeline.READERS))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
+    diagnostics.extend(_reported(wrong, place(name)) for name, wrong in schedule.lonely(options))
     return found, diagnostics
