@@ -101,6 +101,7 @@ def _compile(unit: _Unit, name: str | None, kind: Kind | None) -> Compiled:
         return Compiled("", [], unit.diagnostics, programs)
     manifests = [to_argo(program, written) for program, written in objects]
     for manifest in manifests:
+        unit.diagnostics.extend(manifest.refused)
         unit.diagnostics.extend(judge(manifest, unit.traces.values()))
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)

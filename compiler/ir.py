@@ -97,6 +97,13 @@ class Identity(NamedTuple):
     annotations: Mapping[str, str] = {}
 
 
+class Patch(NamedTuple):
+    """What a user puts on top of what is written, in Argo's fields, and where."""
+
+    fields: Mapping[str, object]
+    place: Place
+
+
 class Settings(NamedTuple):
     """What the options of a step come to, one field for each concern."""
 
@@ -148,6 +155,7 @@ class Task(NamedTuple):
     when: Expr | None
     loop: Loop | None
     place: Place
+    patches: tuple[Patch, ...] = ()
 
 
 class Graph(NamedTuple):
@@ -167,6 +175,7 @@ class Template(NamedTuple):
     place: Place
     places: Mapping[str, Place] = {}
     settings: Settings = Settings()
+    patches: tuple[Patch, ...] = ()
 
 
 class Program(NamedTuple):

@@ -26,7 +26,7 @@ from flowdsl.compiler.forms import (
     volumes,
 )
 from flowdsl.compiler.naming import Templates, slug, volume_name
-from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
+from flowdsl.compiler.options import STEP_OPTIONS, patch, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import IN, OUT, Writer, layout
@@ -154,7 +154,9 @@ class Lowering:
             assert isinstance(step, StepDef)
             given = plan.arguments if call.loop is None else plan.inner
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
-            options = _spelled(self._setting(call)) if call.options else ""
+            options = patch.own(call)
+            if call.options and (asked := self._setting(call)) != self.declared(step)[0]:
+                options += _spelled(asked)
             key = id(step), options, forms
             known = self._leaves.get(key)
             if known is None:
@@ -257,7 +259,8 @@ class Lowering:
                 arguments += (ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT),)
             if index and graph.looped:
                 arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
-        return ir.Task(plan.name, template, arguments, tuple(plan.after), plan.condition, None, call.site)
+        after, patches = tuple(plan.after), patch.of_task(call)
+        return ir.Task(plan.name, template, arguments, after, plan.condition, None, call.site, patches)
 
     def _wants(self, graph: GraphPlan, plan: CallPlan) -> tuple[bool, bool]:
         """Whether the template of a call takes the place and the number of the item."""
@@ -385,7 +388,10 @@ class Lowering:
             for option in (*definition.options, *plan.call.options)
         }
         place = Definition(code)
-        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting))
+        patches = patch.of_template(plan.call)
+        self.templates.append(
+            ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting, patches)
+        )
         return name
 
     @staticmethod

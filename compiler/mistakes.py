@@ -10,6 +10,7 @@ from flowdsl.diagnostic import Finding, Severity, suggest
 EXAMPLES = {
     "annotations": 'annotations={"docs": "https://example.com"}',
     "archive_logs": "archive_logs=True",
+    "argo": 'argo={"hostNetwork": True}',
     "concurrency": 'concurrency="Forbid"',
     "cpu": "cpu=2, or half a core: cpu=0.5",
     "env": 'env={"LOG_LEVEL": "debug"}',

@@ -111,3 +111,31 @@ class ReservedKey(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and the key without its domain."""
         return {**super().words(), "short": self.key.rpartition("/")[2]}
+
+
+class OwnField(Finding):
+    """A patch of what flowdsl writes by itself."""
+
+    code = "FD733"
+    title = "`{field}` cannot be patched"
+    label = "{what}"
+    help = "{way}"
+    field: str
+    by: str
+
+    def words(self) -> dict[str, str]:
+        """The field, and what decides it in the language."""
+        what, way = "something stands there already", "change what wrote it, or add to it under another name"
+        if self.by:
+            what, way = "flowdsl writes it", f"leave it out: it comes from {self.by}"
+        return {**super().words(), "what": what, "way": way}
+
+
+class NotJson(Finding):
+    """A part of a patch that no YAML can say."""
+
+    code = "FD734"
+    title = "`argo` holds {have}"
+    label = "no JSON"
+    help = "write dicts with texts as keys, lists, texts, numbers, True, False and None"
+    have: str

@@ -59,8 +59,20 @@ class IdentityOptions(TypedDict, total=False):
     annotations: Mapping[str, str]
 
 
+class PatchOptions(TypedDict, total=False):
+    """The last resort: fields of Argo, put on top of what is written."""
+
+    argo: Mapping[str, object]
+
+
 class StepOptions(
-    EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, IdentityOptions, total=False
+    EnvironmentOptions,
+    ResourceOptions,
+    PlacementOptions,
+    ControlOptions,
+    IdentityOptions,
+    PatchOptions,
+    total=False,
 ):
     """What a step may say about where and how it runs; every word is optional."""
 
@@ -95,7 +107,7 @@ class RunOptions(TypedDict, total=False):
     archive_logs: bool
 
 
-class PipelineOptions(ScheduleOptions, RunOptions, total=False):
+class PipelineOptions(ScheduleOptions, RunOptions, PatchOptions, total=False):
     """What a pipeline may say about the run as a whole; every word is optional."""
 
     name: str

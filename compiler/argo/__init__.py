@@ -10,29 +10,33 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.argo import objects
 from flowdsl.compiler.argo.origins import Json, Origins
+from flowdsl.compiler.argo.patch import Patcher
 from flowdsl.compiler.argo.template import Writer
 from flowdsl.compiler.split import inlined
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
+    from flowdsl.diagnostic import Diagnostic
 
 API_VERSION = "argoproj.io/v1alpha1"
 
 
 class Manifest(NamedTuple):
-    """One object for the cluster, and where its parts come from."""
+    """One object for the cluster, where its parts come from, and what patches of it must not touch."""
 
     body: Json
     origins: Origins
+    refused: list[Diagnostic]
 
 
 def to_argo(program: ir.Program, kind: str) -> Manifest:
     """A program as an object of that kind: a `Workflow` is to be created, everything else to be applied."""
-    origins = Origins()
-    return Manifest(_document(program, kind, origins), origins)
+    patcher = Patcher(Origins())
+    return Manifest(_document(program, kind, patcher), patcher.origins, patcher.refused)
 
 
-def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
+def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
+    origins = patcher.origins
     options = program.options
     metadata = objects.metadata(program, kind, origins)
     spec: Json = {"entrypoint": program.entrypoint}
@@ -53,12 +57,13 @@ def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
             {"name": name, "persistentVolumeClaim": {"claimName": claim}} for name, claim in program.volumes
         ]
     program, inline = inlined(program)
-    writer = Writer(origins, {one.name: one for one in program.templates if one.name in inline})
+    writer = Writer(origins, {one.name: one for one in program.templates if one.name in inline}, patcher)
     spec["templates"] = [writer.template(one) for one in program.templates if one.name not in inline]
     whole = objects.around(program, kind, spec, origins)
     document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": whole}
     origins.note(document, "spec", program.place)
     origins.note(document, "metadata", program.place)
+    objects.patch(program, spec, document, patcher)
     return document
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.compiler.argo import patch as patches
+from flowdsl.compiler.options.patch import CRON, METADATA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from flowdsl.compiler import ir
     from flowdsl.compiler.argo.origins import Json, Origins
+    from flowdsl.compiler.argo.patch import Patcher
 
 
 def write_run(spec: Json, program: ir.Program, kind: str, origins: Origins) -> None:
@@ -59,7 +63,7 @@ def _marks(program: ir.Program, fields: Mapping[str, str], origins: Origins) -> 
     found: Json = {}
     for field, option in fields.items():
         if program.options.get(option):
-            found[field] = program.options[option]
+            found[field] = dict(cast("Mapping[str, str]", program.options[option]))
             origins.note(found, field, program.places[option])
     return found
 
@@ -90,6 +94,20 @@ def around(program: ir.Program, kind: str, spec: Json, origins: Origins) -> Json
         found["workflowMetadata"] = given
     found["workflowSpec"] = spec
     return found
+
+
+def patch(program: ir.Program, spec: Json, document: Json, patcher: Patcher) -> None:
+    """Merge the patch of the pipeline: of the spec of its workflows, of its metadata, of its schedule."""
+    whole: Mapping[str, Any] = cast("Any", program.options.get("argo", {}))
+    if not whole:
+        return
+    place = program.places["argo"]
+    patcher.merge(
+        spec, {key: value for key, value in whole.items() if key not in (METADATA, CRON)}, patches.SPEC, place
+    )
+    patcher.merge(document["metadata"], whole.get(METADATA, {}), patches.METADATA, place, (METADATA,))
+    if document["kind"] == "CronWorkflow":
+        patcher.merge(document["spec"], whole.get(CRON, {}), patches.CRON, place, (CRON,))
 
 
 def _listed(value: Any) -> Any:

@@ -8,6 +8,7 @@ from flowdsl import types as t
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo import control, identity, placement
 from flowdsl.compiler.argo.origins import filled
+from flowdsl.compiler.argo.patch import TASK, TEMPLATE
 from flowdsl.compiler.argo.pod import OUTPUTS, container
 from flowdsl.compiler.expressions import condition, raw, simple, text_of
 from flowdsl.expr import Expr, Out, Param
@@ -16,19 +17,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.argo.origins import Json, Origins
+    from flowdsl.compiler.argo.patch import Patcher
 
 
 class Writer:
     """Writes templates; those `inline` are written inside the one task that uses them."""
 
-    def __init__(self, origins: Origins, inline: Mapping[str, ir.Template]) -> None:
+    def __init__(self, origins: Origins, inline: Mapping[str, ir.Template], patcher: Patcher) -> None:
         self.origins = origins
+        self.patcher = patcher
         self.inline = inline
 
     # --- templates ---------------------------------------------------------------------------------
 
     def template(self, template: ir.Template) -> Json:
         """A template: a pod or a graph."""
+        found = self._template(template)
+        for patch in template.patches:
+            self.patcher.merge(found, patch.fields, TEMPLATE, patch.place)
+        return found
+
+    def _template(self, template: ir.Template) -> Json:
         found: Json = {"name": template.name}
         body = template.body
         for name in ("name", "inputs", "outputs", "dag"):
@@ -126,6 +135,8 @@ class Writer:
                 parameters.append({"name": name, "value": text_of(value, typed)})
         if parameters or artifacts:
             found["arguments"] = filled({"parameters": parameters, "artifacts": artifacts})
+        for patch in task.patches:
+            self.patcher.merge(found, patch.fields, TASK, patch.place, ("task",))
         return found
 
 

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Settings
-from flowdsl.compiler.options import control, environment, identity, pipeline, placement, resources, schedule
+from flowdsl.compiler.options import (
+    control,
+    environment,
+    identity,
+    patch,
+    pipeline,
+    placement,
+    resources,
+    schedule,
+)
 from flowdsl.compiler.options.reading import Reader, Wrong
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
@@ -28,6 +37,7 @@ _READERS: dict[str, Reader] = {
     **placement.READERS,
     **control.READERS,
     **identity.READERS,
+    **patch.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
 

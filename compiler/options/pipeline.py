@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.options import run, schedule
+from flowdsl.compiler.options import patch, run, schedule
 from flowdsl.compiler.options.reading import Wrong, count, object_name, text_option, texts, whole_seconds
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ READERS: dict[str, Reader] = {
     "service_account": object_name,
     "labels": texts,
     "annotations": texts,
+    **patch.READERS,
     **run.READERS,
     **schedule.READERS,
 }

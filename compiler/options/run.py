@@ -46,10 +46,11 @@ def _ttl(name: str, written: Any) -> Mapping[str, int]:
     return dict(entries(name, given, "a dict of times", entry))
 
 
-def _secrets(name: str, written: Any) -> tuple[str, ...]:
+def _secrets(name: str, written: object) -> tuple[str, ...]:
     if isinstance(written, str):
         return (object_name(name, written),)
-    listed = cast("list[object]", written) if isinstance(written, (list, tuple)) else []
+    several = isinstance(written, (list, tuple))
+    listed = cast("list[object]", written) if several else []
     if not listed:
         raise Wrong(mistakes.OptionType(name, "the name of a Secret, or a list of names", said(written)))
     found = each(listed, lambda one: object_name(name, one))
