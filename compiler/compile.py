@@ -18,7 +18,7 @@ from flowdsl.step import Step, StepDef
 from flowdsl.tracing import BodyError, trace_pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.carry import Carried, ModuleSource
@@ -42,6 +42,7 @@ class Compiled(NamedTuple):
     documents: list[dict[str, Any]]
     diagnostics: list[Diagnostic]
     programs: list[Program]
+    manifests: Sequence[Manifest] = ()
 
     @property
     def failed(self) -> bool:
@@ -106,7 +107,7 @@ def _compile(unit: _Unit, name: str | None, kind: Kind | None) -> Compiled:
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]
-    return Compiled(emit(documents), documents, unit.diagnostics, programs)
+    return Compiled(emit(documents), documents, unit.diagnostics, programs, manifests)
 
 
 def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:

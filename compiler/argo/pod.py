@@ -42,7 +42,8 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         else:
             entry = {"name": name, "value": pod_text(value)}
             option = "env"
-        origins.option(entry, "name", template, option)
+        for field in entry:
+            origins.option(entry, field, template, option)
         env.append(entry)
     if env:
         found["env"] = env
