@@ -57,6 +57,7 @@ def compile_command(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     check: Annotated[bool, _FLAG] = False,
     kind: Annotated[Kind | None, Parameter(name="--as")] = None,
+    with_rbac: Annotated[bool, _FLAG] = False,
     format: FormatOption = "text",
 ) -> int:
     """Write the Argo YAML of the pipelines in a file.
@@ -76,10 +77,12 @@ def compile_command(
     kind
         A Workflow to create, or a WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow to apply.
         Without it: a CronWorkflow for a pipeline with a schedule, else a Workflow.
+    with_rbac
+        Write the accounts, roles and bindings that they need besides.
     """
     from flowdsl.cli.compiling import compile_file
 
-    return compile_file(file, output=output, check=check, kind=kind, format=format)
+    return compile_file(file, output=output, check=check, kind=kind, with_rbac=with_rbac, format=format)
 
 
 @app.command(

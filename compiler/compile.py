@@ -73,22 +73,25 @@ class InternalError(Exception):
     """The compiler wrote something wrong by itself: a bug of flowdsl, not a mistake of the user."""
 
 
-def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind | None = None) -> Compiled:
+def compile_loaded(
+    loaded: Loaded, name: str | None = None, kind: Kind | None = None, with_rbac: bool = False
+) -> Compiled:
     """Compile the root pipelines of a loaded file, or the one called `name`.
 
-    Without a kind, a pipeline with a schedule is a CronWorkflow and every other one a Workflow.
+    Without a kind, a pipeline with a schedule is a CronWorkflow and every other one a Workflow. `with_rbac` adds
+    the accounts, roles and bindings that they need to the text.
     Raises `LoadError` when the body of a pipeline raises an exception of its own, and `InternalError`
     when the manifest is wrong at a place that no text of the user decides.
     """
     with resting_collector():
         unit = _Unit(loaded)
         try:
-            return _compile(unit, name, kind)
+            return _compile(unit, name, kind, with_rbac)
         finally:
             unit.clear()
 
 
-def _compile(unit: _Unit, name: str | None, kind: Kind | None) -> Compiled:
+def _compile(unit: _Unit, name: str | None, kind: Kind | None, with_rbac: bool) -> Compiled:
     from flowdsl.compiler.argo import to_argo
     from flowdsl.compiler.emit import emit
     from flowdsl.compiler.objects import kind_of, misfits
@@ -107,7 +110,21 @@ def _compile(unit: _Unit, name: str | None, kind: Kind | None) -> Compiled:
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]
-    return Compiled(emit(documents), documents, unit.diagnostics, programs, manifests)
+    besides = _rbac(unit, manifests) if with_rbac else []
+    return Compiled(emit([*documents, *besides]), documents, unit.diagnostics, programs, manifests)
+
+
+def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
+    """The accounts, roles and bindings that manifests need."""
+    from flowdsl.compiler.origins import placed
+    from flowdsl.compiler.rbac import rbac
+
+    found = rbac([manifest.body for manifest in manifests])
+    for manifest, problems in zip(manifests, found.problems, strict=True):
+        for problem in problems:
+            diagnostic = placed(problem, manifest, unit.traces.values())
+            unit.diagnostics.append(diagnostic or Diagnostic(problem.finding, None))
+    return found.documents
 
 
 def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:

@@ -139,3 +139,15 @@ class NotJson(Finding):
     label = "no JSON"
     help = "write dicts with texts as keys, lists, texts, numbers, True, False and None"
     have: str
+
+
+class UnknownRights(Finding):
+    """A step whose rights cannot be read off its manifest."""
+
+    code = "FD735"
+    severity = "warning"
+    title = "`--with-rbac` does not know what `{template}` needs to be allowed"
+    label = "{reason}"
+    help = "allow it in a Role of your own, bound to the account of the step"
+    template: str
+    reason: str

@@ -33,16 +33,21 @@ def printed(judged: Judged, folder: Path) -> str:
     return re.sub(r"this is Python 3\.\d+", "this is Python 3.x", text).replace(f"{folder}/", "")
 
 
-def kind_of(case: Path) -> Kind | None:
-    """The kind that a case is compiled as: that of a first line such as `# --as cron`."""
+def asked(case: Path) -> tuple[Kind | None, bool]:
+    """How a case is compiled, if its first line says so: `# --as cron` or `# --with-rbac`."""
     first = case.read_text(encoding="utf-8").partition("\n")[0]
-    return cast("Kind", first.removeprefix("# --as ")) if first.startswith("# --as ") else None
+    kind = cast("Kind", first.removeprefix("# --as ")) if first.startswith("# --as ") else None
+    return kind, first == "# --with-rbac"
 
 
 def check(
-    golden: Path, target: str, folder: Path, request: pytest.FixtureRequest, kind: Kind | None = None
+    golden: Path,
+    target: str,
+    folder: Path,
+    request: pytest.FixtureRequest,
+    how: tuple[Kind | None, bool] = (None, False),
 ) -> None:
-    judged = judge(Path(target), kind)
+    judged = judge(Path(target), *how)
     text = printed(judged, folder)
     assert text, "no mistake is found"
     same(text, golden, request)
@@ -57,7 +62,7 @@ def test_what_is_said_about_a_mistake(
     case: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(case.parent)
-    check(case.with_suffix(".err"), case.name, case.parent, request, kind_of(case))
+    check(case.with_suffix(".err"), case.name, case.parent, request, asked(case))
 
 
 PIPELINE = b"""\
