@@ -42,6 +42,8 @@ def of_template(call: Call) -> tuple[Patch, ...]:
 
 def of_task(call: Call) -> tuple[Patch, ...]:
     """The patches of the task of a call: that of the step, and on top of it that of the call."""
+    if "argo" not in call.options and "argo" not in call.target.options:
+        return ()
     found = [
         (cast("Mapping[str, object]", one.fields[TASK]), one.place) for one in _of(call) if TASK in one.fields
     ]
