@@ -125,7 +125,10 @@ class OwnField(Finding):
 
     def words(self) -> dict[str, str]:
         """The field, and what decides it in the language."""
-        what, way = "something stands there already", "change what wrote it, or add to it under another name"
+        what, way = (
+            "something stands there already",
+            "change what wrote it; what is added to a list needs a name of its own",
+        )
         if self.by:
             what, way = "flowdsl writes it", f"leave it out: it comes from {self.by}"
         return {**super().words(), "what": what, "way": way}

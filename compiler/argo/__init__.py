@@ -58,7 +58,11 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
         ]
     program, inline = inlined(program)
     writer = Writer(origins, {one.name: one for one in program.templates if one.name in inline}, patcher)
-    spec["templates"] = [writer.template(one) for one in program.templates if one.name not in inline]
+    listed = [one for one in program.templates if one.name not in inline]
+    spec["templates"] = templates = [writer.template(one) for one in listed]
+    # What is wrong with a template as a whole, a patch has done.
+    patched = ((index, one.patches[-1].place) for index, one in enumerate(listed) if one.patches)
+    origins.update(((id(templates), index), place) for index, place in patched)
     whole = objects.around(program, kind, spec, origins)
     document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": whole}
     origins.note(document, "spec", program.place)

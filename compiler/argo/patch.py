@@ -154,8 +154,9 @@ class _Merge:
 
     def remove(self, holder: Json, key: str, path: Path, kept: bool, known: Mapping[str, str] | None) -> None:
         if key in holder:
-            if kept or (len(path) == 1 and key in _BODIES):
-                self.refuse(path, "", "value")
+            body = len(path) == 1 and key in _BODIES
+            if kept or body:
+                self.refuse(path, "the step" if body else "", "value")
                 return
             self.origins.gone.append(holder.pop(key))
             self.note(holder, key, path)
