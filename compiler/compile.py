@@ -282,6 +282,16 @@ class _Unit:
             self.diagnostics.extend(found)
         return self._carried[id(definition)]
 
+    def _digest(self, trace: Trace) -> str:
+        """The digest of the files in which the pipelines and steps of a trace are defined."""
+        from flowdsl.compiler.argo.provenance import source_digest
+
+        graphs = trace.graphs.values()
+        owners = {graph.owner.code.co_filename for graph in graphs}
+        targets = {call.target.code.co_filename for graph in graphs for call in graph.calls}
+        files = (self.loaded.sources.file(filename) for filename in owners | targets)
+        return source_digest({file.text for file in files if file is not None})
+
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler import mistakes
         from flowdsl.compiler.lower import Lowering
@@ -294,6 +304,6 @@ class _Unit:
         program = lowering.program(root)
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)
-        parted, waiting = split(program)
+        parted, waiting = split(program._replace(source=self._digest(self.traces[id(definition)])))
         self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)
         return parted

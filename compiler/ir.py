@@ -189,3 +189,4 @@ class Program(NamedTuple):
     options: Mapping[str, object]
     place: Place
     places: Mapping[str, Place]
+    source: str = ""  # the digest of the files it is made of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.compiler.argo import objects
+from flowdsl.compiler.argo import objects, provenance
 from flowdsl.compiler.argo.origins import Json, Origins
 from flowdsl.compiler.argo.patch import Patcher
 from flowdsl.compiler.argo.template import Writer
@@ -68,6 +68,7 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
     origins.note(document, "spec", program.place)
     origins.note(document, "metadata", program.place)
     objects.patch(program, spec, document, patcher)
+    provenance.seal(document)
     return document
 
 

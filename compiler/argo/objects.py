@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.argo import patch as patches
+from flowdsl.compiler.argo.provenance import mark, of_runs
 from flowdsl.compiler.options.patch import CRON, METADATA
 
 if TYPE_CHECKING:
@@ -26,10 +27,10 @@ def write_run(spec: Json, program: ir.Program, kind: str, origins: Origins) -> N
         if option in options and not (option == "suspend" and kind == "CronWorkflow"):
             spec[field] = form(options[option])
             origins.note(spec, field, places[option])
-    if found := _marks(program, _POD_MARKS, origins):
-        spec["podMetadata"] = found
-    if kind in _TEMPLATES and (found := _marks(program, _MARKS, origins)):
-        spec["workflowMetadata"] = found
+    if any(options.get(option) for option in _POD_MARKS.values()):
+        spec["podMetadata"] = _marked({}, program, _POD_MARKS, origins)
+    if kind in _TEMPLATES:
+        spec["workflowMetadata"] = _marked({}, program, _MARKS, origins, runs=True)
 
 
 def _ttl(seconds: Any) -> Json:
@@ -58,26 +59,30 @@ _POD_MARKS = {"labels": "pod_labels", "annotations": "pod_annotations"}
 _TEMPLATES = ("WorkflowTemplate", "ClusterWorkflowTemplate")
 
 
-def _marks(program: ir.Program, fields: Mapping[str, str], origins: Origins) -> Json:
-    """The labels and annotations that options give to one object."""
-    found: Json = {}
-    for field, option in fields.items():
+def _marked(
+    holder: Json, program: ir.Program, options: Mapping[str, str], origins: Origins, runs: bool = False
+) -> Json:
+    """An object with the labels and annotations that options give to it; `runs` of something have its own too."""
+    if runs:
+        holder["labels"] = {}
+    for field, option in options.items():
         if program.options.get(option):
-            found[field] = dict(cast("Mapping[str, str]", program.options[option]))
-            origins.note(found, field, program.places[option])
-    return found
+            holder[field] = dict(cast("Mapping[str, str]", program.options[option]))
+            origins.note(holder, field, program.places[option])
+    if runs:
+        holder["labels"] |= of_runs(program)
+    return holder
 
 
 def metadata(program: ir.Program, kind: str, origins: Origins) -> Json:
     """The metadata of the object. A Workflow is created again and again, everything else is applied."""
     field = "generateName" if kind == "Workflow" else "name"
-    found = _marks(program, _MARKS, origins)
-    named: Json = {field: f"{program.name}-" if kind == "Workflow" else program.name, **found}
+    found: Json = {field: f"{program.name}-" if kind == "Workflow" else program.name}
     if "name" in program.places:
-        origins.note(named, field, program.places["name"])
-    for mark in found:
-        origins.note(named, mark, program.places[_MARKS[mark]])
-    return named
+        origins.note(found, field, program.places["name"])
+    _marked(found, program, _MARKS, origins)
+    mark(found, program)
+    return found
 
 
 def around(program: ir.Program, kind: str, spec: Json, origins: Origins) -> Json:
@@ -90,8 +95,7 @@ def around(program: ir.Program, kind: str, spec: Json, origins: Origins) -> Json
         if option in options:
             found[field] = _listed(options[option])
             origins.note(found, field, places[option])
-    if given := _marks(program, _MARKS, origins):
-        found["workflowMetadata"] = given
+    found["workflowMetadata"] = _marked({}, program, _MARKS, origins, runs=True)
     found["workflowSpec"] = spec
     return found
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.compiler.argo.provenance import EMITTER, PIPELINE, SOURCE
+from flowdsl.compiler.argo.provenance import SPEC as SPEC_DIGEST
 from flowdsl.compiler.object_findings import OwnField
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.schema.validate import is_list, is_mapping
@@ -71,7 +73,15 @@ SPEC = Target(
     {("entrypoint",): "the pipeline"},
     frozenset({("arguments",), ("templates",), ("volumes",)}),
 )
-METADATA = Target("ObjectMeta", dict.fromkeys((("name",), ("generateName",)), "`name=` of the pipeline"))
+METADATA = Target(
+    "ObjectMeta",
+    {
+        **dict.fromkeys((("name",), ("generateName",)), "`name=` of the pipeline"),
+        **dict.fromkeys((("labels", PIPELINE), ("labels", SPEC_DIGEST)), "the pipeline"),
+        **dict.fromkeys((("annotations", SOURCE), ("annotations", EMITTER)), "the pipeline"),
+    },
+    frozenset({("labels",), ("annotations",)}),
+)
 CRON = Target("CronWorkflowSpec", {("workflowSpec",): "the pipeline"})
 
 #: Bodies of templates: one may be changed, none may go.

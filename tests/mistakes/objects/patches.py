@@ -41,7 +41,7 @@ def show(rows: int) -> None:
         "entrypoint": "load",
         "dnsPolicie": "ClusterFirst",
         "arguments": {"parameters": [{"name": "table", "value": "customers"}]},
-        "metadata": {"name": "mine", "labels": {"team": "search and find"}},
+        "metadata": {"name": "mine", "labels": {"team": "search and find", "flowdsl.dev/spec": "mine"}},
     }
 )
 def nightly(table: str = "orders") -> None:
