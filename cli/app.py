@@ -36,6 +36,7 @@ Exit codes: 0 done, 1 the answer is no (compile --check found a difference),
     suppress_keyboard_interrupt=False,  # `run` answers for it
 )
 
+Kind = Literal["workflow", "template", "cluster-template", "cron"]
 FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
 _FLAG = Parameter(negative="", show_default=False)
 
@@ -55,7 +56,8 @@ def compile_command(
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     check: Annotated[bool, _FLAG] = False,
-    kind: Annotated[Literal["workflow", "template"], Parameter(name="--as")] = "workflow",
+    kind: Annotated[Kind | None, Parameter(name="--as")] = None,
+    with_rbac: Annotated[bool, _FLAG] = False,
     format: FormatOption = "text",
 ) -> int:
     """Write the Argo YAML of the pipelines in a file.
@@ -73,11 +75,14 @@ def compile_command(
         Write nothing, show what would change in the file of -o (else FILE with .yaml for .py).
         Exit 1 if anything would.
     kind
-        A Workflow to create, or a WorkflowTemplate to apply.
+        A Workflow to create, or a WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow to apply.
+        Without it: a CronWorkflow for a pipeline with a schedule, else a Workflow.
+    with_rbac
+        Write the accounts, roles and bindings that they need besides.
     """
     from flowdsl.cli.compiling import compile_file
 
-    return compile_file(file, output=output, check=check, kind=kind, format=format)
+    return compile_file(file, output=output, check=check, kind=kind, with_rbac=with_rbac, format=format)
 
 
 @app.command(

@@ -36,7 +36,7 @@ class Judged(NamedTuple):
         return self.compiled is None or any(one.finding.severity == "error" for one in self.diagnostics)
 
 
-def judge(target: Path, kind: Kind = "workflow") -> Judged:
+def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False) -> Judged:
     """Load and compile FILE or FILE:NAME; raises `Refused` when the project's settings cannot be used."""
     from flowdsl.cli.config import ignored
 
@@ -48,7 +48,7 @@ def judge(target: Path, kind: Kind = "workflow") -> Judged:
         except LoadError as error:
             return _failed(error)
         try:
-            compiled = compile_loaded(loaded, name, kind)
+            compiled = compile_loaded(loaded, name, kind, with_rbac)
         except LoadError as error:
             return _failed(error)
     return Judged(compiled, suppressed(compiled.diagnostics, loaded.sources, codes), loaded.sources)
@@ -119,13 +119,14 @@ def compile_file(
     *,
     output: Path | None,
     check: bool,
-    kind: Kind,
+    kind: Kind | None,
+    with_rbac: bool,
     format: Format,
 ) -> int:
     """Compile a file to standard output or to `output`; the exit code."""
     if output is not None:
         refuse_source(output, target)
-    judged = judge(target, kind)
+    judged = judge(target, kind, with_rbac)
     show([judged], format, err)
     if judged.failed:
         return WRONG

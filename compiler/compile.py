@@ -18,7 +18,7 @@ from flowdsl.step import Step, StepDef
 from flowdsl.tracing import BodyError, trace_pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.carry import Carried, ModuleSource
@@ -27,8 +27,13 @@ if TYPE_CHECKING:
     from flowdsl.compiler.load import Loaded
     from flowdsl.trace import Graph, Trace
 
-Kind = Literal["workflow", "template"]
-KINDS: Mapping[Kind, str] = {"workflow": "Workflow", "template": "WorkflowTemplate"}
+Kind = Literal["workflow", "template", "cluster-template", "cron"]
+KINDS: Mapping[Kind, str] = {
+    "workflow": "Workflow",
+    "template": "WorkflowTemplate",
+    "cluster-template": "ClusterWorkflowTemplate",
+    "cron": "CronWorkflow",
+}
 
 
 class Compiled(NamedTuple):
@@ -38,6 +43,7 @@ class Compiled(NamedTuple):
     documents: list[dict[str, Any]]
     diagnostics: list[Diagnostic]
     programs: list[Program]
+    manifests: Sequence[Manifest] = ()
 
     @property
     def failed(self) -> bool:
@@ -68,34 +74,58 @@ class InternalError(Exception):
     """The compiler wrote something wrong by itself: a bug of flowdsl, not a mistake of the user."""
 
 
-def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind = "workflow") -> Compiled:
+def compile_loaded(
+    loaded: Loaded, name: str | None = None, kind: Kind | None = None, with_rbac: bool = False
+) -> Compiled:
     """Compile the root pipelines of a loaded file, or the one called `name`.
 
+    Without a kind, a pipeline with a schedule is a CronWorkflow and every other one a Workflow. `with_rbac` adds
+    the accounts, roles and bindings that they need to the text.
     Raises `LoadError` when the body of a pipeline raises an exception of its own, and `InternalError`
     when the manifest is wrong at a place that no text of the user decides.
     """
     with resting_collector():
         unit = _Unit(loaded)
         try:
-            return _compile(unit, name, kind)
+            return _compile(unit, name, kind, with_rbac)
         finally:
             unit.clear()
 
 
-def _compile(unit: _Unit, name: str | None, kind: Kind) -> Compiled:
+def _compile(unit: _Unit, name: str | None, kind: Kind | None, with_rbac: bool) -> Compiled:
     from flowdsl.compiler.argo import to_argo
     from flowdsl.compiler.emit import emit
+    from flowdsl.compiler.objects import kind_of, misfits
 
     programs = unit.programs(name)
     if unit.failed:
         return Compiled("", [], unit.diagnostics, [])
-    manifests = [to_argo(program, KINDS[kind]) for program in programs]
+    objects = [(program, KINDS[kind or kind_of(program)]) for program in programs]
+    unit.diagnostics.extend(misfits(objects))
+    if unit.failed:
+        return Compiled("", [], unit.diagnostics, programs)
+    manifests = [to_argo(program, written) for program, written in objects]
     for manifest in manifests:
+        unit.diagnostics.extend(manifest.refused)
         unit.diagnostics.extend(judge(manifest, unit.traces.values()))
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]
-    return Compiled(emit(documents), documents, unit.diagnostics, programs)
+    besides = _rbac(unit, manifests) if with_rbac else []
+    return Compiled(emit([*documents, *besides]), documents, unit.diagnostics, programs, manifests)
+
+
+def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
+    """The accounts, roles and bindings that manifests need."""
+    from flowdsl.compiler.origins import placed
+    from flowdsl.compiler.rbac import rbac
+
+    found = rbac([manifest.body for manifest in manifests])
+    for manifest, problems in zip(manifests, found.problems, strict=True):
+        for problem in problems:
+            diagnostic = placed(problem, manifest, unit.traces.values())
+            unit.diagnostics.append(diagnostic or Diagnostic(problem.finding, None))
+    return found.documents
 
 
 def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:
@@ -254,6 +284,16 @@ class _Unit:
             self.diagnostics.extend(found)
         return self._carried[id(definition)]
 
+    def _digest(self, trace: Trace) -> str:
+        """The digest of the files in which the pipelines and steps of a trace are defined."""
+        from flowdsl.compiler.argo.provenance import source_digest
+
+        graphs = trace.graphs.values()
+        owners = {graph.owner.code.co_filename for graph in graphs}
+        targets = {call.target.code.co_filename for graph in graphs for call in graph.calls}
+        files = (self.loaded.sources.file(filename) for filename in owners | targets)
+        return source_digest({file.text for file in files if file is not None})
+
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler import mistakes
         from flowdsl.compiler.ends import too_large
@@ -273,7 +313,7 @@ class _Unit:
         self.diagnostics.extend(lowering.diagnostics)
         self.diagnostics.extend(locks_inside(program))
         self.diagnostics.extend(too_large(program))
-        parted, waiting = split(program)
+        parted, waiting = split(program._replace(source=self._digest(self.traces[id(definition)])))
         self.diagnostics.extend(handed_on_daemons(program, parted))
         self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)
         return parted

@@ -127,6 +127,8 @@ class Environment(NamedTuple):
     env: tuple[tuple[str, str | Config | Secret], ...] = ()
     mounts: tuple[Mount, ...] = ()
     volumes: tuple[Mountable, ...] = ()  # one for each mount
+    workdir: str | None = None
+    pull_policy: str | None = None
 
 
 class Retry(NamedTuple):
@@ -220,6 +222,21 @@ class Library(NamedTuple):
     names: Mapping[str, str] = {}
 
 
+class Identity(NamedTuple):
+    """What a pod is to the cluster: its account and its marks."""
+
+    service_account: str | None = None
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+
+
+class Patch(NamedTuple):
+    """What a user puts on top of what is written, in Argo's fields, and where."""
+
+    fields: Mapping[str, object]
+    place: Place
+
+
 class Settings(NamedTuple):
     """What the options of a step come to, one field for each concern."""
 
@@ -233,6 +250,7 @@ class Settings(NamedTuple):
     gate: Gate = Gate()
     library: Library = Library()
     files: Files = Files()
+    identity: Identity = Identity()
 
 
 class Pod(NamedTuple):
@@ -312,6 +330,7 @@ class Task(NamedTuple):
     place: Place
     ended: tuple[tuple[str, tuple[str, ...]], ...] = ()
     may_fail: bool = False
+    patches: tuple[Patch, ...] = ()
 
 
 NOTHING = ""
@@ -344,6 +363,7 @@ class Template(NamedTuple):
     place: Place
     places: Mapping[str, Place] = {}
     settings: Settings = Settings()
+    patches: tuple[Patch, ...] = ()
 
 
 class Program(NamedTuple):
@@ -359,3 +379,4 @@ class Program(NamedTuple):
     places: Mapping[str, Place]
     artifacts: tuple[tuple[str, Expr], ...] = ()  # files that a run begins with
     exit: str | None = None  # the template that runs when the entrypoint has ended
+    source: str = ""  # the digest of the files it is made of

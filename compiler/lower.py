@@ -33,7 +33,7 @@ from flowdsl.compiler.forms import (
 from flowdsl.compiler.leaves import BODIES, Asked, outputs, questions, refused
 from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import KINDS as OPTIONS
-from flowdsl.compiler.options import pipeline_options, settings
+from flowdsl.compiler.options import patch, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.plan import STATUS, CallPlan, GraphPlan, Planner
@@ -216,7 +216,9 @@ class Lowering:
             assert isinstance(step, StepDef)
             given = plan.inner if call.may_fail or call.loop is not None else plan.arguments
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
-            options = _spelled(self._setting(call)) if call.options else ""
+            options = patch.own(call)
+            if call.options and (asked := self._setting(call)) != self.declared(step)[0]:
+                options += _spelled(asked)
             key = id(step), options, forms, plan.store
             known = self._leaves.get(key)
             if known is None:
@@ -336,8 +338,10 @@ class Lowering:
             if index and graph.looped:
                 arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
         ended = tuple(plan.ended.items())
-        after = tuple(plan.after)
-        return ir.Task(plan.name, template, arguments, after, plan.condition, None, call.site, ended)
+        after, patches = tuple(plan.after), patch.of_task(call)
+        return ir.Task(
+            plan.name, template, arguments, after, plan.condition, None, call.site, ended, patches=patches
+        )
 
     def _wants(self, graph: GraphPlan, plan: CallPlan) -> tuple[bool, bool]:
         """Whether the template of a call takes the place and the number of the item."""
@@ -532,7 +536,10 @@ class Lowering:
             for option in (*definition.options, *plan.call.options)
         }
         place = Definition(code)
-        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), body, place, places, setting))
+        patches = patch.of_template(plan.call)
+        self.templates.append(
+            ir.Template(name, tuple(ins), tuple(outs), body, place, places, setting, patches)
+        )
         return name
 
     def _container(self, leaf: _Leaf, setting: ir.Settings, kinds: dict[str, t.Type]) -> ir.Pod:

@@ -27,6 +27,8 @@ class EnvironmentOptions(TypedDict, total=False):
     secrets: Mapping[str, Secret]
     mounts: Mapping[str, Volume | Local | Path | VolumePath]
     shm: int | str
+    workdir: str
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"]
 
 
 class ResourceOptions(TypedDict, total=False):
@@ -81,6 +83,20 @@ class FileOptions(TypedDict, total=False):
     archive: Archive | Mapping[str, Archive]
 
 
+class IdentityOptions(TypedDict, total=False):
+    """What a pod is to the cluster: its account and its marks."""
+
+    service_account: str
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+
+class PatchOptions(TypedDict, total=False):
+    """The last resort: fields of Argo, put on top of what is written."""
+
+    argo: Mapping[str, object]
+
+
 class StepOptions(
     EnvironmentOptions,
     ResourceOptions,
@@ -89,6 +105,8 @@ class StepOptions(
     CompanionOptions,
     StoreOptions,
     FileOptions,
+    IdentityOptions,
+    PatchOptions,
     total=False,
 ):
     """What a step may say about where and how it runs; every word is optional."""
@@ -133,13 +151,36 @@ class CallOptions(StepOptions, ManifestOptions, GateOptions, total=False):
     may_fail: bool
 
 
-class PipelineOptions(StoreOptions, total=False):
+class ScheduleOptions(TypedDict, total=False):
+    """When runs start by themselves, and what becomes of those before."""
+
+    schedule: str | Sequence[str]
+    timezone: str
+    concurrency: Literal["Allow", "Forbid", "Replace"]
+    starting_deadline: int | str
+    keep_succeeded: int
+    keep_failed: int
+
+
+class RunOptions(TypedDict, total=False):
+    """What holds for all pods of a run, and what is left of it."""
+
+    suspend: bool
+    pod_labels: Mapping[str, str]
+    pod_annotations: Mapping[str, str]
+    image_pull_secrets: str | Sequence[str]
+    user: int
+    pod_gc: Literal["OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess"]
+    archive_logs: bool
+
+
+class PipelineOptions(StoreOptions, ScheduleOptions, RunOptions, PatchOptions, total=False):
     """What a pipeline may say about the run as a whole; every word is optional."""
 
     name: str
     parallelism: int
     timeout: int | str
-    ttl: int | str
+    ttl: int | str | Mapping[Literal["success", "failure"], int | str]
     priority: str
     service_account: str
     labels: Mapping[str, str]

@@ -225,14 +225,14 @@ def test_compile_writes_to_standard_output(flowdsl: Callable[..., Result]) -> No
     code, out, err = flowdsl("compile", "pipeline.py")
     assert (code, err) == (0, "")
     document = yaml.safe_load(out)
-    assert (document["kind"], document["metadata"]) == ("Workflow", {"generateName": "greet-"})
+    assert (document["kind"], document["metadata"]["generateName"]) == ("Workflow", "greet-")
     assert listing() == ["pipeline.py"]
 
 
 def test_the_kind_is_a_choice(flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", PIPELINE)
     document = yaml.safe_load(flowdsl("compile", "pipeline.py", "--as", "template").out)
-    assert (document["kind"], document["metadata"]) == ("WorkflowTemplate", {"name": "greet"})
+    assert (document["kind"], document["metadata"]["name"]) == ("WorkflowTemplate", "greet")
 
 
 def names(text: str) -> list[str]:

@@ -205,7 +205,8 @@ def test_the_targets_of_make_exist() -> None:
 
 def reference() -> str:
     """The pages of docs/ as one text."""
-    return "\n".join(read(page) for page in PAGES if page.startswith("docs/"))
+    generated = "docs/guide/argo-fields.md"
+    return "\n".join(read(page) for page in PAGES if page.startswith("docs/") and page != generated)
 
 
 def test_every_public_word_is_explained() -> None:

@@ -16,7 +16,7 @@ from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
-    from flowdsl.compiler.argo.origins import Json, Origins
+    from flowdsl.compiler.argo.origins import Field, Json, Origins
 
 OUTPUTS = "flowdsl-outputs"
 """The empty folder that a container step writes its outputs to: Argo makes none."""
@@ -30,6 +30,11 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     if words[1:]:
         found["args"] = words[1:]
     origins.option(found, "image", template, "image")
+    fields: tuple[Field, ...] = (
+        ("imagePullPolicy", environment.pull_policy, ("image_pull_policy",)),
+        ("workingDir", environment.workdir, ("workdir",)),
+    )
+    origins.write(found, fields, template)
     env: list[Json] = []
     for name, value in pod.env:
         if isinstance(value, (Config, Secret)):
@@ -38,7 +43,8 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         else:
             entry = {"name": name, "value": pod_text(value)}
             option = "env"
-        origins.option(entry, "name", template, option)
+        for field in entry:
+            origins.option(entry, field, template, option)
         env.append(entry)
     if env:
         found["env"] = env

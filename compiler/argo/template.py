@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo import bodies, companions, control, daemon, placement
+from flowdsl.compiler.argo import bodies, companions, control, daemon, identity, placement
 from flowdsl.compiler.argo.origins import filled
+from flowdsl.compiler.argo.patch import TASK, TEMPLATE
 from flowdsl.compiler.argo.pod import OUTPUTS, container
 from flowdsl.compiler.argo.sources import location, packing
 from flowdsl.compiler.argo.volumes import volume
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.argo.origins import Json, Origins
+    from flowdsl.compiler.argo.patch import Patcher
 
 
 class Writer:
@@ -31,8 +33,10 @@ class Writer:
         origins: Origins,
         inline: Mapping[str, ir.Template],
         foreign: Mapping[str, ir.Template],
+        patcher: Patcher,
     ) -> None:
         self.origins = origins
+        self.patcher = patcher
         self.inline = inline
         self.foreign = foreign
 
@@ -40,6 +44,12 @@ class Writer:
 
     def template(self, template: ir.Template) -> Json:
         """A template: a pod or a graph."""
+        found = self._template(template)
+        for patch in template.patches:
+            self.patcher.merge(found, patch.fields, TEMPLATE, patch.place)
+        return found
+
+    def _template(self, template: ir.Template) -> Json:
         found: Json = {"name": template.name}
         body = template.body
         for name in ("name", "inputs", "outputs", "dag"):
@@ -61,6 +71,7 @@ class Writer:
         self.origins.write(found, placement.fields(settings.placement), template)
         self.origins.write(found, control.fields(settings.control), template)
         self.origins.write(found, daemon.fields(settings.daemon), template)
+        identity.write(found, template, self.origins)
         if not isinstance(body, ir.Pod):
             key, found_body = bodies.body(template, self.origins)
             found[key] = found_body
@@ -161,6 +172,8 @@ class Writer:
                 parameters.append({"name": name, "value": text_of(value, typed)})
         if parameters or artifacts:
             found["arguments"] = filled({"parameters": parameters, "artifacts": artifacts})
+        for patch in task.patches:
+            self.patcher.merge(found, patch.fields, TASK, patch.place, ("task",))
         return found
 
 

@@ -19,11 +19,14 @@ from flowdsl.compiler.options import (
     environment,
     files,
     gate,
+    identity,
     library,
     managed,
+    patch,
     pipeline,
     placement,
     resources,
+    schedule,
     store,
 )
 from flowdsl.compiler.options.reading import Reader, Wrong, flattened
@@ -45,6 +48,8 @@ _READERS: dict[str, Reader] = {
     **companions.READERS,
     **store.READERS,
     **files.READERS,
+    **identity.READERS,
+    **patch.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
 
@@ -52,10 +57,16 @@ STEP_OPTIONS = tuple(_READERS)
 KINDS: dict[str, dict[str, Reader]] = {
     "python": {**_READERS, **daemon.READERS},
     "container": {**_READERS, **daemon.READERS},
-    "resource": {**managed.READERS, **placement.READERS, **control.READERS},
-    "approve": gate.READERS,
-    "http": control.READERS,
-    "template": library.READERS,
+    "resource": {
+        **managed.READERS,
+        **placement.READERS,
+        **control.READERS,
+        **identity.READERS,
+        **patch.READERS,
+    },
+    "approve": {**gate.READERS, **patch.READERS},
+    "http": {**control.READERS, **patch.READERS},
+    "template": {**library.READERS, **patch.READERS},
 }
 
 #: What a step is to all its calls, so that no call of its own says it.
@@ -103,6 +114,7 @@ def settings(
             gate=gate.settled(found),
             library=library.settled(found),
             files=files.settled(found),
+            identity=identity.settled(found),
         )
     )
     for name, doubt in _between(made, found):
@@ -136,8 +148,8 @@ def _read(
 def _reported(wrong: Wrong, place: Place) -> Diagnostic:
     if wrong.place is not None:
         return Diagnostic(wrong.finding, wrong.place)
-    if wrong.part != "value" and isinstance(place, Argument):
-        place = place._replace(part=wrong.part)
+    if (wrong.part != "value" or wrong.path) and isinstance(place, Argument):
+        place = place._replace(part=wrong.part, path=wrong.path)
     return Diagnostic(wrong.finding, place)
 
 
@@ -167,6 +179,7 @@ def pipeline_options(
             found[name] = _read(name, written, pipeline.READERS, tuple(pipeline.READERS))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
+    diagnostics.extend(_reported(wrong, place(name)) for name, wrong in schedule.lonely(options))
     return found, diagnostics
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Environment, Mount
 from flowdsl.compiler.options import volumes
-from flowdsl.compiler.options.reading import Wrong, entries, said, text_option
+from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_option
 from flowdsl.grammar.names import is_env_name
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
@@ -32,6 +32,8 @@ def settled(found: Mapping[str, Any]) -> Environment:
         (*found.get("env", ()), *found.get("secrets", ())),
         tuple(mount for mount, _ in mounts),
         tuple(volume for _, volume in mounts),
+        found.get("workdir"),
+        found.get("image_pull_policy"),
     )
 
 
@@ -82,4 +84,23 @@ def _secrets(name: str, written: object) -> tuple[tuple[str, Secret], ...]:
     return tuple(entries(name, written, "a dict of Secret(name, key)", entry))
 
 
-READERS: dict[str, Reader] = {"image": _image, "env": _env, "secrets": _secrets, **volumes.READERS}
+def _workdir(name: str, written: object) -> str:
+    text = text_option(name, written)
+    if not text.startswith("/"):
+        raise Wrong(mistakes.OptionType(name, "a path that begins with `/`", said(written)))
+    return text
+
+
+def _pull_policy(name: str, written: object) -> str:
+    """When an image is pulled. Source: Kubernetes, PullPolicy."""
+    return one_of(name, written, ("Always", "IfNotPresent", "Never"))
+
+
+READERS: dict[str, Reader] = {
+    "image": _image,
+    "env": _env,
+    "secrets": _secrets,
+    **volumes.READERS,
+    "workdir": _workdir,
+    "image_pull_policy": _pull_policy,
+}
