@@ -37,6 +37,11 @@ Exit codes: 0 done, 1 the answer is no (compile --check found a difference),
 )
 
 FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
+ClusterOption = Annotated[str | None, Parameter(help="A cluster of the project's settings.")]
+VersionOption = Annotated[
+    Literal["3.6", "3.7", "4.0", "4.1"] | None,
+    Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
+]
 _FLAG = Parameter(negative="", show_default=False)
 
 
@@ -47,6 +52,7 @@ Examples:
   flowdsl compile pipeline.py
   flowdsl compile pipeline.py:nightly -o nightly.yaml
   flowdsl compile pipeline.py --as template | kubectl apply -f -
+  flowdsl compile pipeline.py --cluster gke -o gke.yaml
   flowdsl compile pipeline.py --check""",
 )
 def compile_command(
@@ -56,6 +62,8 @@ def compile_command(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     check: Annotated[bool, _FLAG] = False,
     kind: Annotated[Literal["workflow", "template"], Parameter(name="--as")] = "workflow",
+    cluster: ClusterOption = None,
+    argo_version: VersionOption = None,
     format: FormatOption = "text",
 ) -> int:
     """Write the Argo YAML of the pipelines in a file.
@@ -75,9 +83,10 @@ def compile_command(
     kind
         A Workflow to create, or a WorkflowTemplate to apply.
     """
-    from flowdsl.cli.compiling import compile_file
+    from flowdsl.cli.compiling import Target, compile_file
 
-    return compile_file(file, output=output, check=check, kind=kind, format=format)
+    goal = Target(cluster, argo_version)
+    return compile_file(file, output=output, check=check, kind=kind, goal=goal, format=format)
 
 
 @app.command(
@@ -88,7 +97,14 @@ Examples:
   flowdsl check pipelines/*.py --format concise
   flowdsl check pipeline.py --format github""",
 )
-def check_command(file: Path, /, *files: Path, format: FormatOption = "text") -> int:
+def check_command(
+    file: Path,
+    /,
+    *files: Path,
+    cluster: ClusterOption = None,
+    argo_version: VersionOption = None,
+    format: FormatOption = "text",
+) -> int:
     """Find what is wrong with pipelines, without writing anything.
 
     Findings go to standard output. Exit 0 without errors, 2 with errors.
@@ -100,9 +116,9 @@ def check_command(file: Path, /, *files: Path, format: FormatOption = "text") ->
     files
         More of them.
     """
-    from flowdsl.cli.compiling import check_files
+    from flowdsl.cli.compiling import Target, check_files
 
-    return check_files((file, *files), format=format)
+    return check_files((file, *files), goal=Target(cluster, argo_version), format=format)
 
 
 @app.command(
@@ -119,6 +135,7 @@ def graph_command(
     *,
     language: Annotated[Literal["mermaid", "dot"], Parameter(name="--as")] = "mermaid",
     svg: Path | None = None,
+    cluster: ClusterOption = None,
 ) -> int:
     """Draw the tasks of pipelines and what they wait for.
 
@@ -131,9 +148,10 @@ def graph_command(
     svg
         Write a picture to this file instead. Needs an extra: pip install 'flowdsl[svg]'
     """
+    from flowdsl.cli.compiling import Target
     from flowdsl.cli.drawing import draw
 
-    return draw(file, language=language, svg=svg)
+    return draw(file, language=language, svg=svg, goal=Target(cluster))
 
 
 @app.command(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.load import LoadError, exits, importing, user_traceback
 from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import declared
+from flowdsl.compiler.profile import NOWHERE
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.signature import is_function
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.carry import Carried, ModuleSource
     from flowdsl.compiler.ir import Program
     from flowdsl.compiler.load import Loaded
+    from flowdsl.compiler.profile import Profile
     from flowdsl.trace import Graph, Trace
 
 Kind = Literal["workflow", "template"]
@@ -67,14 +69,16 @@ class InternalError(Exception):
     """The compiler wrote something wrong by itself: a bug of flowdsl, not a mistake of the user."""
 
 
-def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind = "workflow") -> Compiled:
-    """Compile the root pipelines of a loaded file, or the one called `name`.
+def compile_loaded(
+    loaded: Loaded, name: str | None = None, kind: Kind = "workflow", profile: Profile | None = None
+) -> Compiled:
+    """Compile the root pipelines of a loaded file, or the one called `name`, for the cluster of a profile.
 
     Raises `LoadError` when the body of a pipeline raises an exception of its own, and `InternalError`
     when the manifest is wrong at a place that no text of the user decides.
     """
     with resting_collector():
-        unit = _Unit(loaded)
+        unit = _Unit(loaded, profile or NOWHERE)
         try:
             return _compile(unit, name, kind)
         finally:
@@ -90,20 +94,21 @@ def _compile(unit: _Unit, name: str | None, kind: Kind) -> Compiled:
         return Compiled("", [], unit.diagnostics, [])
     manifests = [to_argo(program, KINDS[kind]) for program in programs]
     for manifest in manifests:
-        unit.diagnostics.extend(judge(manifest, unit.traces.values()))
+        unit.diagnostics.extend(judge(manifest, unit.traces.values(), unit.profile.argo))
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]
     return Compiled(emit(documents), documents, unit.diagnostics, programs)
 
 
-def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:
-    """The findings of lint about a manifest, each at the place in the user's file that caused it."""
+def judge(manifest: Manifest, traces: Iterable[Trace], version: str) -> list[Diagnostic]:
+    """The findings about a manifest for a version of Argo, each at the place in the user's file that caused it."""
     from flowdsl.compiler.lint import lint
     from flowdsl.compiler.origins import placed
+    from flowdsl.compiler.schema.versions import misfits
 
     found: list[Diagnostic] = []
-    for problem in lint(manifest.body):
+    for problem in (*lint(manifest.body), *misfits(manifest.body, version)):
         diagnostic = placed(problem, manifest, traces)
         if diagnostic is None:
             where = ".".join(map(str, problem.path))
@@ -115,14 +120,15 @@ def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:
 class _Unit:
     """One file on its way through the compiler."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: Loaded, profile: Profile) -> None:
         self.loaded = loaded
+        self.profile = profile
         self.diagnostics: list[Diagnostic] = []
         self.traces: dict[int, Trace] = {}
         self._modules: dict[str, ModuleSource] = {}
         self._carried: dict[int, Carried | None] = {}
         self._tasks: dict[int, dict[int, str]] = {}
-        self._declared = cache(declared)
+        self._declared = cache(partial(declared, profile=profile))
         namespace = vars(loaded.module)
         here = loaded.source.filename
         self.pipelines: dict[str, PipelineDef] = {}
@@ -157,7 +163,7 @@ class _Unit:
         definitions = self._definitions()
         self.diagnostics.extend(check_definitions(definitions, [id(root) for root in roots], self._declared))
         for trace in self.traces.values():
-            self.diagnostics.extend(check_trace(trace, self.loaded.sources))
+            self.diagnostics.extend(check_trace(trace, self.loaded.sources, self.profile))
             if not trace.failed:  # arguments that are wrong do not tell calls apart
                 for graph in trace.graphs.values():
                     self._names(graph)
@@ -260,7 +266,7 @@ class _Unit:
 
         planner = Planner(self.traces[id(definition)], self._names)
         root = planner.root(definition)
-        lowering = Lowering(planner, self.carried, self._declared)
+        lowering = Lowering(planner, self.carried, self._declared, self.profile)
         program = lowering.program(root)
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)

@@ -51,7 +51,7 @@ class Mount(NamedTuple):
 
     volume: str
     path: str
-    sub_path: str | None = None
+    sub_path: str | Expr | None = None
     read_only: bool = False
 
 
@@ -63,12 +63,18 @@ class Resources(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Which nodes may run a pod, and how urgent it is; `affinity`: any of, all of (key, operator, values)."""
+    """Which nodes may run a pod, and how urgent it is; `affinity`: any of, all of (key, operator, values).
+
+    `near`: onto the same nodes as others, or onto other ones. `queue`: the queue of Kueue that lets it in.
+    """
 
     node: Mapping[str, str] = {}
     affinity: tuple[tuple[tuple[str, str, tuple[str, ...]], ...], ...] = ()
     tolerations: tuple[Mapping[str, str], ...] = ()
     priority: str | None = None
+    near: Literal["pack", "spread"] | None = None
+    queue: str | None = None
+    spot: bool = False  # may be taken away, so it is tried again
 
 
 class Environment(NamedTuple):
@@ -78,6 +84,9 @@ class Environment(NamedTuple):
     env: tuple[tuple[str, str | Secret], ...] = ()
     mounts: tuple[Mount, ...] = ()
     volumes: tuple[Volume, ...] = ()
+    checkpoints: tuple[Volume, str] | None = (
+        None  # where folders of `run.checkpoint_dir` are, on which volume
+    )
 
 
 class Control(NamedTuple):

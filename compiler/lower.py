@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes
+from flowdsl.compiler.checks.checkpoints import kept
 from flowdsl.compiler.command import command_line
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
@@ -28,8 +29,8 @@ from flowdsl.compiler.forms import (
 from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
-from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
-from flowdsl.compiler.ports import IN, OUT, Writer, layout
+from flowdsl.compiler.plan import AT, CHECKPOINT, INDEX, CallPlan, GraphPlan, Planner
+from flowdsl.compiler.ports import CHECKPOINTS, IN, OUT, Writer, layout
 from flowdsl.compiler.script import script
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, RunField, children
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry import Carried as Source
     from flowdsl.compiler.options import Declared
+    from flowdsl.compiler.profile import Profile
     from flowdsl.trace import Call
 
 
@@ -71,9 +73,14 @@ class Lowering:
     """Writes the templates of one program."""
 
     def __init__(
-        self, planner: Planner, carried: Callable[[StepDef], Source | None], declared: Declared
+        self,
+        planner: Planner,
+        carried: Callable[[StepDef], Source | None],
+        declared: Declared,
+        profile: Profile,
     ) -> None:
         self.planner = planner
+        self.profile = profile
         self.carried = carried
         self.declared = declared
         self.diagnostics: list[Diagnostic] = []
@@ -89,7 +96,7 @@ class Lowering:
 
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
-        owner = root.owner
+        self.owner = owner = root.owner
         options, _ = pipeline_options(owner.options, functools.partial(_option, owner))
         name = slug(str(options.get("name", owner.name)))
         entry = self.names.name(owner.name, f"pipeline {owner.name}")
@@ -105,7 +112,12 @@ class Lowering:
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in self.templates if isinstance(one.body, ir.Pod)]
         pods.sort(key=lambda one: (self._defined.get(one.name, ("~", 0)), one.name))
-        claims = tuple((volume_name(volume.name), volume.name) for volume in self.planner.volumes.values())
+        claims = tuple(
+            (volume_name(volume.name), self.profile.claim(volume.name))
+            for volume in self.planner.volumes.values()
+        )
+        if self.profile.namespace is not None:
+            options["namespace"] = self.profile.namespace
         places = {option: _option(owner, option) for option in owner.options}
         return ir.Program(
             name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places
@@ -172,7 +184,9 @@ class Lowering:
             known, _ = self.declared(definition)
             if call.options:
                 merged = {**definition.options, **call.options}
-                known, _ = settings(merged, functools.partial(Argument, call.site), STEP_OPTIONS)
+                known, _ = settings(
+                    merged, functools.partial(Argument, call.site), STEP_OPTIONS, self.profile
+                )
             self._settings[key] = known
             for volume in known.environment.volumes:
                 self.planner.volume(volume)
@@ -360,6 +374,8 @@ class Lowering:
                 mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
                 if mount not in mounts:
                     mounts.append(mount)
+        if CHECKPOINT in leaf.keyed:
+            mounts.append(self._checkpoint(leaf, plan.call))
         if definition.kind == "container":
             command, env = self._command(definition, dict(leaf.forms))
             source = None
@@ -387,6 +403,18 @@ class Lowering:
         place = Definition(code)
         self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting))
         return name
+
+    def _checkpoint(self, leaf: _Leaf, call: Call) -> ir.Mount:
+        """The folder of a task's checkpoints: of the run and of its place there, so each attempt finds it."""
+        options = {**leaf.step.options, **call.options}
+        found = kept(options, self.owner.options, self.profile)
+        assert found is not None, "checked before"
+        volume, folder = found
+        self.planner.volume(volume)
+        tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
+        head = f"{folder}/" if folder else ""
+        path = Join((head, RunField("name"), "/", Param(AT, t.TEXT), *tail))
+        return ir.Mount(volume.name, CHECKPOINTS, path)
 
     @staticmethod
     def _output(out: t.Output, leaf: _Leaf) -> ir.Output:

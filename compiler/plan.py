@@ -27,10 +27,12 @@ from flowdsl.compiler.forms import (
     part_types,
     ports,
 )
+from flowdsl.compiler.ports import CHECKPOINTS
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
     Best,
     Cell,
+    Checkpoint,
     Const,
     Either,
     Expr,
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
     from flowdsl.volume import Volume
 
 AT, INDEX = "flowdsl-at", "flowdsl-index"
+CHECKPOINT = "flowdsl-checkpoint"
+"""Stands among the outputs that are kept under a key of their call: a folder of checkpoints is kept so, too."""
 
 LARGE = 500
 """Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
@@ -269,7 +273,9 @@ class _Graph:
 
     def _shared(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
         """An argument that is the same for all items: a constant is written inside, the rest comes in."""
-        if isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const)):
+        if isinstance(expr, (Const, Checkpoint)) or (
+            isinstance(expr, OnVolume) and isinstance(expr.path, Const)
+        ):
             plan.inner[name] = self.carry(expr, kind, plan.call, crossing=True)
             return
         carried = plan.arguments[name] = self.carry(expr, kind, plan.call, crossing=True)
@@ -369,6 +375,10 @@ class _Graph:
             case OnVolume(volume):
                 self.planner.volume(volume)
                 return Mounted((volume.name,)), [self.resolve(expr, region)]
+            case Checkpoint():
+                assert call is not None
+                self.plan.by_call[id(call)].keyed.add(CHECKPOINT)
+                return Mounted(()), [Const(CHECKPOINTS, t.TEXT)]
             case Out(Call() as task, name):
                 return self._file(task, name, expr, region, crossing)
             case Best(task, name):

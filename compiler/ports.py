@@ -14,6 +14,7 @@ from flowdsl.types import Type
 
 IN = "/tmp/flowdsl/in"
 OUT = "/tmp/flowdsl/out"
+CHECKPOINTS = "/flowdsl/checkpoints"
 
 
 class FromEnv(Node):

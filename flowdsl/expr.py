@@ -145,6 +145,12 @@ class InPod(Node):
     output: bool = False
 
 
+class Checkpoint(Node):
+    """The folder for the checkpoints of the task that is given it."""
+
+    type: Type = FILE
+
+
 class Poison(Node):
     """What a mistake answers: it swallows everything, so that one mistake is reported once."""
 
@@ -168,10 +174,11 @@ Expr = (
     | Best
     | Ran
     | InPod
+    | Checkpoint
     | Poison
 )
 
-_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, InPod, Poison})
+_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, InPod, Checkpoint, Poison})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 

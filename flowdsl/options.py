@@ -7,7 +7,7 @@ names in `flowdsl.compiler.options`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +23,7 @@ class EnvironmentOptions(TypedDict, total=False):
     env: Mapping[str, str | int | float]
     secrets: Mapping[str, Secret]
     mounts: Mapping[str, Volume | Path]
+    checkpoints: Volume | Path
 
 
 class ResourceOptions(TypedDict, total=False):
@@ -40,6 +41,10 @@ class PlacementOptions(TypedDict, total=False):
     where: str
     tolerations: Sequence[str | Mapping[str, str]]
     priority: str
+    pool: str
+    placement: Literal["pack", "spread"]
+    queue: str
+    spot: bool
 
 
 class ControlOptions(TypedDict, total=False):
@@ -71,6 +76,8 @@ class PipelineOptions(TypedDict, total=False):
     service_account: str
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
+    queue: str
+    checkpoints: Volume | Path
 
 
 class SubgraphOptions(TypedDict, total=False):

@@ -197,6 +197,7 @@ def test_every_example_of_the_help_is_right(flowdsl: Callable[..., Result]) -> N
     write("pipeline.py", PIPELINE.replace("greet", "nightly"))
     Path("pipelines").mkdir()
     write("pipelines/one.py", PIPELINE)
+    write("flowdsl.toml", "[clusters.gke]\n")
     seen = 0
     for arguments in PAGES.values():
         for line in re.findall(r"^  flowdsl (.*)$", flowdsl(*arguments).out, re.MULTILINE):

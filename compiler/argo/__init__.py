@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.compiler.argo import placement
 from flowdsl.compiler.argo.origins import Json, Origins
 from flowdsl.compiler.argo.template import Writer
 from flowdsl.compiler.split import inlined
@@ -34,6 +35,8 @@ def to_argo(program: ir.Program, kind: str) -> Manifest:
 def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
     options = program.options
     metadata: Json = {"generateName": f"{program.name}-"} if kind == "Workflow" else {"name": program.name}
+    if "namespace" in options:
+        metadata["namespace"] = options["namespace"]
     for field in ("labels", "annotations"):
         if field in options:
             metadata[field] = options[field]
@@ -46,6 +49,9 @@ def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
         if option in options:
             spec[field] = {"secondsAfterCompletion": options[option]} if option == "ttl" else options[option]
             origins.note(spec, field, program.places[option])
+    if "queue" in options:
+        spec["podMetadata"] = {"labels": placement.admission(str(options["queue"]))}
+        origins.note(spec, "podMetadata", program.places["queue"])
     if program.parameters:
         spec["arguments"] = {
             "parameters": [

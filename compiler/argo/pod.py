@@ -62,7 +62,8 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
 def _mount(mount: ir.Mount) -> Json:
     found: Json = {"name": mount.volume, "mountPath": mount.path}
     if mount.sub_path:
-        found["subPath"] = mount.sub_path
+        path = mount.sub_path
+        found["subPath"] = path if isinstance(path, str) else text_of(path, t.TEXT)
     if mount.read_only:
         found["readOnly"] = True
     return found

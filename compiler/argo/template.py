@@ -45,8 +45,11 @@ class Writer:
             self.origins.update(((id(tasks), index), task.place) for index, task in enumerate(body.tasks))
             return found
         settings = template.settings
-        self.origins.write(found, placement.fields(settings.placement), template)
-        self.origins.write(found, control.fields(settings.control), template)
+        if pod_labels := placement.labels(settings.placement, template.name):
+            found["metadata"] = {"labels": pod_labels}
+            self.origins.option(found, "metadata", template, "queue", "placement")
+        self.origins.write(found, placement.fields(settings.placement, template.name), template)
+        self.origins.write(found, control.fields(settings.control, spot=settings.placement.spot), template)
         if body.output_folder:
             found["volumes"] = [{"name": OUTPUTS, "emptyDir": {}}]
         key = "container" if body.source is None else "script"

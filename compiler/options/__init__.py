@@ -6,6 +6,7 @@ what they come to together. A new option is a row in the `READERS` of its concer
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,14 @@ from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Settings
 from flowdsl.compiler.options import control, environment, pipeline, placement, resources
 from flowdsl.compiler.options.reading import Reader, Wrong
+from flowdsl.compiler.profile import NOWHERE
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
 from flowdsl.place import Argument, Place
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.profile import Profile
     from flowdsl.step import StepDef
 
 _READERS: dict[str, Reader] = {
@@ -32,9 +35,12 @@ STEP_OPTIONS = tuple(_READERS)
 
 
 def settings(
-    options: Mapping[str, Any], place: Callable[[str], Place], known: tuple[str, ...]
+    options: Mapping[str, Any],
+    place: Callable[[str], Place],
+    known: tuple[str, ...],
+    profile: Profile = NOWHERE,
 ) -> tuple[Settings, list[Diagnostic]]:
-    """The settings that options come to, and what is wrong with them.
+    """The settings that options come to on a cluster, and what is wrong with them on any.
 
     `place` says where an option was written.
     """
@@ -48,18 +54,30 @@ def settings(
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     made = Settings(
-        resources.settled(found), placement.settled(found), environment.settled(found), control.settled(found)
+        resources.settled(found, profile),
+        placement.settled(found, profile),
+        environment.settled(found),
+        control.settled(found),
     )
     return made, diagnostics
+
+
+def readable(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a step that can be read, in one form; what is wrong with the others is said elsewhere."""
+    found: dict[str, Any] = {}
+    for name, written in options.items():
+        with contextlib.suppress(Wrong, BaseExceptionGroup):
+            found[name] = _read(name, written, _READERS, STEP_OPTIONS)
+    return found
 
 
 #: Gives the settings of a step's decorator, made once.
 Declared = Callable[["StepDef"], "tuple[Settings, list[Diagnostic]]"]
 
 
-def declared(step: StepDef) -> tuple[Settings, list[Diagnostic]]:
+def declared(step: StepDef, profile: Profile) -> tuple[Settings, list[Diagnostic]]:
     """The settings that the decorator of a step asks for, and what is wrong with them."""
-    return settings(step.options, partial(Argument, step.site), STEP_OPTIONS)
+    return settings(step.options, partial(Argument, step.site), STEP_OPTIONS, profile)
 
 
 def _read(name: str, written: object, readers: Mapping[str, Reader], known: tuple[str, ...]) -> Any:

@@ -31,6 +31,7 @@ def settled(found: Mapping[str, Any]) -> Environment:
         (*found.get("env", ()), *found.get("secrets", ())),
         tuple(mount for mount, _ in mounts),
         tuple(volume for _, volume in mounts),
+        found.get("checkpoints"),
     )
 
 
@@ -119,4 +120,27 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Volume], ...]:
     return tuple(entries(name, written, "a dict of paths to volumes", entry))
 
 
-READERS: dict[str, Reader] = {"image": _image, "env": _env, "secrets": _secrets, "mounts": _mounts}
+def checkpoints(name: str, written: object) -> tuple[Volume, str]:
+    """The volume and the folder on it that checkpoints go to; raises `Wrong`."""
+    if isinstance(written, Volume):
+        volume, folder = written, ""
+    elif type(written) is VolumePath:
+        volume, folder = written.volume, written.text.strip("/")
+        if "{{" in written.text:
+            raise Wrong(mistakes.RunTimeOption(name))
+        if ".." in folder.split("/"):
+            raise Wrong(mistakes.OutsideVolume(written.text, str(volume.name)))
+    else:
+        raise Wrong(mistakes.OptionType(name, "a folder on a Volume", said(written)))
+    if volume.read_only:
+        raise Wrong(mistakes.OptionType(name, "a volume that can be written to", f"{volume!r}.ro"))
+    return volume, folder
+
+
+READERS: dict[str, Reader] = {
+    "image": _image,
+    "env": _env,
+    "secrets": _secrets,
+    "mounts": _mounts,
+    "checkpoints": checkpoints,
+}

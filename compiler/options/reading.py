@@ -85,7 +85,7 @@ def object_name(name: str, written: object) -> str:
     return text
 
 
-_OBJECTS = {"priority": "PriorityClass", "service_account": "ServiceAccount"}
+_OBJECTS = {"priority": "PriorityClass", "service_account": "ServiceAccount", "queue": "LocalQueue of Kueue"}
 
 
 def seconds(name: str, written: object) -> float:
