@@ -407,7 +407,7 @@ class Lowering:
     def _checkpoint(self, leaf: _Leaf, call: Call) -> ir.Mount:
         """The folder of a task's checkpoints: of the run and of its place there, so each attempt finds it."""
         options = {**leaf.step.options, **call.options}
-        found = kept(options, self.owner.options, self.profile)
+        found = kept(options, self.owner, self.profile)
         assert found is not None, "checked before"
         volume, folder = found
         self.planner.volume(volume)

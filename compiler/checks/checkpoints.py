@@ -42,9 +42,9 @@ class CheckpointUse(Finding):
     help = "pass it to the step as it is: train(corpus, run.checkpoint_dir); in a pipeline that is called, inside it"
 
 
-def kept(step: Mapping[str, Any], pipeline: Mapping[str, Any], profile: Profile) -> tuple[Volume, str] | None:
+def kept(step: Mapping[str, Any], root: PipelineDef, profile: Profile) -> tuple[Volume, str] | None:
     """The volume and folder of checkpoints: what the step says, else the pipeline, else the profile."""
-    for options in (step, pipeline):
+    for options in (step, root.options):
         if "checkpoints" in options:
             found: tuple[Volume, str] | None = readable({"checkpoints": options["checkpoints"]}).get(
                 "checkpoints"
@@ -52,8 +52,12 @@ def kept(step: Mapping[str, Any], pipeline: Mapping[str, Any], profile: Profile)
             return found
     if profile.checkpoints is None:
         return None
-    volume, folder = profile.checkpoints
-    return Volume(volume), folder
+    name, folder = profile.checkpoints
+    volume = Volume(name)
+    volume.site = root.site
+    if name in profile.volumes:
+        volume.mode = profile.volumes[name].mode or volume.mode
+    return volume, folder
 
 
 def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[Diagnostic]:
@@ -63,7 +67,7 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
             if isinstance(expr, Checkpoint) and not isinstance(call.target, PipelineDef):
                 options = {**call.target.options, **call.options}
                 said = "checkpoints" in options or "checkpoints" in root.options  # what is wrong with it, too
-                if not said and kept(options, root.options, profile) is None:
+                if not said and kept(options, root, profile) is None:
                     yield Diagnostic(NoCheckpoints(call.target.name), call.argument(name))
             elif _inside(expr):
                 yield Diagnostic(CheckpointUse(), call.argument(name))

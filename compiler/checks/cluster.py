@@ -9,7 +9,14 @@ from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks import cluster_findings as findings
 from flowdsl.compiler.options import readable
 from flowdsl.compiler.options.placement import label, labelled
-from flowdsl.compiler.options.resources import gpu_memory, gpu_products, sharing, wanted
+from flowdsl.compiler.options.resources import (
+    VENDORS,
+    gpu_memory,
+    gpu_products,
+    resource_name,
+    sharing,
+    wanted,
+)
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import OnVolume, children
 from flowdsl.grammar.quantity import quantity
@@ -93,6 +100,9 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
         return
     if gpu.share is not None and sharing(gpu, profile) is None:
         yield _Asked(findings.NoSharing(gpu.vendor, profile.name), "gpu", "item:share")
+    for field in _unlabelled(gpu, profile):
+        unknown = findings.NoLabel(field, resource_name(gpu, profile))
+        yield _Asked(unknown, "gpu", f"item:{field}")
     labels = {text for product in profile.products.values() for text in product.labels}
     for product in gpu_products(gpu):
         pattern = "*" in product or "?" in product
@@ -103,6 +113,16 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
         else:
             missing = findings.UnknownProduct(product, profile.name, tuple(profile.products))
             yield _Asked(missing, "gpu", "item:product")
+
+
+def _unlabelled(gpu: GPU, profile: Profile) -> Iterator[str]:
+    """What is asked of the label that NVIDIA's discovery makes, and is not about a device of NVIDIA's."""
+    others = [resource for vendor, resource in VENDORS.items() if vendor != "nvidia"]
+    if (gpu.resource or VENDORS[gpu.vendor]) in others:
+        if gpu.product is not None and "gpu.product" not in profile.labels:
+            yield "product"
+        if gpu.memory is not None and "gpu.memory" not in profile.labels and not profile.weighed:
+            yield "memory"
 
 
 def _clashes(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:

@@ -1,4 +1,4 @@
-"""What a cluster does not have (FD678 to FD688)."""
+"""What a cluster does not have (FD678 to FD688, FD694)."""
 
 from __future__ import annotations
 
@@ -122,6 +122,17 @@ class Clash(Finding):
     by: str
     other: str
     option: str
+
+
+class NoLabel(Finding):
+    """Products of a vendor for whose devices no label of nodes is known."""
+
+    code = "FD694"
+    title = "which label of the nodes says the {what} of {resource} is not known"
+    label = "only known for NVIDIA's devices"
+    help = 'say it in the profile of the cluster: labels = {{"gpu.{what}" = "example.com/label"}}'
+    what: str
+    resource: str
 
 
 class NoSharing(Finding):

@@ -59,7 +59,7 @@ SINCE = {
 
 #: An expression that falls back to something else where a task did not run. Such a reference waits for ever before
 #: 3.7.16 and 4.0.7. Source: docs/upgrading.md, "Outputs of skipped and omitted steps and tasks now resolve".
-_FALLBACK = re.compile(r"\{\{=[^}]*\b(?:tasks|steps)\[[^}]* \?\? ")
+_FALLBACK = re.compile(r"\b(?:tasks|steps)\[[^}]* \?\? ")
 
 
 class TooNew(Finding):
@@ -113,5 +113,14 @@ def _walk(
         below = expression.partition(":")[2] or "any"
         for index, value in enumerate(cast("list[object]", node)):
             yield from _walk(value, below, (*path, index), newer, version)
-    elif version == VERSIONS[0] and isinstance(node, str) and _FALLBACK.search(node):
+    elif (
+        version == VERSIONS[0]
+        and isinstance(node, str)
+        and _is_formula(node, path)
+        and _FALLBACK.search(node)
+    ):
         yield Problem(path, NoFallback(version))
+
+
+def _is_formula(text: str, path: tuple[str | int, ...]) -> bool:
+    return "{{=" in text or path[-1] == "expression"
