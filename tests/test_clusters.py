@@ -140,6 +140,14 @@ def test_memory_is_told_by_products_where_no_label_tells_it(tmp_path: Path) -> N
     ]
 
 
+def test_the_opposite_of_a_memory_is_told_by_products_too(tmp_path: Path) -> None:
+    made = compiled(tmp_path, LAB, 'where="not gpu.memory >= 30Gi"')
+    assert terms(made) == [
+        [("nvidia.com/gpu.product", "In", "T4")],
+        [("nvidia.com/gpu.product", "DoesNotExist")],
+    ]
+
+
 def test_memory_is_a_label_where_the_profile_says_so(tmp_path: Path) -> None:
     settings = LAB.replace('disk = "', '"gpu.memory" = "example.com/mem", disk = "')
     made = compiled(tmp_path, settings, 'gpu=GPU(1, memory="30Gi")')

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks import cluster_findings as findings
 from flowdsl.compiler.options import readable
-from flowdsl.compiler.options.placement import label, labelled
+from flowdsl.compiler.options.placement import fitting, label, labelled
 from flowdsl.compiler.options.resources import (
     VENDORS,
     gpu_memory,
@@ -72,7 +72,7 @@ def fits(graph: Graph, profile: Profile) -> Iterator[Diagnostic]:
             continue
         found = readable(options)
         place = functools.partial(_place, step, call)
-        for check in (_words, _clashes, _room):
+        for check in (_words, _clashes, _memories, _room):
             for asked in check(found, profile):
                 yield Diagnostic(asked.finding, place(asked.option, asked.part))
     if profile.volumes:
@@ -132,6 +132,8 @@ def _clashes(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
         (label(key, profile), text, "node") for key, text in found.get("node", {}).items()
     ]
     wants += [(key, text, "pool") for key, text in _labels(pool)]
+    if (gpu := wanted(found)) is not None and (shared := sharing(gpu, profile)) is not None:
+        wants += [(key, text, "gpu") for key, text in shared.labels.items()]
     if found.get("spot") and profile.spot:
         wants.append((*profile.spot.label, "spot"))
     first: dict[str, tuple[str, str]] = {}
@@ -149,6 +151,23 @@ def _clashes(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
 
 def _labels(pool: Pool | None) -> Iterable[tuple[str, str]]:
     return () if pool is None else pool.labels.items()
+
+
+def _memories(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
+    """Memory of GPUs in `where` that no product has, in every alternative."""
+    groups: list[list[str]] = [
+        [
+            f"gpu.memory {'>' if operator == 'Gt' else '<'} {values[0]}Mi"
+            for key, operator, values in group
+            if key == "gpu.memory"
+            and operator in ("Gt", "Lt")
+            and not fitting(operator, int(values[0]), profile)
+        ]
+        for group in found.get("where", ())
+    ]
+    if profile.weighed and groups and all(groups):
+        wrong = dict.fromkeys(text for group in groups for text in group)
+        yield _Asked(findings.NoSuchProduct(tuple(wrong), f"`{profile.name}`"), "where")
 
 
 def _denies(term: Term, key: str, text: str) -> bool:

@@ -100,19 +100,24 @@ def labelled(term: Term, profile: Profile) -> Term:
     if key == "spot" and profile.spot and not values:
         name, text = profile.spot.label
         return name, "In" if operator == "Exists" else "NotIn", (text,)
-    if key == "gpu.memory" and operator in ("Gt", "Lt") and profile.weighed:
-        limit, above = int(values[0]), operator == "Gt"
-        fitting = [
-            name
-            for name, product in profile.products.items()
-            if product.memory is not None and (product.memory > limit if above else product.memory < limit)
-        ]
-        return labelled(("gpu.product", "In", tuple(fitting)), profile) if fitting else term
+    if key == "gpu.memory" and profile.weighed:
+        key = "gpu.product"
+        if operator in ("Gt", "Lt"):
+            operator, values = (
+                "In",
+                fitting(operator, int(values[0]), profile) or (f"gpu.memory-{values[0]}",),
+            )
     if key == "gpu.product":
         products = profile.products
         texts = [products[one].labels if one in products else (one,) for one in values]
         values = tuple(dict.fromkeys(text for labels in texts for text in labels))
     return label(key, profile), operator, values
+
+
+def fitting(operator: str, limit: int, profile: Profile) -> tuple[str, ...]:
+    """The products with more or less memory than so many MiB."""
+    memory = {name: product.memory or 0 for name, product in profile.products.items()}
+    return tuple(name for name, has in memory.items() if (has > limit if operator == "Gt" else has < limit))
 
 
 def suffixed(term: Term) -> Term:

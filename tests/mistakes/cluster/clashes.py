@@ -15,6 +15,13 @@ def judge(loss: float) -> None:
     print(loss)
 
 
+@step(image=IMAGE, where="gpu.memory >= 96Gi and arch == amd64 or gpu.memory < 8Gi")
+def store(loss: float) -> None:
+    print(loss)
+
+
 @pipeline
 def nightly() -> None:
-    judge(train(0.1))
+    loss = train(0.1)
+    judge(loss)
+    store(loss)
