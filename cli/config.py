@@ -58,14 +58,25 @@ def cluster(path: Path, name: str | None, version: str | None) -> tuple[Profile,
     if wanted is not None:
         from flowdsl.compiler.profile_reading import profile
 
-        shown = "flowdsl.toml" if file is None else file.name
-        if isinstance(wanted, str):
-            made, found = profile(settings, wanted, shown)
-        else:
+        if not isinstance(wanted, str):
             raise Refused(
                 f'{file}: `default-cluster` is the name of a cluster, as in default-cluster = "lab"'
             )
+        clusters: object = settings.get("clusters", {})
+        if not isinstance(clusters, dict):
+            raise Refused(f"{file}: `clusters` has a table for each cluster, as in [clusters.{wanted}]")
+        tables = cast("dict[str, object]", clusters)
+        within = "clusters" if file is None or file.name == "flowdsl.toml" else "tool.flowdsl.clusters"
+        made, found = profile(tables, wanted, _shown(file), within)
     return made if version is None else made._replace(argo=version), found
+
+
+def _shown(file: Path | None) -> str:
+    """A file of settings for a message: below the current folder without its beginning."""
+    if file is None:
+        return "flowdsl.toml"
+    near = os.path.relpath(file)
+    return str(file) if near.startswith("..") else near
 
 
 def _settings(path: Path) -> tuple[Path | None, dict[str, Any]]:

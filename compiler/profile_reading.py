@@ -41,20 +41,16 @@ class _Field(NamedTuple):
     field: str = ""
 
 
-def profile(settings: Mapping[str, Any], name: str, file: str) -> tuple[Profile, list[Finding]]:
-    """The profile of a cluster in the settings of a file, and what is wrong with it."""
+def profile(
+    clusters: Mapping[str, object], name: str, file: str, within: str = "clusters"
+) -> tuple[Profile, list[Finding]]:
+    """The profile of a cluster among the tables of a file, which stand `within` one, and what is wrong with it."""
     found: list[Finding] = []
-    clusters = settings.get("clusters", {})
-    if not isinstance(clusters, dict):
-        return Profile(name), [
-            BadSetting(file, "the file", "clusters", "tables", _said(clusters), "[clusters.NAME]")
-        ]
-    tables = cast("dict[str, Any]", clusters)
-    if name not in tables:
-        return Profile(name), [UnknownCluster(file, name, tuple(tables))]
+    if name not in clusters:
+        return Profile(name), [UnknownCluster(file, name, tuple(clusters))]
     reader = _Reader(file, found)
-    at = f"clusters.{name}"
-    given = reader.table(at, tables[name], _CLUSTER)
+    at = f"{within}.{name}"
+    given = reader.table(at, clusters[name], _CLUSTER)
     for key, (tabled, fields, make) in _TABLES.items():
         if key in given:
             read = reader.each if tabled else reader.one
@@ -64,12 +60,20 @@ def profile(settings: Mapping[str, Any], name: str, file: str) -> tuple[Profile,
             if part is not None:
                 given[_RENAMED.get(key, key)] = part
     made = Profile(name, **given)
-    for pool, one in made.pools.items():
-        for product in one.products or ():
+    for product, one in made.products.items():
+        if not all(map(is_label_value, one.labels)):
+            want = "named as the nodes are labelled, or have a `label`"
+            found.append(
+                BadSetting(file, f"{at}.products", product, want, repr(product), '{ label = "..." }')
+            )
+    for name_of_pool, pool in made.pools.items():
+        for product in pool.products or ():
             if product not in made.products:
                 want = f"names of [{at}.products]"
                 shown = ", ".join(made.products) or f"[{at}.products.{product}]"
-                found.append(BadSetting(file, f"{at}.pools.{pool}", "products", want, repr(product), shown))
+                found.append(
+                    BadSetting(file, f"{at}.pools.{name_of_pool}", "products", want, repr(product), shown)
+                )
     return made, found
 
 

@@ -89,8 +89,19 @@ def test_a_checkpoint_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_an_unknown_cluster_is_said_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", str(EXAMPLE), "--cluster", "gkee"]) == 2
     out = capsys.readouterr().out
-    assert "error[FD677]: there is no cluster `gkee` in flowdsl.toml" in out
+    assert "error[FD677]: there is no cluster `gkee` in " in out
     assert "did you mean `gke`?" in out
+
+
+def test_a_mistake_in_the_project_file_names_its_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.flowdsl.clusters.lab.pools]\nnew = { gpu = 8 }\n")
+    (tmp_path / "case.py").touch()
+    assert run(["check", "case.py", "--cluster", "lab"]) == 2
+    out = capsys.readouterr().out
+    assert "pyproject.toml: there is no `gpu` in [tool.flowdsl.clusters.lab.pools.new]" in out
 
 
 def test_settings_may_stand_in_the_project_file(tmp_path: Path) -> None:
