@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import yaml
 
 from flowdsl.compiler.compile import Kind, compile_loaded
 from flowdsl.compiler.load import load
@@ -46,6 +47,11 @@ def test_an_example_is_accepted(name: str, kind: Kind) -> None:
     assert compiled.documents
     for document in compiled.documents:
         assert verdict(document) == []
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("examples/clusters/*.yaml")), ids=lambda path: path.stem)
+def test_the_yaml_for_a_cluster_is_accepted(file: Path) -> None:
+    assert verdict(yaml.safe_load(file.read_text("utf-8"))) == []
 
 
 def test_a_thousand_tasks_are_accepted(tmp_path: Path) -> None:
