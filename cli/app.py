@@ -38,6 +38,11 @@ Exit codes: 0 done, 1 the answer is no (compile --check found a difference),
 
 Kind = Literal["workflow", "template", "cluster-template", "cron"]
 FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
+ClusterOption = Annotated[str | None, Parameter(help="A cluster of the project's settings.")]
+VersionOption = Annotated[
+    Literal["3.6", "3.7", "4.0", "4.1"] | None,
+    Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
+]
 _FLAG = Parameter(negative="", show_default=False)
 
 
@@ -48,6 +53,7 @@ Examples:
   flowdsl compile pipeline.py
   flowdsl compile pipeline.py:nightly -o nightly.yaml
   flowdsl compile pipeline.py --as template | kubectl apply -f -
+  flowdsl compile pipeline.py --cluster gke -o gke.yaml
   flowdsl compile pipeline.py --check""",
 )
 def compile_command(
@@ -58,6 +64,8 @@ def compile_command(
     check: Annotated[bool, _FLAG] = False,
     kind: Annotated[Kind | None, Parameter(name="--as")] = None,
     with_rbac: Annotated[bool, _FLAG] = False,
+    cluster: ClusterOption = None,
+    argo_version: VersionOption = None,
     format: FormatOption = "text",
 ) -> int:
     """Write the Argo YAML of the pipelines in a file.
@@ -80,9 +88,12 @@ def compile_command(
     with_rbac
         Write the accounts, roles and bindings that they need besides.
     """
-    from flowdsl.cli.compiling import compile_file
+    from flowdsl.cli.compiling import Target, compile_file
 
-    return compile_file(file, output=output, check=check, kind=kind, with_rbac=with_rbac, format=format)
+    goal = Target(cluster, argo_version)
+    return compile_file(
+        file, output=output, check=check, kind=kind, with_rbac=with_rbac, goal=goal, format=format
+    )
 
 
 @app.command(
@@ -99,6 +110,8 @@ def check_command(
     file: str,
     /,
     *files: str,
+    cluster: ClusterOption = None,
+    argo_version: VersionOption = None,
     format: FormatOption = "text",
     select: Annotated[list[str], Parameter(negative="", show_default=False)] | None = None,
     ignore: Annotated[list[str], Parameter(negative="", show_default=False)] | None = None,
@@ -123,8 +136,16 @@ def check_command(
         Warnings count as errors do.
     """
     from flowdsl.cli.checking import check_files
+    from flowdsl.cli.compiling import Target
 
-    return check_files((file, *files), format=format, select=select or (), ignore=ignore or (), strict=strict)
+    return check_files(
+        (file, *files),
+        goal=Target(cluster, argo_version),
+        format=format,
+        select=select or (),
+        ignore=ignore or (),
+        strict=strict,
+    )
 
 
 @app.command(
@@ -141,6 +162,7 @@ def graph_command(
     *,
     language: Annotated[Literal["mermaid", "dot"], Parameter(name="--as")] = "mermaid",
     svg: Path | None = None,
+    cluster: ClusterOption = None,
 ) -> int:
     """Draw the tasks of pipelines and what they wait for.
 
@@ -153,9 +175,10 @@ def graph_command(
     svg
         Write a picture to this file instead. Needs an extra: pip install 'flowdsl[svg]'
     """
+    from flowdsl.cli.compiling import Target
     from flowdsl.cli.drawing import draw
 
-    return draw(file, language=language, svg=svg)
+    return draw(file, language=language, svg=svg, goal=Target(cluster))
 
 
 @app.command(

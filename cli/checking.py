@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flowdsl.cli.compiling import Judged, judge, parted, show
+from flowdsl.cli.compiling import USUAL, Judged, judge, parted, show
 from flowdsl.cli.config import ignored
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.cli.report import suppressed
@@ -17,6 +17,7 @@ from flowdsl.source import Sources
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from flowdsl.cli.compiling import Target
     from flowdsl.cli.report import Format
     from flowdsl.compiler.manifests import Manifests
 
@@ -28,6 +29,7 @@ _CODES = re.compile(r"FD\d{0,3}")
 def check_files(
     targets: Sequence[str],
     *,
+    goal: Target = USUAL,
     format: Format,
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
@@ -38,7 +40,7 @@ def check_files(
     `select` and `ignore` are codes or their beginnings; with `strict`, warnings count as errors do.
     """
     wanted, unwanted = _codes(select), _codes(ignore)
-    found = list(_judged([path for target in targets for path in _files(target)]))
+    found = list(_judged([path for target in targets for path in _files(target)], goal))
 
     def counts(one: Diagnostic) -> bool:
         code = one.finding.code
@@ -88,7 +90,7 @@ def _is_pipeline(file: Path) -> bool:
     return "pipeline" in text and _PIPELINE.search(text) is not None
 
 
-def _judged(targets: Sequence[tuple[str, bool]]) -> Iterator[Judged]:
+def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judged]:
     """The findings of each file; manifests are checked together, because they refer to each other."""
     results: list[Callable[[], Judged] | int] = []
     manifests: list[tuple[Manifests, Sources, frozenset[str]]] = []
@@ -97,7 +99,7 @@ def _judged(targets: Sequence[tuple[str, bool]]) -> Iterator[Judged]:
             results.append(len(manifests))
             manifests.append(_manifests(target, named))
         else:
-            results.append(_python(Path(target)))
+            results.append(_python(Path(target), goal))
     checked: list[list[Diagnostic]] = []
     if manifests:
         from flowdsl.compiler.manifests import check_manifests
@@ -111,8 +113,8 @@ def _judged(targets: Sequence[tuple[str, bool]]) -> Iterator[Judged]:
         yield Judged(None, suppressed(checked[result], sources, codes), sources)
 
 
-def _python(path: Path) -> Callable[[], Judged]:
-    return lambda: judge(path)
+def _python(path: Path, goal: Target) -> Callable[[], Judged]:
+    return lambda: judge(path, goal=goal)
 
 
 def _manifests(target: str, named: bool) -> tuple[Manifests, Sources, frozenset[str]]:

@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from flowdsl.cli.report import Format
 
 
+class Target(NamedTuple):
+    """What is compiled for: a cluster by name, and a version of Argo, if they are not those of the settings."""
+
+    cluster: str | None = None
+    argo: str | None = None
+
+
+USUAL = Target()
+"""The cluster and the version of the project's settings."""
+
+
 class Judged(NamedTuple):
     """A file on its way out: what it compiled to, or why not."""
 
@@ -36,19 +47,22 @@ class Judged(NamedTuple):
         return self.compiled is None or any(one.finding.severity == "error" for one in self.diagnostics)
 
 
-def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False) -> Judged:
+def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal: Target = USUAL) -> Judged:
     """Load and compile FILE or FILE:NAME; raises `Refused` when the project's settings cannot be used."""
-    from flowdsl.cli.config import ignored
+    from flowdsl.cli.config import cluster, ignored
 
     path, name = parted(target)
     codes = ignored(path)
+    profile, wrong = cluster(path, goal.cluster, goal.argo)
+    if wrong:
+        return Judged(None, [Diagnostic(finding, None) for finding in wrong], Sources())
     with _quiet():
         try:
             loaded = load(path)
         except LoadError as error:
             return _failed(error)
         try:
-            compiled = compile_loaded(loaded, name, kind, with_rbac)
+            compiled = compile_loaded(loaded, name, kind, with_rbac, profile)
         except LoadError as error:
             return _failed(error)
     return Judged(compiled, suppressed(compiled.diagnostics, loaded.sources, codes), loaded.sources)
@@ -121,12 +135,13 @@ def compile_file(
     check: bool,
     kind: Kind | None,
     with_rbac: bool,
+    goal: Target,
     format: Format,
 ) -> int:
     """Compile a file to standard output or to `output`; the exit code."""
     if output is not None:
         refuse_source(output, target)
-    judged = judge(target, kind, with_rbac)
+    judged = judge(target, kind, with_rbac, goal)
     show([judged], format, err)
     if judged.failed:
         return WRONG

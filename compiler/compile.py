@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.load import LoadError, exits, importing, user_traceback
 from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import declared
+from flowdsl.compiler.profile import NOWHERE
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.signature import is_function
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.ir import Program
     from flowdsl.compiler.leaves import Descriptions
     from flowdsl.compiler.load import Loaded
+    from flowdsl.compiler.profile import Profile
     from flowdsl.trace import Graph, Trace
 
 Kind = Literal["workflow", "template", "cluster-template", "cron"]
@@ -75,9 +77,13 @@ class InternalError(Exception):
 
 
 def compile_loaded(
-    loaded: Loaded, name: str | None = None, kind: Kind | None = None, with_rbac: bool = False
+    loaded: Loaded,
+    name: str | None = None,
+    kind: Kind | None = None,
+    with_rbac: bool = False,
+    profile: Profile | None = None,
 ) -> Compiled:
-    """Compile the root pipelines of a loaded file, or the one called `name`.
+    """Compile the root pipelines of a loaded file, or the one called `name`, for the cluster of a profile.
 
     Without a kind, a pipeline with a schedule is a CronWorkflow and every other one a Workflow. `with_rbac` adds
     the accounts, roles and bindings that they need to the text.
@@ -85,7 +91,7 @@ def compile_loaded(
     when the manifest is wrong at a place that no text of the user decides.
     """
     with resting_collector():
-        unit = _Unit(loaded)
+        unit = _Unit(loaded, profile or NOWHERE)
         try:
             return _compile(unit, name, kind, with_rbac)
         finally:
@@ -107,7 +113,7 @@ def _compile(unit: _Unit, name: str | None, kind: Kind | None, with_rbac: bool) 
     manifests = [to_argo(program, written) for program, written in objects]
     for manifest in manifests:
         unit.diagnostics.extend(manifest.refused)
-        unit.diagnostics.extend(judge(manifest, unit.traces.values()))
+        unit.diagnostics.extend(judge(manifest, unit.traces.values(), unit.profile.argo))
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]
@@ -128,13 +134,14 @@ def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
     return found.documents
 
 
-def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:
-    """The findings of lint about a manifest, each at the place in the user's file that caused it."""
+def judge(manifest: Manifest, traces: Iterable[Trace], version: str) -> list[Diagnostic]:
+    """The findings about a manifest for a version of Argo, each at the place in the user's file that caused it."""
     from flowdsl.compiler.lint import lint
     from flowdsl.compiler.origins import placed
+    from flowdsl.compiler.schema.versions import misfits
 
     found: list[Diagnostic] = []
-    for problem in lint(manifest.body):
+    for problem in (*lint(manifest.body), *misfits(manifest.body, version)):
         diagnostic = placed(problem, manifest, traces)
         if diagnostic is None:
             where = ".".join(map(str, problem.path))
@@ -146,14 +153,15 @@ def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:
 class _Unit:
     """One file on its way through the compiler."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: Loaded, profile: Profile) -> None:
         self.loaded = loaded
+        self.profile = profile
         self.diagnostics: list[Diagnostic] = []
         self.traces: dict[int, Trace] = {}
         self._modules: dict[str, ModuleSource] = {}
         self._carried: dict[int, Carried | None] = {}
         self._tasks: dict[int, dict[int, str]] = {}
-        self._declared = cache(declared)
+        self._declared = cache(partial(declared, profile=profile))
         self._descriptions: Descriptions | None = None
         namespace = vars(loaded.module)
         here = loaded.source.filename
@@ -189,7 +197,7 @@ class _Unit:
         definitions = self._definitions()
         self.diagnostics.extend(check_definitions(definitions, [id(root) for root in roots], self._declared))
         for trace in self.traces.values():
-            self.diagnostics.extend(check_trace(trace, self.loaded.sources))
+            self.diagnostics.extend(check_trace(trace, self.loaded.sources, self.profile))
             if not trace.failed:  # arguments that are wrong do not tell calls apart
                 for graph in trace.graphs.values():
                     self._names(graph)
@@ -307,7 +315,7 @@ class _Unit:
             self._descriptions = Descriptions(self._declared, self.diagnostics)
         planner = Planner(self.traces[id(definition)], self._names, self._descriptions)
         root = planner.root(definition)
-        lowering = Lowering(planner, self.carried, self._declared)
+        lowering = Lowering(planner, self.carried, self._declared, self.profile)
         program = lowering.program(root)
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)

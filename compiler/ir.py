@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flowdsl.expr import Expr
     from flowdsl.place import Place
     from flowdsl.types import Type
-    from flowdsl.volume import Config, Mountable, Secret
+    from flowdsl.volume import Config, Mountable, Secret, Volume
 
 #: parameter: a text. artifact: a file that Argo hands on. key: a text that names an object of the
 #: artifact repository, and the file under that key. text: a text that is too long for a variable, as a file.
@@ -112,12 +112,18 @@ class Resources(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Which nodes may run a pod, and how urgent it is; `affinity`: any of, all of (key, operator, values)."""
+    """Which nodes may run a pod, and how urgent it is; `affinity`: any of, all of (key, operator, values).
+
+    `near`: onto the same nodes as others, or onto other ones. `queue`: the queue of Kueue that lets it in.
+    """
 
     node: Mapping[str, str] = {}
     affinity: tuple[tuple[tuple[str, str, tuple[str, ...]], ...], ...] = ()
     tolerations: tuple[Mapping[str, str], ...] = ()
     priority: str | None = None
+    near: Literal["pack", "spread"] | None = None
+    queue: str | None = None
+    spot: bool = False  # may be taken away, so it is tried again
 
 
 class Environment(NamedTuple):
@@ -129,6 +135,7 @@ class Environment(NamedTuple):
     volumes: tuple[Mountable, ...] = ()  # one for each mount
     workdir: str | None = None
     pull_policy: str | None = None
+    checkpoints: tuple[Volume, str] | None = None  # where `run.checkpoint_dir` lies: a folder of a volume
 
 
 class Retry(NamedTuple):

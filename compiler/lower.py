@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes, placing
+from flowdsl.compiler.checks.checkpoints import kept
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.command import CommandLine, bind
 from flowdsl.compiler.data_findings import ArchiveKeyed
@@ -36,8 +37,8 @@ from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import patch, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.placing import AT, INDEX
-from flowdsl.compiler.plan import STATUS, CallPlan, GraphPlan, Planner
-from flowdsl.compiler.ports import IN, OUT, STORE, Writer, layout
+from flowdsl.compiler.plan import CHECKPOINT, STATUS, CallPlan, GraphPlan, Planner
+from flowdsl.compiler.ports import CHECKPOINTS, IN, OUT, STORE, Writer, layout
 from flowdsl.compiler.script import script
 from flowdsl.compiler.volumes import claims, environments, local
 from flowdsl.diagnostic import Diagnostic
@@ -53,6 +54,7 @@ from flowdsl.expr import (
     Out,
     Param,
     Ran,
+    RunField,
     Status,
     children,
 )
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry import Carried as Source
     from flowdsl.compiler.options import Declared
+    from flowdsl.compiler.profile import Profile
     from flowdsl.trace import Call
 
 
@@ -110,9 +113,14 @@ class Lowering:
     """Writes the templates of one program."""
 
     def __init__(
-        self, planner: Planner, carried: Callable[[StepDef], Source | None], declared: Declared
+        self,
+        planner: Planner,
+        carried: Callable[[StepDef], Source | None],
+        declared: Declared,
+        profile: Profile,
     ) -> None:
         self.planner = planner
+        self.profile = profile
         self.carried = carried
         self.declared = declared
         self.diagnostics: list[Diagnostic] = []
@@ -128,7 +136,7 @@ class Lowering:
 
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
-        owner = root.owner
+        self.owner = owner = root.owner
         options, _ = pipeline_options(owner.options, functools.partial(_option, owner))
         name = slug(str(options.get("name", owner.name)))
         entry = self.names.name(owner.name, f"pipeline {owner.name}")
@@ -157,13 +165,15 @@ class Lowering:
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in self.templates if not isinstance(one.body, ir.Graph)]
         pods.sort(key=lambda one: (self._defined.get(one.name, ("~", 0)), one.name))
+        if self.profile.namespace is not None:
+            options["namespace"] = self.profile.namespace
         places = {option: _option(owner, option) for option in owner.options}
         return ir.Program(
             name,
             entry,
             tuple(parameters),
             (*graphs, *pods),
-            claims(self.planner.volumes.values()),
+            claims(self.planner.volumes.values(), self.profile.claim),
             options,
             _definition(owner),
             places,
@@ -238,7 +248,7 @@ class Lowering:
                 merged = {**definition.options, **call.options}
                 place = functools.partial(Argument, call.site)
                 kind = definition.kind
-                known, _ = settings(merged, place, tuple(OPTIONS[kind]), kind)
+                known, _ = settings(merged, place, tuple(OPTIONS[kind]), kind, self.profile)
             self._settings[key] = known
             for environment in environments(known):
                 for volume in environment.volumes:
@@ -551,6 +561,8 @@ class Lowering:
                 mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
                 if mount not in mounts:
                     mounts.append(mount)
+        if CHECKPOINT in leaf.placed:
+            mounts.append(self._checkpoint(leaf, leaf.plans[0].call))
         if leaf.store is not None:
             mounts.append(placing.mount(leaf.store, leaf.counted))
         if definition.kind == "container":
@@ -572,6 +584,18 @@ class Lowering:
             local(setting),
         )
 
+    def _checkpoint(self, leaf: _Leaf, call: Call) -> ir.Mount:
+        """The folder of a task's checkpoints: of the run and of its place there, so each attempt finds it."""
+        options = {**leaf.step.options, **call.options}
+        found = kept(options, self.owner, self.profile)
+        assert found is not None, "checked before"
+        volume, folder = found
+        self.planner.volume(volume)
+        tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
+        head = f"{folder}/" if folder else ""
+        path = Join((head, RunField("name"), "/", Param(AT, t.TEXT), *tail))
+        return ir.Mount(volume.name, CHECKPOINTS, path)
+
     def _writes(self, leaf: _Leaf) -> bool:
         """Whether a container step writes outputs to the folder of outputs."""
         if self.planner.descriptions.variable(leaf.step):
@@ -581,7 +605,7 @@ class Lowering:
     def _archive(self, plan: CallPlan, leaf: _Leaf, setting: ir.Settings) -> dict[str, str | int]:
         """How the files of a step are packed, by output; those that are read by their key are not."""
         archive = dict(setting.files.archive)
-        for name in sorted(leaf.placed if leaf.store is None else ()):
+        for name in sorted(leaf.placed - {CHECKPOINT} if leaf.store is None else ()):
             given = name if name in archive else ""
             if archive.get(given, "none") != "none":
                 site = plan.call.override if "archive" in plan.call.options else leaf.step.site

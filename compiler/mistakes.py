@@ -12,6 +12,7 @@ EXAMPLES = {
     "archive_logs": "archive_logs=True",
     "argo": 'argo={"hostNetwork": True}',
     "concurrency": 'concurrency="Forbid"',
+    "checkpoints": 'checkpoints=Volume("datasets") / "checkpoints"',
     "cpu": "cpu=2, or half a core: cpu=0.5",
     "env": 'env={"LOG_LEVEL": "debug"}',
     "gpu": 'gpu=1, or gpu=GPU(2, memory="40Gi")',
@@ -28,6 +29,12 @@ EXAMPLES = {
     "mig of GPU": 'gpu=GPU(1, mig="1g.5gb")',
     "mounts": 'mounts={"/data": Volume("claim")}',
     "name": 'name="nightly"',
+    "placement": 'placement="pack"',
+    "pool": 'pool="gpu-new"',
+    "queue": 'queue="team-a"',
+    "share": 'gpu=GPU(1, share="8Gi")',
+    "share of GPU": 'gpu=GPU(1, share="8Gi")',
+    "spot": "spot=True",
     "name of Volume": 'Volume("datasets")',
     "node": 'node={"disk": "ssd"}',
     "parallelism": "parallelism=10",
@@ -182,7 +189,7 @@ class ProductPattern(Finding):
     code = "FD279"
     title = "`{have}` is a pattern, and node labels can only be compared as a whole"
     label = "no node has this label"
-    help = 'list the products: product=["A100-SXM4-40GB", "A100-SXM4-80GB"]'
+    help = 'list the products: product=["A100-SXM4-40GB", "A100-SXM4-80GB"], or name them in the profile of a cluster'
     have: str
 
 

@@ -32,6 +32,7 @@ from flowdsl.compiler.forms import (
 )
 from flowdsl.compiler.options.store import nearest
 from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.ports import CHECKPOINTS
 from flowdsl.compiler.subgraph import SILENT, Own, own
 from flowdsl.compiler.unfold import common, parted, said, together, unfolded
 from flowdsl.compiler.volumes import alike
@@ -39,6 +40,7 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import (
     Best,
     Cell,
+    Checkpoint,
     Const,
     Either,
     Expr,
@@ -75,6 +77,8 @@ if TYPE_CHECKING:
 
 STATUS = "flowdsl-status"
 """What a task that may fail hands on besides: how it ended."""
+CHECKPOINT = "flowdsl-checkpoint"
+"""Stands among the outputs that have a place of their own: so has a folder of checkpoints."""
 
 LARGE = 500
 """Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
@@ -432,7 +436,7 @@ class _Graph:
 
     def _shared(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
         """An argument that is the same for all items: a constant is written inside, the rest comes in."""
-        if _is_static(expr):
+        if _is_static(expr) or isinstance(expr, Checkpoint):
             plan.inner[name] = self.carry(expr, kind, plan.call, crossing=True)
             return
         carried = plan.arguments[name] = self.carry(expr, kind, plan.call, crossing=True)
@@ -548,6 +552,10 @@ class _Graph:
                 return Mounted((volume.name,)), [self.resolve(expr, region)]
             case Stored():
                 return File(False), [self.resolve(expr, region)]
+            case Checkpoint():
+                assert call is not None
+                self.plan.by_call[id(call)].placed.add(CHECKPOINT)
+                return Mounted(()), [Const(CHECKPOINTS, t.TEXT)]
             case Out(Call() as task, name):
                 return self._file(task, name, expr, region, crossing)
             case Best(task, name):

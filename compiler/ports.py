@@ -15,6 +15,7 @@ from flowdsl.types import Type
 IN = "/tmp/flowdsl/in"
 OUT = "/tmp/flowdsl/out"
 STORE = "/tmp/flowdsl/store"
+CHECKPOINTS = "/tmp/flowdsl/checkpoints"
 
 
 class FromEnv(Node):

@@ -9,15 +9,16 @@ from flowdsl.compiler.naming import volume_name
 from flowdsl.volume import Config, Host, NewVolume, Scratch, Secret, Volume
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from flowdsl.compiler.ir import Companion, Environment, Settings
     from flowdsl.volume import Mountable
 
 
-def claims(volumes: Iterable[Volume]) -> tuple[PodVolume, ...]:
-    """The claims that all pods of a run see."""
-    return tuple(_volume(volume_name(one.name), one) for one in volumes)
+def claims(volumes: Iterable[Volume], named: Callable[[str], str]) -> tuple[PodVolume, ...]:
+    """The claims that all pods of a run see; `named` says what one is called on the cluster."""
+    found = (_volume(volume_name(one.name), one) for one in volumes)
+    return tuple(one._replace(source=named(one.source)) if one.kind == "claim" else one for one in found)
 
 
 def local(settings: Settings) -> tuple[PodVolume, ...]:

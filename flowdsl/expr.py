@@ -163,6 +163,12 @@ class InPod(Node):
     output: bool = False
 
 
+class Checkpoint(Node):
+    """The folder for the checkpoints of the task that is given it."""
+
+    type: Type = FILE
+
+
 class Poison(Node):
     """What a mistake answers: it swallows everything, so that one mistake is reported once."""
 
@@ -188,10 +194,11 @@ Expr = (
     | Ran
     | Status
     | InPod
+    | Checkpoint
     | Poison
 )
 
-_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, Status, InPod, Poison})
+_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, Status, InPod, Checkpoint, Poison})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 

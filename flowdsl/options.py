@@ -27,6 +27,7 @@ class EnvironmentOptions(TypedDict, total=False):
     secrets: Mapping[str, Secret]
     mounts: Mapping[str, Volume | Local | Path | VolumePath]
     shm: int | str
+    checkpoints: Volume | Path
     workdir: str
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"]
 
@@ -46,6 +47,10 @@ class PlacementOptions(TypedDict, total=False):
     where: str
     tolerations: Sequence[str | Mapping[str, str]]
     priority: str
+    pool: str
+    placement: Literal["pack", "spread"]
+    queue: str
+    spot: bool
 
 
 class ControlOptions(TypedDict, total=False):
@@ -186,6 +191,8 @@ class PipelineOptions(StoreOptions, ScheduleOptions, RunOptions, PatchOptions, t
     labels: Mapping[str, str]
     annotations: Mapping[str, str]
     locks: Sequence[Mutex | Semaphore]
+    queue: str
+    checkpoints: Volume | Path
 
 
 class SubgraphOptions(TypedDict, total=False):

@@ -1,11 +1,12 @@
-"""The run itself, as a value: `run.name`, `run.namespace`; at its end also how it went."""
+"""The run itself, as a value: `run.name`, `run.namespace`, `run.checkpoint_dir`; at its end also how it went."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal, cast
 
 from flowdsl import types as t
-from flowdsl.expr import RunField
+from flowdsl.expr import Checkpoint, RunField
 from flowdsl.value import value
 
 #: How a run or a task can have ended.
@@ -52,6 +53,15 @@ class _Run:
     def duration(self) -> float:
         """How long the run took, in seconds, for the tasks of `on_exit()`."""
         return cast(float, value(RunField("duration", AT_THE_END["duration"])))
+
+    @property
+    def checkpoint_dir(self) -> Path:
+        """A folder of the task's own that its retries see again; an argument or a default of a step.
+
+        It lies where `checkpoints=` of the step or pipeline, or the cluster's profile, says: one folder for each
+        task of a run, and for each item of a loop.
+        """
+        return cast(Path, value(Checkpoint()))
 
     def __repr__(self) -> str:
         return "<run>"

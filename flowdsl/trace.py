@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField, Stored
+from flowdsl.expr import Checkpoint, Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField, Stored
 from flowdsl.place import Argument, Definition, Place, Site, extent, here, inside, through_library
 
 if TYPE_CHECKING:
@@ -308,6 +308,7 @@ def complain(kind: str, **data: Any) -> None:
 # Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)
 # is still refused as a literal that Argo would read as a tag.
 TOKEN = re.compile(r"\{\{fD(!?)(?:(\d+)|:([a-z_.]+))\}\}")
+_FOLDER = "checkpoint_dir"
 DAMAGED = re.compile(r"\{\{fd[!:\d]|fd!?\d+\}\}|\{\{fD", re.IGNORECASE)
 
 
@@ -318,7 +319,7 @@ def token(expr: Expr, *, shown: bool = False) -> str:
         return f"{{{{fD{mark}:{expr.name}}}}}"
     trace = current()
     if trace is None:
-        return "<run-time value>"
+        return f"{{{{fD{mark}:{_FOLDER}}}}}" if isinstance(expr, Checkpoint) else "<run-time value>"
     trace.tokens.append(Token(expr, here(), shown))
     return f"{{{{fD{mark}{len(trace.tokens) - 1}}}}}"
 
@@ -339,6 +340,10 @@ def parts(text: str, trace: Trace | None) -> tuple[str | Expr, ...]:
 
 def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
     shown, number, name = match.groups()
+    if name == _FOLDER:
+        if trace is not None:
+            trace.report("TextType", here(), (), type="Path")
+        return Poison()
     if name is not None:
         if shown and trace is not None:
             trace.report("TextRepr", here())

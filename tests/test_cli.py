@@ -201,6 +201,7 @@ def test_every_example_of_the_help_is_right(flowdsl: Callable[..., Result]) -> N
     manifest = flowdsl("compile", "pipelines/one.py").out
     for name in ("manifests/one.yaml", "workflow.yaml"):
         write(name, manifest)
+    write("flowdsl.toml", "[clusters.gke]\n")
     seen = 0
     for arguments in PAGES.values():
         for line in re.findall(r"^  flowdsl (.*)$", flowdsl(*arguments).out, re.MULTILINE):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.argo import placement
+
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
     from flowdsl.compiler.argo.origins import Json, Origins
@@ -14,8 +16,9 @@ def write(found: Json, template: ir.Template, origins: Origins) -> None:
     identity = template.settings.identity
     origins.write(found, (("serviceAccountName", identity.service_account, ("service_account",)),), template)
     metadata: Json = {}
+    marks = {**placement.labels(template.settings.placement, template.name), **identity.labels}
     fields = (
-        ("labels", dict(identity.labels), ("labels",)),
+        ("labels", marks, ("labels", "queue", "placement")),
         ("annotations", dict(identity.annotations), ("annotations",)),
     )
     origins.write(metadata, fields, template)

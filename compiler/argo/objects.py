@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.argo import patch as patches
+from flowdsl.compiler.argo.placement import admission
 from flowdsl.compiler.argo.provenance import mark, of_runs
 from flowdsl.compiler.options.patch import CRON, METADATA
 
@@ -27,8 +28,12 @@ def write_run(spec: Json, program: ir.Program, kind: str, origins: Origins) -> N
         if option in options and not (option == "suspend" and kind == "CronWorkflow"):
             spec[field] = form(options[option])
             origins.note(spec, field, places[option])
-    if any(options.get(option) for option in _POD_MARKS.values()):
+    if any(options.get(option) for option in (*_POD_MARKS.values(), "queue")):
         spec["podMetadata"] = _marked({}, program, _POD_MARKS, origins)
+    if "queue" in options:
+        marks = spec["podMetadata"]
+        marks["labels"] = {**marks.get("labels", {}), **admission(str(options["queue"]))}
+        origins.note(marks, "labels", places["queue"])
     if kind in _TEMPLATES:
         spec["workflowMetadata"] = _marked({}, program, _MARKS, origins, runs=True)
 
@@ -80,6 +85,8 @@ def metadata(program: ir.Program, kind: str, origins: Origins) -> Json:
     found: Json = {field: f"{program.name}-" if kind == "Workflow" else program.name}
     if "name" in program.places:
         origins.note(found, field, program.places["name"])
+    if "namespace" in program.options and kind != "ClusterWorkflowTemplate":
+        found["namespace"] = program.options["namespace"]
     _marked(found, program, _MARKS, origins)
     mark(found, program)
     return found

@@ -68,8 +68,8 @@ class Writer:
             self.origins.update(((id(tasks), index), task.place) for index, task in enumerate(body.tasks))
             return found
         settings = template.settings
-        self.origins.write(found, placement.fields(settings.placement), template)
-        self.origins.write(found, control.fields(settings.control), template)
+        self.origins.write(found, placement.fields(settings.placement, template.name), template)
+        self.origins.write(found, control.fields(settings.control, spot=settings.placement.spot), template)
         self.origins.write(found, daemon.fields(settings.daemon), template)
         identity.write(found, template, self.origins)
         if not isinstance(body, ir.Pod):

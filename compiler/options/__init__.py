@@ -6,6 +6,7 @@ what they come to together. A new option is a row in the `READERS` of its concer
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from flowdsl.compiler.options import (
     store,
 )
 from flowdsl.compiler.options.reading import Reader, Wrong, flattened
+from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.volumes import together
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
@@ -37,6 +39,7 @@ from flowdsl.place import Argument, Place
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.profile import Profile
     from flowdsl.step import StepDef
 
 #: Of steps with a container of the user's.
@@ -88,8 +91,9 @@ def settings(
     place: Callable[[str], Place],
     known: tuple[str, ...],
     kind: str = "python",
+    profile: Profile = NOWHERE,
 ) -> tuple[Settings, list[Diagnostic]]:
-    """The settings that the options of a step of the kind come to, and what is wrong with them.
+    """The settings that the options of a step of the kind come to on a cluster, and what is wrong with them.
 
     `place` says where an option was written; `known` are the options to choose from.
     """
@@ -104,8 +108,8 @@ def settings(
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
     made = together(
         Settings(
-            resources.settled(found),
-            placement.settled(found),
+            resources.settled(found, profile),
+            placement.settled(found, profile),
             environment.settled(found),
             control.settled(found),
             companions=companions.settled(found),
@@ -122,13 +126,22 @@ def settings(
     return made, diagnostics
 
 
+def readable(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a step that can be read, in one form; what is wrong with the others is said elsewhere."""
+    found: dict[str, Any] = {}
+    for name, written in options.items():
+        with contextlib.suppress(Wrong, BaseExceptionGroup):
+            found[name] = _read(name, written, _READERS, STEP_OPTIONS)
+    return found
+
+
 #: Gives the settings of a step's decorator, made once.
 Declared = Callable[["StepDef"], "tuple[Settings, list[Diagnostic]]"]
 
 
-def declared(step: StepDef) -> tuple[Settings, list[Diagnostic]]:
+def declared(step: StepDef, profile: Profile) -> tuple[Settings, list[Diagnostic]]:
     """The settings that the decorator of a step asks for, and what is wrong with them."""
-    return settings(step.options, step.option, tuple(KINDS[step.kind]), step.kind)
+    return settings(step.options, step.option, tuple(KINDS[step.kind]), step.kind, profile)
 
 
 def _read(

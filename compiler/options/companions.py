@@ -10,6 +10,7 @@ from flowdsl.compiler import kind_findings, mistakes
 from flowdsl.compiler.ir import Companion, Companions
 from flowdsl.compiler.options import environment, resources
 from flowdsl.compiler.options.reading import Wrong, flag, flattened, said, words
+from flowdsl.compiler.profile import NOWHERE
 from flowdsl.grammar.names import is_dns_label
 from flowdsl.place import Argument
 from flowdsl.value import is_value
@@ -88,7 +89,7 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
         own,
         found["command"],
         environment.settled(found),
-        resources.settled(found),
+        resources.settled(found, NOWHERE),
         found["mirror"],
         written.site,
     )

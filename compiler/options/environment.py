@@ -12,7 +12,7 @@ from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_
 from flowdsl.grammar.names import is_env_name
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
-from flowdsl.volume import Config, Mountable, Secret
+from flowdsl.volume import Config, Mountable, Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,6 +34,7 @@ def settled(found: Mapping[str, Any]) -> Environment:
         tuple(volume for _, volume in mounts),
         found.get("workdir"),
         found.get("image_pull_policy"),
+        found.get("checkpoints"),
     )
 
 
@@ -96,11 +97,29 @@ def _pull_policy(name: str, written: object) -> str:
     return one_of(name, written, ("Always", "IfNotPresent", "Never"))
 
 
+def checkpoints(name: str, written: object) -> tuple[Volume, str]:
+    """The volume and the folder on it that checkpoints go to; raises `Wrong`."""
+    if isinstance(written, Volume):
+        volume, folder = written, ""
+    elif type(written) is VolumePath and isinstance(written.volume, Volume):
+        volume, folder = written.volume, written.text.strip("/")
+        if "{{" in written.text:
+            raise Wrong(mistakes.RunTimeOption(name))
+        if ".." in folder.split("/"):
+            raise Wrong(mistakes.OutsideVolume(written.text, str(volume.name)))
+    else:
+        raise Wrong(mistakes.OptionType(name, "a folder on a Volume", said(written)))
+    if volume.read_only:
+        raise Wrong(mistakes.OptionType(name, "a volume that can be written to", f"{volume!r}.ro"))
+    return volume, folder
+
+
 READERS: dict[str, Reader] = {
     "image": _image,
     "env": _env,
     "secrets": _secrets,
     **volumes.READERS,
+    "checkpoints": checkpoints,
     "workdir": _workdir,
     "image_pull_policy": _pull_policy,
 }

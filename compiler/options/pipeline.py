@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.options import patch, run, schedule, store
 from flowdsl.compiler.options.control import locks
+from flowdsl.compiler.options.environment import checkpoints
 from flowdsl.compiler.options.reading import Wrong, count, object_name, text_option, texts, whole_seconds
 
 if TYPE_CHECKING:
@@ -33,4 +34,6 @@ READERS: dict[str, Reader] = {
     **patch.READERS,
     **run.READERS,
     **schedule.READERS,
+    "queue": object_name,
+    "checkpoints": checkpoints,
 }

@@ -144,7 +144,12 @@ def object_name(name: str, written: object) -> str:
     return text
 
 
-_OBJECTS = {"priority": "PriorityClass", "service_account": "ServiceAccount", "image_pull_secrets": "Secret"}
+_OBJECTS = {
+    "priority": "PriorityClass",
+    "service_account": "ServiceAccount",
+    "image_pull_secrets": "Secret",
+    "queue": "LocalQueue of Kueue",
+}
 
 
 def seconds(name: str, written: object) -> float:

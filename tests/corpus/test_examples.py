@@ -55,6 +55,11 @@ def test_an_object_of_each_kind_is_accepted(path: Path) -> None:
         assert verdict(document) == []
 
 
+@pytest.mark.parametrize("file", sorted(ROOT.glob("examples/clusters/*.yaml")), ids=lambda path: path.stem)
+def test_the_yaml_for_a_cluster_is_accepted(file: Path) -> None:
+    assert verdict(yaml.safe_load(file.read_text("utf-8"))) == []
+
+
 def test_a_thousand_tasks_are_accepted(tmp_path: Path) -> None:
     file = tmp_path / "pipeline.py"
     file.write_text(textwrap.dedent(THOUSAND), encoding="utf-8")
