@@ -236,6 +236,10 @@ def test_every_example_is_listed() -> None:
     assert listed == {(name, kind) for name in names for kind in ("py", "yaml")}
 
 
+def test_the_comparison_is_of_an_example() -> None:
+    assert read("examples/sweep/pipeline.py") in [one.text for one in blocks("docs/comparison.md")]
+
+
 def test_the_kinds_are_named() -> None:
     assert all(f"`--as {kind}`" in read("docs/yaml.md") for kind in KINDS)
 
