@@ -54,7 +54,7 @@ types: $(DEV) ## mypy and pyright, both strict
 	$(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python
 
 docs: $(VENV)/.group-docs ## build the site into build/docs; a warning is an error
-	$(BIN)/sphinx-build --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
 	@echo build/docs/index.html
 
 wheel-test: $(DEV) ## build the sdist and the wheel, and use the wheel away from the checkout
