@@ -251,6 +251,21 @@ def test_every_example_is_listed() -> None:
     assert listed == {(name, kind) for name in names for kind in ("py", "yaml")}
 
 
+def test_the_site_lists_the_examples_of_the_readme(pytestconfig: pytest.Config) -> None:
+    table = re.compile(r"^\| \| \|\n\|---\|---\|\n((?:\|.*\n)*)", re.MULTILINE)
+    (rows,) = table.findall(read("README.md"))
+    wanted = rows.replace("](examples/", "](../examples/")
+    listed = table.search(read("docs/examples.md"))
+    assert listed is not None
+    if pytestconfig.getoption("update_snapshots"):
+        text = read("docs/examples.md")
+        (ROOT / "docs/examples.md").write_text(
+            text[: listed.start(1)] + wanted + text[listed.end(1) :], "utf-8"
+        )
+    else:
+        assert listed[1] == wanted
+
+
 def test_the_comparison_is_of_an_example() -> None:
     assert read("examples/sweep/pipeline.py") in [one.text for one in blocks("docs/comparison.md")]
 
