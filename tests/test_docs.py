@@ -1,7 +1,7 @@
 """What README and docs show is what the code does: sources compile, commands print what stands there.
 
-A Python block after the comment `file: NAME` is that file from there on, and the console blocks below see it;
-mistake.py holds mistakes on purpose. On a page whose first Python block has no such comment, that block is the
+A block after the comment `file: NAME` is that file from there on, and the console blocks below see it; mistake.py
+holds mistakes on purpose. On a page whose first Python block has no such comment, that block is the
 beginning of every other one. A Mermaid block draws pipeline.py. A YAML block is an excerpt, with `# ...` for what
 is left out, of what the Python block before it compiles to. A Python block after the comment `peer: NAME` is for
 another tool: tests/peers has what reads it.
@@ -17,6 +17,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +43,7 @@ BLOCK = re.compile(
     r"(?:<!-- (file|peer): (\S+) -->\n)?^```(\w+|\{toctree\})\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 GAP = "# ...\n"
-LANGUAGES = {"python", "console", "mermaid", "yaml", "sh", "text", "{toctree}"}
+LANGUAGES = {"python", "console", "mermaid", "yaml", "sh", "text", "toml", "{toctree}"}
 
 
 PROFILED = """
@@ -82,7 +83,7 @@ def sources(page: str) -> list[tuple[str, str, Block]]:
     found: list[tuple[str, str, Block]] = []
     beginning: str | None = None
     for block in blocks(page):
-        if block.language != "python" or block.peer:
+        if block.peer or (block.language != "python" and block.file is None):
             continue
         if block.file is not None:
             found.append((block.file, block.text, block))
@@ -125,6 +126,9 @@ def test_there_are_pages() -> None:
 def test_every_block_is_of_a_kind_that_is_checked(page: str) -> None:
     assert {block.language for block in blocks(page)} <= LANGUAGES
     assert read(page).count("\n```") == 2 * len(blocks(page))
+    for block in blocks(page):
+        if block.language == "toml":
+            tomllib.loads(block.text)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -199,7 +203,8 @@ def test_an_excerpt_is_part_of_the_yaml(page: str, folder: Path, capsys: pytest.
         if block.start in files:
             name, text = files[block.start]
             (folder / name).write_text(text, encoding="utf-8")
-            written = answer(f"flowdsl compile {name}", capsys)
+            if block.language == "python":
+                written = answer(f"flowdsl compile {name}", capsys)
         elif block.language == "yaml" and not block.text.startswith("# .pre-commit-config.yaml\n"):
             at = 0
             for piece in block.text.split(GAP):
