@@ -1,10 +1,10 @@
 """What README and docs show is what the code does: sources compile, commands print what stands there.
 
-A block after the comment `file: NAME` is that file from there on, and the console blocks below see it; mistake.py
-holds mistakes on purpose. On a page whose first Python block has no such comment, that block is the
-beginning of every other one. A Mermaid block draws pipeline.py. A YAML block is an excerpt, with `# ...` for what
-is left out, of what the Python block before it compiles to. A Python block after the comment `peer: NAME` is for
-another tool: tests/peers has what reads it.
+A Python block after the comment `file: NAME` is that file from there on, and the console blocks below see it;
+mistake.py holds mistakes on purpose. A TOML block after such a comment is a file that all blocks of the page see. On
+a page whose first Python block has no such comment, that block is the beginning of every other one. A Mermaid block
+draws pipeline.py. A YAML block is an excerpt, with `# ...` for what is left out, of what the Python block before it
+compiles to. A Python block after the comment `peer: NAME` is for another tool: tests/peers has what reads it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ BLOCK = re.compile(
     r"(?:<!-- (file|peer): (\S+) -->\n)?^```(\w+|\{toctree\})\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
 GAP = "# ...\n"
-LANGUAGES = {"python", "console", "mermaid", "yaml", "sh", "text", "toml", "{toctree}"}
+LANGUAGES = {"python", "console", "mermaid", "yaml", "toml", "sh", "text", "{toctree}"}
 
 
 PROFILED = """
@@ -83,7 +83,7 @@ def sources(page: str) -> list[tuple[str, str, Block]]:
     found: list[tuple[str, str, Block]] = []
     beginning: str | None = None
     for block in blocks(page):
-        if block.peer or (block.language != "python" and block.file is None):
+        if block.language != "python" or block.peer:
             continue
         if block.file is not None:
             found.append((block.file, block.text, block))
@@ -92,6 +92,13 @@ def sources(page: str) -> list[tuple[str, str, Block]]:
         else:
             found.append((f"block_{len(found)}.py", beginning + "\n\n" + block.text, block))
     return found
+
+
+def settle(page: str, folder: Path) -> None:
+    """Write the settings that a page shows."""
+    for block in blocks(page):
+        if block.language == "toml" and block.file is not None:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
 
 
 def right(page: str) -> list[tuple[str, str, Block]]:
@@ -135,6 +142,7 @@ def test_every_block_is_of_a_kind_that_is_checked(page: str) -> None:
 def test_a_source_compiles_without_a_finding(
     page: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    settle(page, folder)
     for name, text, _ in right(page):
         (folder / name).write_text(text, encoding="utf-8")
         if "@pipeline" in text:
@@ -174,6 +182,7 @@ def test_the_sources_are_typed(checker: str, tmp_path: Path) -> None:
 def test_a_command_prints_what_stands_there(
     page: str, folder: Path, capsys: pytest.CaptureFixture[str], pytestconfig: pytest.Config
 ) -> None:
+    settle(page, folder)
     files = {block.start: (name, text) for name, text, block in sources(page)}
     replaced: list[tuple[Block, str]] = []
     for block in blocks(page):
@@ -197,14 +206,14 @@ def test_a_command_prints_what_stands_there(
 
 @pytest.mark.parametrize("page", PAGES)
 def test_an_excerpt_is_part_of_the_yaml(page: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settle(page, folder)
     files = {block.start: (name, text) for name, text, block in right(page)}
     written = ""
     for block in blocks(page):
         if block.start in files:
             name, text = files[block.start]
             (folder / name).write_text(text, encoding="utf-8")
-            if block.language == "python":
-                written = answer(f"flowdsl compile {name}", capsys)
+            written = answer(f"flowdsl compile {name}", capsys)
         elif block.language == "yaml" and not block.text.startswith("# .pre-commit-config.yaml\n"):
             at = 0
             for piece in block.text.split(GAP):
