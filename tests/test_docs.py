@@ -1,8 +1,8 @@
 """What README and docs show is what the code does: sources compile, commands print what stands there.
 
 A Python block after the comment `file: NAME` is that file from there on, and the console blocks below see it;
-mistake.py holds mistakes on purpose. A TOML block after such a comment is a file that all blocks of the page see. On
-a page whose first Python block has no such comment, that block is the beginning of every other one. A Mermaid block
+mistake.py holds mistakes on purpose. A TOML or YAML block after such a comment is a file that all blocks of the page
+see. On a page whose first Python block has no such comment, that block is the beginning of every other one. A Mermaid block
 draws pipeline.py. A YAML block is an excerpt, with `# ...` for what is left out, of what the Python block before it
 compiles to. A Python block after the comment `peer: NAME` is for another tool: tests/peers has what reads it.
 """
@@ -95,9 +95,9 @@ def sources(page: str) -> list[tuple[str, str, Block]]:
 
 
 def settle(page: str, folder: Path) -> None:
-    """Write the settings that a page shows."""
+    """Write the settings and manifests that a page shows as files."""
     for block in blocks(page):
-        if block.language == "toml" and block.file is not None:
+        if block.language in ("toml", "yaml") and block.file is not None:
             (folder / block.file).write_text(block.text, encoding="utf-8")
 
 
@@ -214,7 +214,7 @@ def test_an_excerpt_is_part_of_the_yaml(page: str, folder: Path, capsys: pytest.
             name, text = files[block.start]
             (folder / name).write_text(text, encoding="utf-8")
             written = answer(f"flowdsl compile {name}", capsys)
-        elif block.language == "yaml" and not block.text.startswith("# .pre-commit-config.yaml\n"):
+        elif (block.language, block.file) == ("yaml", None) and not block.text.startswith("# .pre-commit"):
             at = 0
             for piece in block.text.split(GAP):
                 found = written.find(piece, at)
