@@ -235,6 +235,7 @@ class _Unit:
         if id(definition) not in self._carried:
             from flowdsl.compiler import mistakes
             from flowdsl.compiler.carry import ModuleSource, carry
+            from flowdsl.compiler.checks.code import provided
             from flowdsl.compiler.checks.definitions import classes
 
             filename = definition.code.co_filename
@@ -247,7 +248,13 @@ class _Unit:
                     self._carried[id(definition)] = None
                     return None
                 module = self._modules[filename] = ModuleSource(file, definition.plain.__globals__)
-            made, found = carry(definition.function, module, classes(definition.signature), definition.site)
+            made, found = carry(
+                definition.function,
+                module,
+                classes(definition.signature),
+                definition.site,
+                lambda one: provided(one, definition, self.traces.values()),
+            )
             self._carried[id(definition)] = made
             self.diagnostics.extend(found)
         return self._carried[id(definition)]

@@ -87,6 +87,36 @@ class Control(NamedTuple):
     timeout: str | None = None
 
 
+class Repository(NamedTuple):
+    """A repository of Git, at a revision."""
+
+    url: str
+    revision: str | None = None
+    depth: int | None = None
+    ssh_key: Secret | None = None
+    username: Secret | None = None
+    password: Secret | None = None
+
+
+class Code(NamedTuple):
+    """What Python code a step finds besides its own: packages to install, and modules in a folder.
+
+    `folder` is where in the repository, or on the volume, the modules lie.
+    """
+
+    packages: tuple[str, ...] = ()
+    repository: Repository | None = None
+    volume: Volume | None = None
+    folder: str = ""
+
+
+class Caching(NamedTuple):
+    """Whether results may come from an earlier run: how old they may be (None: they may not), and a salt."""
+
+    max_age: str | None = None
+    salt: str = ""
+
+
 class Settings(NamedTuple):
     """What the options of a step come to, one field for each concern."""
 
@@ -94,6 +124,8 @@ class Settings(NamedTuple):
     placement: Placement = Placement()
     environment: Environment = Environment()
     control: Control = Control()
+    code: Code = Code()
+    caching: Caching = Caching()
 
 
 class Pod(NamedTuple):

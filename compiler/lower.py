@@ -26,11 +26,12 @@ from flowdsl.compiler.forms import (
     volumes,
 )
 from flowdsl.compiler.naming import Templates, slug, volume_name
-from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
+from flowdsl.compiler.options import STEP_OPTIONS, applicable, inherited, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import IN, OUT, Writer, layout
 from flowdsl.compiler.script import script
+from flowdsl.compiler.script_prepare import CODE, PACKAGES, prepared
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, RunField, children
 from flowdsl.lift import lift
@@ -86,10 +87,12 @@ class Lowering:
         self._graphs: dict[int, str] = {}
         self._settings: dict[Any, ir.Settings] = {}
         self._commands: dict[int, Any] = {}
+        self._defaults: dict[int, dict[str, Any]] = {}
 
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
-        owner = root.owner
+        owner = self._root = root.owner
+        self._defaults[id(owner)] = inherited(owner, owner)
         options, _ = pipeline_options(owner.options, functools.partial(_option, owner))
         name = slug(str(options.get("name", owner.name)))
         entry = self.names.name(owner.name, f"pipeline {owner.name}")
@@ -154,7 +157,8 @@ class Lowering:
             assert isinstance(step, StepDef)
             given = plan.arguments if call.loop is None else plan.inner
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
-            options = _spelled(self._setting(call)) if call.options else ""
+            changed = call.options or self._inherited(call) is not self._defaults[id(self._root)]
+            options = _spelled(self._setting(call)) if changed else ""
             key = id(step), options, forms
             known = self._leaves.get(key)
             if known is None:
@@ -165,17 +169,30 @@ class Lowering:
     def _setting(self, call: Call) -> ir.Settings:
         definition = call.target
         assert isinstance(definition, StepDef)
-        key = (id(definition), id(call.options) if call.options else 0)
+        defaults = self._inherited(call)
+        key = (id(definition), id(call.options) if call.options else 0, id(defaults))
         known = self._settings.get(key)
         if known is None:
             # What is wrong with them was said by the checks.
             known, _ = self.declared(definition)
-            if call.options:
-                merged = {**definition.options, **call.options}
+            if call.options or defaults:
+                merged = {**applicable(defaults, definition), **definition.options, **call.options}
                 known, _ = settings(merged, functools.partial(Argument, call.site), STEP_OPTIONS)
             self._settings[key] = known
             for volume in known.environment.volumes:
                 self.planner.volume(volume)
+            if known.code.volume is not None:
+                self.planner.volume(known.code.volume)
+        return known
+
+    def _inherited(self, call: Call) -> dict[str, Any]:
+        """What the pipeline of a call says for its steps; where it adds nothing, what the run says."""
+        owner = call.graph.owner
+        known = self._defaults.get(id(owner))
+        if known is None:
+            known = inherited(owner, self._root)
+            shared = self._defaults.setdefault(id(self._root), known)
+            known = self._defaults[id(owner)] = shared if shared == known else known
         return known
 
     # --- graphs ------------------------------------------------------------------------------------
@@ -360,6 +377,7 @@ class Lowering:
                 mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
                 if mount not in mounts:
                     mounts.append(mount)
+        mounts.extend(_code_mounts(setting.code))
         if definition.kind == "container":
             command, env = self._command(definition, dict(leaf.forms))
             source = None
@@ -367,6 +385,7 @@ class Lowering:
             command = (Const("python3", t.TEXT),)
             env = _variables(leaf.forms, kinds)
             source = self._source(definition, leaf.forms, kinds)
+            source = prepared(source, definition.name, setting.code) if source else source
         settled: tuple[tuple[str, Any], ...] = tuple(
             (key, Const(value, t.TEXT) if isinstance(value, str) else value)
             for key, value in setting.environment.env
@@ -384,6 +403,9 @@ class Lowering:
             else _option(definition, option)
             for option in (*definition.options, *plan.call.options)
         }
+        for option in self._inherited(plan.call):
+            owner = plan.call.graph.owner
+            places.setdefault(option, _option(owner if option in owner.options else self._root, option))
         place = Definition(code)
         self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting))
         return name
@@ -448,6 +470,14 @@ def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) ->
             if kind == "parameter":
                 found.append((variable(port), Param(port, types[port])))
     return tuple(found)
+
+
+def _code_mounts(code: ir.Code) -> list[ir.Mount]:
+    """Where a step finds its own modules, and the folder that its packages are installed into."""
+    found = [ir.Mount("flowdsl-packages", PACKAGES)] if code.packages else []
+    if code.volume is not None:
+        found.append(ir.Mount(code.volume.name, CODE, code.folder or None, True))
+    return found
 
 
 def _hidden(at: bool, index: bool, default: str | None = None) -> list[ir.Input]:

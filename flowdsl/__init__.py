@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from flowdsl.artifact import Git
+from flowdsl.cache import Cache
 from flowdsl.control import either, otherwise, unless, when
 from flowdsl.gpu import GPU
 from flowdsl.loop import Sweep, fan_out, sweep
@@ -23,6 +25,8 @@ from flowdsl.volume import Secret, Volume
 
 __all__ = [
     "GPU",
+    "Cache",
+    "Git",
     "Pipeline",
     "Secret",
     "Step",

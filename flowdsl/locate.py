@@ -209,8 +209,12 @@ def _narrowed(node: ast.Call | Wide, scope: str) -> ast.expr | None:
 
 
 def _inner(value: ast.expr, part: str) -> Piece:
-    """The key or item that a part `key:NAME` or `item:NAME` means in a dict or in a call with keywords."""
+    """The key or item that a part `key:NAME` or `item:NAME` means in a dict, a list, or a call with keywords."""
     what, _, name = part.partition(":")
+    if name and isinstance(value, ast.BinOp):
+        value = value.left  # a folder of something: `Git(...) / "src"`
+    if isinstance(value, (ast.List, ast.Tuple)) and name.isdigit() and int(name) < len(value.elts):
+        return Piece(_extent(value.elts[int(name)]))
     if name and isinstance(value, ast.Dict):
         for key, item in zip(value.keys, value.values, strict=True):
             if isinstance(key, ast.Constant) and key.value == name:

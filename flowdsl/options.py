@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flowdsl.cache import Cache
     from flowdsl.gpu import GPU
     from flowdsl.volume import Secret, Volume
 
@@ -49,7 +50,28 @@ class ControlOptions(TypedDict, total=False):
     timeout: int | str
 
 
-class StepOptions(EnvironmentOptions, ResourceOptions, PlacementOptions, ControlOptions, total=False):
+class CodeOptions(TypedDict, total=False):
+    """What Python code a step finds besides its own; of a pipeline, what its steps find."""
+
+    packages: Sequence[str]
+    code: Path | Volume | None
+
+
+class CacheOptions(TypedDict, total=False):
+    """Whether the results of a step may come from an earlier run; of a pipeline, those of its steps."""
+
+    cache: bool | Cache
+
+
+class StepOptions(
+    EnvironmentOptions,
+    ResourceOptions,
+    PlacementOptions,
+    ControlOptions,
+    CodeOptions,
+    CacheOptions,
+    total=False,
+):
     """What a step may say about where and how it runs; every word is optional."""
 
 
@@ -60,7 +82,7 @@ class CallOptions(StepOptions, total=False):
     after: Sequence[object]
 
 
-class PipelineOptions(TypedDict, total=False):
+class PipelineOptions(CodeOptions, CacheOptions, total=False):
     """What a pipeline may say about the run as a whole; every word is optional."""
 
     name: str

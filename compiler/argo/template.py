@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo import control, placement
+from flowdsl.compiler.argo import code, control, placement
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.pod import OUTPUTS, container
 from flowdsl.compiler.expressions import condition, raw, simple, text_of
@@ -35,6 +35,7 @@ class Writer:
             self.origins.note(found, name, template.place)
         if template.inputs:
             found["inputs"] = self._inputs(template.inputs)
+        code.add_repository(found, template, self.origins)
         if template.outputs:
             found["outputs"] = self._outputs(template.outputs, isinstance(body, ir.Graph))
         if isinstance(body, ir.Graph):
@@ -47,8 +48,11 @@ class Writer:
         settings = template.settings
         self.origins.write(found, placement.fields(settings.placement), template)
         self.origins.write(found, control.fields(settings.control), template)
+        volumes = code.volumes(template)
         if body.output_folder:
-            found["volumes"] = [{"name": OUTPUTS, "emptyDir": {}}]
+            volumes.append({"name": OUTPUTS, "emptyDir": {}})
+        if volumes:
+            found["volumes"] = volumes
         key = "container" if body.source is None else "script"
         found[key] = container(body, template, self.origins)
         self.origins.note(found, key, template.place)

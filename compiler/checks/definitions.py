@@ -9,6 +9,7 @@ from flowdsl import mistakes as language
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks import volumes
+from flowdsl.compiler.checks.code import unfit
 from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import OnVolume
@@ -48,6 +49,7 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
     else:
         _, problems = declared(found)
         yield from volumes.mounted(found.options)
+        yield from unfit(found, found.options, found.site)
     yield from problems
     signature = found.signature
     for name, problem in signature.unreadable:
@@ -137,6 +139,7 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             _, found = settings(call.options, functools.partial(Argument, site), known)
             yield from found
             yield from volumes.mounted(call.options)
+            yield from unfit(call.target, call.options, site)
 
 
 def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Settings
-from flowdsl.compiler.options import control, environment, pipeline, placement, resources
+from flowdsl.compiler.options import caching, code, control, environment, pipeline, placement, resources
 from flowdsl.compiler.options.reading import Reader, Wrong
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
 from flowdsl.place import Argument, Place
+from flowdsl.types import outputs
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
+    from flowdsl.pipeline import PipelineDef
     from flowdsl.step import StepDef
 
 _READERS: dict[str, Reader] = {
@@ -27,8 +29,13 @@ _READERS: dict[str, Reader] = {
     **resources.READERS,
     **placement.READERS,
     **control.READERS,
+    **code.READERS,
+    **caching.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
+_DOUBTED = frozenset(("gpu", "env", "packages", "code"))
+#: Options of a pipeline that hold for the steps which say nothing themselves.
+INHERITED = (*code.READERS, *caching.READERS)
 
 
 def settings(
@@ -43,12 +50,17 @@ def settings(
     for name, written in options.items():
         try:
             found[name] = _read(name, written, _READERS, known)
-            if name in ("gpu", "env"):
+            if name in _DOUBTED:
                 diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     made = Settings(
-        resources.settled(found), placement.settled(found), environment.settled(found), control.settled(found)
+        resources.settled(found),
+        placement.settled(found),
+        environment.settled(found),
+        control.settled(found),
+        code.settled(found),
+        caching.settled(found),
     )
     return made, diagnostics
 
@@ -91,6 +103,8 @@ def _doubts(name: str, written: Any) -> Iterator[Wrong]:
         yield from resources.gpu_doubts(written)
     elif name == "env":
         yield from environment.env_doubts(written)
+    elif name in code.READERS:
+        yield from code.doubts(name, written)
 
 
 def pipeline_options(
@@ -102,6 +116,28 @@ def pipeline_options(
     for name, written in options.items():
         try:
             found[name] = _read(name, written, pipeline.READERS, tuple(pipeline.READERS))
+            if name in code.READERS:
+                diagnostics.extend(_reported(doubt, place(name)) for doubt in code.doubts(name, written))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
     return found, diagnostics
+
+
+def inherited(owner: PipelineDef, root: PipelineDef) -> dict[str, Any]:
+    """What the steps that a pipeline calls find where they say nothing: its own words, then those of the run."""
+    if owner is root:
+        return {name: root.options[name] for name in INHERITED if name in root.options}
+    return {**inherited(root, root), **inherited(owner, owner)}
+
+
+def applicable(defaults: Mapping[str, Any], step: StepDef) -> Mapping[str, Any]:
+    """Those defaults of a pipeline that mean something for a step."""
+    if not defaults:
+        return defaults
+    python = step.kind == "python"
+    keeps = bool(outputs(step.signature.returns))
+    return {
+        name: value
+        for name, value in defaults.items()
+        if (python or name not in code.READERS) and (keeps or name not in caching.READERS)
+    }

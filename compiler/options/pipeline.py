@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import mistakes
+from flowdsl.compiler.options import caching, code
 from flowdsl.compiler.options.reading import Wrong, count, object_name, seconds, text_option, texts
 
 if TYPE_CHECKING:
@@ -31,4 +32,6 @@ READERS: dict[str, Reader] = {
     "service_account": object_name,
     "labels": texts,
     "annotations": texts,
+    **code.READERS,
+    **caching.READERS,
 }
