@@ -56,6 +56,7 @@ def compile_command(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     check: Annotated[bool, _FLAG] = False,
     kind: Annotated[Literal["workflow", "template"], Parameter(name="--as")] = "workflow",
+    explain_cache: Annotated[bool, _FLAG] = False,
     format: FormatOption = "text",
 ) -> int:
     """Write the Argo YAML of the pipelines in a file.
@@ -74,10 +75,12 @@ def compile_command(
         Exit 1 if anything would.
     kind
         A Workflow to create, or a WorkflowTemplate to apply.
+    explain_cache
+        Show instead what the keys of cached steps are made of. With --format json as JSON.
     """
     from flowdsl.cli.compiling import compile_file
 
-    return compile_file(file, output=output, check=check, kind=kind, format=format)
+    return compile_file(file, output=output, check=check, kind=kind, format=format, explain=explain_cache)
 
 
 @app.command(

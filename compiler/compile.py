@@ -262,10 +262,12 @@ class _Unit:
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler import mistakes
         from flowdsl.compiler.lower import Lowering
+        from flowdsl.compiler.memo import cached_calls
         from flowdsl.compiler.plan import Planner
         from flowdsl.compiler.split import split
 
-        planner = Planner(self.traces[id(definition)], self._names)
+        trace = self.traces[id(definition)]
+        planner = Planner(trace, self._names, cached_calls(trace, definition))
         root = planner.root(definition)
         lowering = Lowering(planner, self.carried, self._declared)
         program = lowering.program(root)

@@ -44,6 +44,7 @@ class Output(NamedTuple):
     value: Expr | None = None
     default: str | None = None
     optional: bool = False
+    kept: bool = False  # not deleted with the run that made it
 
 
 class Mount(NamedTuple):
@@ -178,6 +179,27 @@ class Graph(NamedTuple):
     parallelism: int | None = None
 
 
+class Ingredient(NamedTuple):
+    """One part of the key of a result: what it is, its digest (None: known when it runs), where it comes from.
+
+    At run time it is the text of the input `port`; of rows of a loop, those `columns`.
+    """
+
+    name: str
+    digest: str | None
+    origin: str
+    port: str = ""
+    columns: tuple[str, ...] = ()
+
+
+class Memo(NamedTuple):
+    """Where results of a template are kept, how old they may be, and what makes up their key."""
+
+    cache: str
+    max_age: str
+    ingredients: tuple[Ingredient, ...]
+
+
 class Template(NamedTuple):
     """What a task runs: a pod, or a graph; `places` says by option where it was written."""
 
@@ -188,6 +210,7 @@ class Template(NamedTuple):
     place: Place
     places: Mapping[str, Place] = {}
     settings: Settings = Settings()
+    memo: Memo | None = None
 
 
 class Program(NamedTuple):

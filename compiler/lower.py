@@ -14,6 +14,7 @@ from flowdsl.compiler import ir, mistakes
 from flowdsl.compiler.command import command_line
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
+    DIGEST,
     PLAIN,
     Carried,
     Form,
@@ -22,9 +23,11 @@ from flowdsl.compiler.forms import (
     port_types,
     ports,
     reader,
+    undigested,
     variable,
     volumes,
 )
+from flowdsl.compiler.memo import completed, judged, memo, pruned
 from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import STEP_OPTIONS, applicable, inherited, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
@@ -41,7 +44,7 @@ from flowdsl.signature import MISSING, Parameter
 from flowdsl.step import StepDef
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from flowdsl.compiler.carry import Carried as Source
     from flowdsl.compiler.options import Declared
@@ -54,7 +57,18 @@ class _Leaf:
     One more call rarely needs another template.
     """
 
-    __slots__ = ("always", "counted", "forms", "keyed", "looped", "name", "options", "plans", "step")
+    __slots__ = (
+        "always",
+        "cached",
+        "counted",
+        "forms",
+        "keyed",
+        "looped",
+        "name",
+        "options",
+        "plans",
+        "step",
+    )
 
     def __init__(self, step: StepDef, options: str, forms: tuple[tuple[str, Form], ...]) -> None:
         self.step = step
@@ -63,6 +77,7 @@ class _Leaf:
         self.name = ""
         self.plans: list[CallPlan] = []
         self.keyed: set[str] = set()
+        self.cached = False
         self.looped = False  # hands on the number of the item
         self.counted = False  # takes it
         self.always = True  # from every call
@@ -88,6 +103,7 @@ class Lowering:
         self._settings: dict[Any, ir.Settings] = {}
         self._commands: dict[int, Any] = {}
         self._defaults: dict[int, dict[str, Any]] = {}
+        self._pods: dict[str, _Leaf] = {}
 
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
@@ -104,6 +120,8 @@ class Lowering:
             for p in owner.signature.parameters
             for port, _ in ports(p.name, root.forms.get(p.name, PLAIN))
         )
+        if self.planner.cached:
+            self._cache(name)
         # Graphs as they are met, then the steps as they are defined: a call more moves no template.
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in self.templates if isinstance(one.body, ir.Pod)]
@@ -113,6 +131,21 @@ class Lowering:
         return ir.Program(
             name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places
         )
+
+    def _cache(self, pipeline: str) -> None:
+        """Say under which keys results are kept, and write the scripts, which hand on digests that a key needs."""
+        made: list[ir.Template] = []
+        for one in self.templates:
+            leaf = self._pods.get(one.name)
+            source = self.carried(leaf.step) if leaf is not None else None
+            found = memo(pipeline, one, leaf.step, leaf.forms, source) if leaf is not None else None
+            made.append(one._replace(memo=found))
+        self.templates = [completed(one) for one in pruned(made)]
+        for position, one in enumerate(self.templates):
+            leaf = self._pods.get(one.name)
+            if leaf is not None and leaf.step.kind == "python" and isinstance(one.body, ir.Pod):
+                script = self._source(leaf, one.settings, {out.name for out in one.outputs})
+                self.templates[position] = one._replace(body=one.body._replace(source=script))
 
     # --- names -------------------------------------------------------------------------------------
 
@@ -143,6 +176,14 @@ class Lowering:
                 leaf = self._leaf(call)
                 leaf.plans.append(call)
                 leaf.keyed |= call.keyed
+                if id(call.call) in self.planner.cached:
+                    leaf.cached = True
+                    place = self._said(call.call, "cache")
+                    found = judged(call, self._setting(call.call), leaf.forms, self.planner.cached, place)
+                    self.diagnostics.extend(one for one in found if one not in self.diagnostics)
+                    leaf.keyed |= {
+                        out.name for out in t.outputs(target.signature.returns) if t.holds_file(out.type)
+                    }
             elif sub is not None and id(sub) not in self._graphs:
                 difference = f"pipeline {target.name} {sub.forms} {sub.looped}"
                 self._graphs[id(sub)] = self.names.name(target.name, difference)
@@ -157,6 +198,8 @@ class Lowering:
             assert isinstance(step, StepDef)
             given = plan.arguments if call.loop is None else plan.inner
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
+            if self.planner.cached and id(call) not in self.planner.cached:
+                forms = tuple([(name, undigested(form, [])[0]) for name, form in forms])
             changed = call.options or self._inherited(call) is not self._defaults[id(self._root)]
             options = _spelled(self._setting(call)) if changed else ""
             key = id(step), options, forms
@@ -195,6 +238,15 @@ class Lowering:
             known = self._defaults[id(owner)] = shared if shared == known else known
         return known
 
+    def _said(self, call: Call, option: str) -> Place:
+        """Where an option of a call was written: at the call, at its step, or at a pipeline."""
+        if option in call.options and call.override is not None:
+            return Argument(call.override, option)
+        for definition in (call.target, call.graph.owner):
+            if option in definition.options:
+                return _option(definition, option)
+        return _option(self._root, option)
+
     # --- graphs ------------------------------------------------------------------------------------
 
     def _graph(self, plan: GraphPlan, name: str) -> None:
@@ -224,7 +276,7 @@ class Lowering:
                 optional = isinstance(value.type, t.Maybe)
                 found.append(ir.Output(port, "artifact", None, value, optional=optional))
             else:
-                if not plan.root and _may_fail(value):
+                if not plan.root and not port.startswith(DIGEST) and _may_fail(value):
                     finding = mistakes.ReturnsComputed(plan.owner.name)
                     place = Definition(plan.owner.code, "return")
                     self.diagnostics.append(Diagnostic(finding, place))
@@ -369,6 +421,11 @@ class Lowering:
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
         ins.extend(_hidden(bool(leaf.keyed), leaf.counted, None if leaf.always else ""))
         outs = [self._output(out, leaf) for out in t.outputs(signature.returns)]
+        if self.planner.cached:
+            self._pods[name] = leaf
+            if definition.kind == "python":
+                files = [DIGEST + out.name for out in t.outputs(signature.returns) if t.holds_file(out.type)]
+                outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in files)
         if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         mounts = list(setting.environment.mounts)
@@ -384,8 +441,7 @@ class Lowering:
         else:
             command = (Const("python3", t.TEXT),)
             env = _variables(leaf.forms, kinds)
-            source = self._source(definition, leaf.forms, kinds)
-            source = prepared(source, definition.name, setting.code) if source else source
+            source = self._source(leaf, setting, ()) if not self.planner.cached else ""
         settled: tuple[tuple[str, Any], ...] = tuple(
             (key, Const(value, t.TEXT) if isinstance(value, str) else value)
             for key, value in setting.environment.env
@@ -397,15 +453,8 @@ class Lowering:
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
             definition.kind == "container" and bool(t.outputs(signature.returns)),
         )
-        places = {
-            option: Argument(plan.call.override, option)
-            if option in plan.call.options and plan.call.override is not None
-            else _option(definition, option)
-            for option in (*definition.options, *plan.call.options)
-        }
-        for option in self._inherited(plan.call):
-            owner = plan.call.graph.owner
-            places.setdefault(option, _option(owner if option in owner.options else self._root, option))
+        given = (*definition.options, *plan.call.options, *self._inherited(plan.call))
+        places = {option: self._said(plan.call, option) for option in given}
         place = Definition(code)
         self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting))
         return name
@@ -419,21 +468,30 @@ class Lowering:
         if out.name not in leaf.keyed:
             return ir.Output(out.name, "artifact", path, optional=optional)
         tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
-        key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
-        return ir.Output(out.name, "key", path, key, optional=optional)
+        # A run of the same name must not write over what the cache of another one knows.
+        run = ("flowdsl-cache/", RunField("uid")) if leaf.cached else (RunField("name"),)
+        key = Join((*run, "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
+        return ir.Output(out.name, "key", path, key, optional=optional, kept=leaf.cached)
 
-    def _source(
-        self, definition: StepDef, forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
-    ) -> str:
+    def _source(self, leaf: _Leaf, setting: ir.Settings, outputs: Collection[str]) -> str:
+        """The script of a step; it writes those digests of files that are among the outputs."""
+        definition = leaf.step
         carried = self.carried(definition)
         if carried is None:
             return ""
-        readers = [(name, reader(name, form, kinds[name])) for name, form in forms]
+        kinds = {p.name: p.type for p in definition.signature.parameters}
+        readers = [(name, reader(name, form, kinds[name])) for name, form in leaf.forms]
         writers = [
-            Writer(out.name, out.attribute, out.type, f"{OUT}/{out.name}")
+            Writer(
+                out.name,
+                out.attribute,
+                out.type,
+                f"{OUT}/{out.name}",
+                f"{OUT}/{DIGEST}{out.name}" if DIGEST + out.name in outputs else "",
+            )
             for out in t.outputs(definition.signature.returns)
         ]
-        return script(carried, readers, writers)
+        return prepared(script(carried, readers, writers), definition.name, setting.code)
 
     def _command(
         self, definition: StepDef, forms: dict[str, Form]
@@ -467,7 +525,7 @@ def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) ->
             continue
         types = dict(zip((port for port, _ in ports(name, form)), port_types(form, kinds[name]), strict=True))
         for port, kind in ports(name, form):
-            if kind == "parameter":
+            if kind == "parameter" and not port.startswith(DIGEST):
                 found.append((variable(port), Param(port, types[port])))
     return tuple(found)
 

@@ -14,6 +14,7 @@ from flowdsl.compiler import mistakes
 from flowdsl.compiler.encode import encode, field, placeholder
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import (
+    DIGEST,
     PLAIN,
     Absent,
     Carried,
@@ -26,6 +27,7 @@ from flowdsl.compiler.forms import (
     inside,
     part_types,
     ports,
+    undigested,
 )
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
@@ -143,9 +145,15 @@ class GraphPlan:
 class Planner:
     """Plans a root pipeline and every graph it calls."""
 
-    def __init__(self, trace: Trace, names: Callable[[Graph], dict[int, str]]) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        names: Callable[[Graph], dict[int, str]],
+        cached: frozenset[int] = frozenset(),
+    ) -> None:
         self.trace = trace
         self.names = names
+        self.cached = cached  # the ids of calls whose results are kept: with one, files have digests
         self.diagnostics: list[Diagnostic] = []
         self.plans: dict[tuple[Any, ...], GraphPlan] = {}
         self.volumes: dict[str, Volume] = {}
@@ -316,6 +324,8 @@ class _Graph:
         plan.inner[INDEX] = Carried(PLAIN, [Join(("/", number))], t.TEXT)
         carried = self.carry(column, t.Sequence(kind), plan.call, crossing=True)
         form, values, _ = carried
+        if isinstance(form, Parts):
+            form, values = undigested(form, values)
         texts = t.Sequence(t.TEXT)
         if isinstance(form, Parts):
             one = form.forms[0]
@@ -336,8 +346,11 @@ class _Graph:
         outs = t.outputs(form.item)
         for out in outs:
             file = t.holds_file(out.type)
-            forms.append((Mounted(form.volumes) if form.volumes else File(True)) if file else PLAIN)
+            digest = out.name in form.digests
+            forms.append((Mounted(form.volumes) if form.volumes else File(True, digest)) if file else PLAIN)
             cells.append(Cell(rows, number, out.name, out.type))
+            if digest:
+                cells.append(Cell(rows, number, DIGEST + out.name, t.TEXT))
         if not isinstance(form.item, (t.Record, t.Fixed)):
             return Carried(forms[0], cells, kind)
         names = tuple(str(out.attribute) for out in outs)
@@ -386,7 +399,10 @@ class _Graph:
             case Get(Rows(task), _) | Get(Get(Rows(task), _), _):
                 output = str(expr.key) if isinstance(expr.of, Get) else "return"
                 form = self._made(self.plan.by_call[id(task)], output)
-                return form, [self.resolve(expr, region)]
+                cell = self.resolve(expr, region)
+                if isinstance(form, File) and form.digest and isinstance(cell, Cell):
+                    return form, [cell, cell.changed(name=DIGEST + output, type=t.TEXT)]
+                return form, [cell]
             case Const():  # an empty list or dict of files
                 return Parts((), ()), []
             case _:
@@ -413,14 +429,24 @@ class _Graph:
         if maker.sub is not None:
             return maker.sub.results[name].form
         maker.keyed.add(name)
-        return File(True)
+        return File(True, self._digested(maker))
+
+    def _digested(self, maker: CallPlan) -> bool:
+        """Whether a step hands on the digests of its files: where some step is cached, if it is one of Python."""
+        target = maker.call.target
+        python = not isinstance(target, PipelineDef) and target.kind == "python"
+        return bool(self.planner.cached) and python and not maker.large
 
     def _file(
         self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
     ) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(task)]
         if maker.sub is None and not crossing and task.region is None:
-            return File(False), [Out(maker.name, name, expr.type)]
+            if not self.planner.cached:
+                return File(False), [Out(maker.name, name, expr.type)]
+            if self._digested(maker):
+                found: list[Expr] = [Out(maker.name, one, expr.type) for one in (name, DIGEST + name)]
+                return File(False, True), found
         form = self._made(maker, name)
         return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]
 
@@ -428,6 +454,7 @@ class _Graph:
         maker = self.plan.by_call[id(rows.task)]
         folders: list[str] = []
         mounted: list[str] = []
+        digests: list[str] = []
         for out in t.outputs(rows.item):
             if not t.holds_file(out.type):
                 continue
@@ -436,16 +463,19 @@ class _Graph:
                 mounted.extend(form.volumes)
             else:
                 folders.append(out.name)
+                if isinstance(form, File) and form.digest:
+                    digests.append(out.name)
         values: list[Expr] = [self.resolve(rows, region)]
         for folder in folders:
             at, name = self._folder(maker, folder)
             tail: tuple[str | Expr, ...] = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
             values.append(Join((RunField("name"), "/", *self.plan.place(maker), f"{at}/{name}", *tail)))
-        return Gathered(rows.item, tuple(folders), tuple(dict.fromkeys(mounted)), maker.large), values
+        names = tuple(dict.fromkeys(mounted))
+        return Gathered(rows.item, tuple(folders), names, maker.large, tuple(digests)), values
 
     def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
         """Where below its place a call keeps the files of an output: the tasks inside, and their output."""
-        at = ""
+        at, place = "", maker.call.site
         while maker.sub is not None:
             value = maker.sub.results[name].values[0]
             inner = [plan for plan in maker.sub.calls if isinstance(value, Out) and plan.name == value.task]
@@ -456,10 +486,14 @@ class _Graph:
             assert isinstance(value, Out)
             maker, name = inner[0], value.name
             at += f".{maker.name}"
+        if id(maker.call) in self.planner.cached:
+            from flowdsl.compiler.memo_findings import GatheredCache
+
+            self.planner.diagnostics.append(Diagnostic(GatheredCache(maker.call.target.name), place))
         return at, name
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
-        carried = [self._carry(choice, kind, call, True) for choice in choices]
+        carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
         forms = {type(form) for form, _ in carried}
         if len(forms) > 1 or any(len(values) != 1 for _, values in carried):
             self.planner.diagnostics.append(Diagnostic(mistakes.MixedFiles(), self._place(choices, call)))
@@ -519,7 +553,7 @@ class _Graph:
             case Get(of, key, kind):
                 if (found := field_of(expr)) is not None:
                     carried = self._parameter(*found, kind)
-                    if carried is not None and len(carried[1]) == 1:
+                    if carried is not None and (len(carried[1]) == 1 or isinstance(carried[0], File)):
                         return carried[1][0]
                 return Get(self.resolve(of, region), key, kind)
             case Many(items, names, kind):

@@ -90,13 +90,15 @@ Reader = FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows |
 class Writer(Node):
     """One output of a step: written to `path` as `layout` says of its type.
 
-    `attribute` is the field of the result (a name or a position), None when the result is the value.
+    `attribute` is the field of the result (a name or a position), None when the result is the value. `digest` is
+    where the digest of a file goes, if it is wanted.
     """
 
     name: str
     attribute: str | int | None
     type: Type
     path: str | FromEnvPath
+    digest: str = ""
 
 
 Layout = Literal["text", "json", "file", "list", "dict", "bundle"]

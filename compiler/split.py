@@ -53,7 +53,9 @@ def inlined(program: ir.Program) -> tuple[ir.Program, frozenset[str]]:
                 users.setdefault(task.template, []).append((task, template))
                 names[task.name] = names.get(task.name, 0) + 1
     once = [one.name for one in program.templates if len(users.get(one.name, ())) == 1]
-    pods = {one.name: one.inputs for one in program.templates if isinstance(one.body, ir.Pod)}
+    pods = {
+        one.name: one.inputs for one in program.templates if isinstance(one.body, ir.Pod) and not one.memo
+    }
     alone = [name for name in once if name in pods and _alone(users[name][0][0], names)]
     chosen = frozenset(alone[-excess:])
     renamed: dict[str, dict[str, str]] = {}

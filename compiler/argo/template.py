@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo import code, control, placement
+from flowdsl.compiler.argo import caching, code, control, placement
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.pod import OUTPUTS, container
 from flowdsl.compiler.expressions import condition, raw, simple, text_of
@@ -48,6 +48,7 @@ class Writer:
         settings = template.settings
         self.origins.write(found, placement.fields(settings.placement), template)
         self.origins.write(found, control.fields(settings.control), template)
+        self.origins.write(found, caching.fields(template.memo), template)
         volumes = code.volumes(template)
         if body.output_folder:
             volumes.append({"name": OUTPUTS, "emptyDir": {}})
@@ -92,6 +93,8 @@ class Writer:
                 key = text_of(one.value, t.TEXT)
                 parameters.append({"name": one.name, "value": key})
                 stored: Json = {"path": one.path, "archive": {"none": {}}, "s3": {"key": key}}
+                if one.kept:
+                    stored["artifactGC"] = {"strategy": "Never"}  # a later run may find it in its cache
                 artifacts.append({"name": one.name, **stored, **_optional(one.optional)})
             else:
                 parameters.append({"name": one.name, **_parameter_source(one, graph)})

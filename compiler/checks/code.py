@@ -6,7 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flowdsl import types as t
 from flowdsl.compiler import code_findings as findings
+from flowdsl.compiler.memo_findings import NothingToCache
 from flowdsl.compiler.options import STEP_OPTIONS, applicable, inherited, settings
 from flowdsl.compiler.options.code import provides
 from flowdsl.diagnostic import Diagnostic
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
 
 
 def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Diagnostic]:
-    """Options of these that mean nothing for a step: Python for a container step."""
+    """Options of these that mean nothing for a step: Python for a container step, caching of nothing."""
     if step.kind != "python":
         for name in ("packages", "code"):
             if options.get(name):
                 yield Diagnostic(findings.PythonOnly(name, step.name), Argument(site, name, part="name"))
+    if options.get("cache") and isinstance(step.signature.returns, t.Nothing):
+        yield Diagnostic(NothingToCache(step.name), Argument(site, "cache", part="name"))
 
 
 def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnostic | None:
