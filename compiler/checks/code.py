@@ -69,14 +69,14 @@ def _packages(options: Mapping[str, Any], step: StepDef) -> tuple[str, ...]:
 def _project(filename: str) -> str | None:
     """The name of the project around a file, as its pyproject.toml says."""
     for folder in Path(filename).resolve().parents:
-        settings_file = folder / "pyproject.toml"
-        if settings_file.is_file():
+        file = folder / "pyproject.toml"
+        if file.is_file():
             import tomllib
 
             try:
-                found = tomllib.loads(settings_file.read_text("utf-8")).get("project", {})
-            except (OSError, ValueError):
+                found: Any = tomllib.loads(file.read_text("utf-8"))
+                name: Any = found["project"]["name"]
+            except (OSError, ValueError, KeyError, TypeError):
                 return None
-            name = found.get("name") if isinstance(found, dict) else None
             return name if isinstance(name, str) else None
     return None
