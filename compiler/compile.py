@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.load import LoadError, exits, importing, user_traceback
 from flowdsl.compiler.naming import task_names
-from flowdsl.compiler.options import declared
+from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.signature import is_function
@@ -262,7 +262,6 @@ class _Unit:
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler import mistakes
         from flowdsl.compiler.lower import Lowering
-        from flowdsl.compiler.memo import cached_calls
         from flowdsl.compiler.plan import Planner
         from flowdsl.compiler.split import split
 

@@ -27,7 +27,6 @@ from flowdsl.compiler.forms import (
     variable,
     volumes,
 )
-from flowdsl.compiler.memo import completed, judged, memo, pruned
 from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import STEP_OPTIONS, applicable, inherited, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
@@ -134,6 +133,8 @@ class Lowering:
 
     def _cache(self, pipeline: str) -> None:
         """Say under which keys results are kept, and write the scripts, which hand on digests that a key needs."""
+        from flowdsl.compiler.memo import completed, memo, pruned
+
         made: list[ir.Template] = []
         for one in self.templates:
             leaf = self._pods.get(one.name)
@@ -177,6 +178,8 @@ class Lowering:
                 leaf.plans.append(call)
                 leaf.keyed |= call.keyed
                 if id(call.call) in self.planner.cached:
+                    from flowdsl.compiler.memo import judged
+
                     leaf.cached = True
                     place = self._said(call.call, "cache")
                     found = judged(call, self._setting(call.call), leaf.forms, self.planner.cached, place)

@@ -11,19 +11,16 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.cache import Cache
 from flowdsl.compiler import ir
 from flowdsl.compiler import memo_findings as findings
 from flowdsl.compiler.argo.pod import pod_text
 from flowdsl.compiler.forms import DIGEST, Absent, File, Form, Gathered, Mounted, Parts, part_names
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.normal import digest, statements
-from flowdsl.compiler.options import applicable, inherited
 from flowdsl.compiler.options.code import is_pinned
 from flowdsl.compiler.plan import INDEX
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Out, Param, children
-from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument
 from flowdsl.step import StepDef
 from flowdsl.trace import Call
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.carry import Carried
     from flowdsl.compiler.plan import CallPlan
     from flowdsl.place import Place
-    from flowdsl.trace import Trace
 
 FORMAT = "1"
 """Stands for how scripts read, call and write: another number where a result could become another one."""
@@ -44,21 +40,6 @@ _LONGEST = 63
 _CAPACITY = 1024 * 1024  # bytes in a ConfigMap. Source: core/v1 ConfigMap
 _ENTRY = 400  # bytes of an entry besides its outputs: its key, the node, two times, quotes
 _MOVING = re.compile(r"(?:[^:@]|:\d+/)*(?::latest)?")
-
-
-def cached_calls(trace: Trace, root: PipelineDef) -> frozenset[int]:
-    """The ids of the calls of steps whose results are kept."""
-    found: list[int] = []
-    for graph in trace.graphs.values():
-        defaults = inherited(graph.owner, root)
-        shared = "cache" in defaults
-        for call in graph.calls:
-            step = call.target
-            if isinstance(step, StepDef) and (shared or "cache" in step.options or "cache" in call.options):
-                options = {**applicable(defaults, step), **step.options, **call.options}
-                if options.get("cache") is True or isinstance(options.get("cache"), Cache):
-                    found.append(id(call))
-    return frozenset(found)
 
 
 def memo(

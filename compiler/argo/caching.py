@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.memo import fixed_part
-
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
     from flowdsl.compiler.argo.origins import Field, Json
@@ -21,6 +19,8 @@ def _memoize(memo: ir.Memo) -> Json:
 
     Source: cacheKeyRegex in workflow/controller/cache/cache.go; `maxAge` is read by time.ParseDuration.
     """
+    from flowdsl.compiler.memo import fixed_part
+
     parts = [f"'{fixed_part(memo)}'", *(_text(one) for one in memo.ingredients if one.port)]
     return {
         "key": f"{{{{=sprig.sha256sum(toJSON([{', '.join(parts)}]))}}}}",

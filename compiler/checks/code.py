@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.compiler import code_findings as findings
-from flowdsl.compiler.memo_findings import NothingToCache
-from flowdsl.compiler.options import STEP_OPTIONS, applicable, inherited, settings
+from flowdsl.compiler.options import INHERITED, STEP_OPTIONS, applicable, inherited, settings
 from flowdsl.compiler.options.code import provides
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.place import Argument
@@ -24,10 +22,15 @@ if TYPE_CHECKING:
 
 def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Diagnostic]:
     """Options of these that mean nothing for a step: Python for a container step, caching of nothing."""
+    if options.keys().isdisjoint(INHERITED):
+        return
+    from flowdsl.compiler.code_findings import PythonOnly
+    from flowdsl.compiler.memo_findings import NothingToCache
+
     if step.kind != "python":
         for name in ("packages", "code"):
             if options.get(name):
-                yield Diagnostic(findings.PythonOnly(name, step.name), Argument(site, name, part="name"))
+                yield Diagnostic(PythonOnly(name, step.name), Argument(site, name, part="name"))
     if options.get("cache") and isinstance(step.signature.returns, t.Nothing):
         yield Diagnostic(NothingToCache(step.name), Argument(site, "cache", part="name"))
 
@@ -35,6 +38,7 @@ def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Dia
 def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnostic | None:
     """What becomes of a finding about a module of the user's own: None if every call of the step has it."""
     from flowdsl.compiler.carry_findings import OwnModule
+    from flowdsl.compiler.code_findings import RelativeImport
 
     if not isinstance(one.finding, OwnModule):
         return one
@@ -43,7 +47,7 @@ def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnos
     for options in _options(step, traces):
         if options.get("code") is None and not provides(_packages(options, step), module, project):
             return one
-    return one._replace(finding=findings.RelativeImport(module)) if module.startswith(".") else None
+    return one._replace(finding=RelativeImport(module)) if module.startswith(".") else None
 
 
 def _options(step: StepDef, traces: Iterable[Trace]) -> Iterator[Mapping[str, Any]]:

@@ -10,19 +10,21 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.cache import Cache
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Settings
 from flowdsl.compiler.options import caching, code, control, environment, pipeline, placement, resources
 from flowdsl.compiler.options.reading import Reader, Wrong
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
+from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Place
 from flowdsl.types import outputs
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
-    from flowdsl.pipeline import PipelineDef
     from flowdsl.step import StepDef
+    from flowdsl.trace import Trace
 
 _READERS: dict[str, Reader] = {
     **environment.READERS,
@@ -141,3 +143,20 @@ def applicable(defaults: Mapping[str, Any], step: StepDef) -> Mapping[str, Any]:
         for name, value in defaults.items()
         if (python or name not in code.READERS) and (keeps or name not in caching.READERS)
     }
+
+
+def cached_calls(trace: Trace, root: PipelineDef) -> frozenset[int]:
+    """The ids of the calls of steps whose results are kept."""
+    found: list[int] = []
+    for graph in trace.graphs.values():
+        defaults = inherited(graph.owner, root)
+        shared = "cache" in defaults
+        for call in graph.calls:
+            step = call.target
+            if not isinstance(step, PipelineDef) and (
+                shared or "cache" in step.options or "cache" in call.options
+            ):
+                options = {**applicable(defaults, step), **step.options, **call.options}
+                if options.get("cache") is True or isinstance(options.get("cache"), Cache):
+                    found.append(id(call))
+    return frozenset(found)

@@ -6,13 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.artifact import Source
-from flowdsl.compiler import code_findings as findings
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Code, Repository
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_dns_subdomain
-from flowdsl.grammar.requirement import normalized, requirement
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
 from flowdsl.volume import Secret, Volume, VolumePath
@@ -36,7 +34,11 @@ def settled(found: Mapping[str, Any]) -> Code:
 
 def doubts(name: str, written: Any) -> Iterator[Wrong]:
     """What can be used as written, and may be something else tomorrow."""
+    from flowdsl.compiler import code_findings as findings
+
     if name == "packages":
+        from flowdsl.grammar.requirement import requirement
+
         for position, text in enumerate(written):
             one = requirement(text)
             if not one.pinned:
@@ -56,6 +58,8 @@ def is_pinned(revision: object) -> bool:
 
 def provides(packages: Sequence[str], module: str, project: str | None) -> bool:
     """Whether one of the packages has a module of the user's project: by its name, or that of the project."""
+    from flowdsl.grammar.requirement import normalized, requirement
+
     wanted = {normalized(name) for name in (module.partition(".")[0], project) if name is not None}
     return any(normalized(requirement(text).name) in wanted for text in packages)
 
@@ -76,6 +80,9 @@ def _packages(name: str, written: object) -> tuple[str, ...]:
 
 
 def _package(text: object, found: dict[str, str], part: str) -> None:
+    from flowdsl.compiler import code_findings as findings
+    from flowdsl.grammar.requirement import normalized, requirement
+
     if is_value(text) or (isinstance(text, str) and TOKEN.search(text)):
         raise Wrong(mistakes.RunTimeOption("packages"), part)
     if not isinstance(text, str):
