@@ -107,7 +107,10 @@ class Lowering:
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
         owner = self._root = root.owner
-        self._defaults[id(owner)] = inherited(owner, owner)
+        shared = inherited(owner, owner)
+        for graph in self.planner.trace.graphs.values():
+            found = inherited(graph.owner, owner)
+            self._defaults[id(graph.owner)] = shared if found == shared else found
         options, _ = pipeline_options(owner.options, functools.partial(_option, owner))
         name = slug(str(options.get("name", owner.name)))
         entry = self.names.name(owner.name, f"pipeline {owner.name}")
@@ -215,7 +218,7 @@ class Lowering:
     def _setting(self, call: Call) -> ir.Settings:
         definition = call.target
         assert isinstance(definition, StepDef)
-        defaults = self._inherited(call)
+        defaults = self._defaults[id(call.graph.owner)]
         key = (id(definition), id(call.options) if call.options else 0, id(defaults))
         known = self._settings.get(key)
         if known is None:
@@ -233,13 +236,7 @@ class Lowering:
 
     def _inherited(self, call: Call) -> dict[str, Any]:
         """What the pipeline of a call says for its steps; where it adds nothing, what the run says."""
-        owner = call.graph.owner
-        known = self._defaults.get(id(owner))
-        if known is None:
-            known = inherited(owner, self._root)
-            shared = self._defaults.setdefault(id(self._root), known)
-            known = self._defaults[id(owner)] = shared if shared == known else known
-        return known
+        return self._defaults[id(call.graph.owner)]
 
     def _said(self, call: Call, option: str) -> Place:
         """Where an option of a call was written: at the call, at its step, or at a pipeline."""

@@ -20,7 +20,7 @@ from flowdsl.compiler.normal import digest, statements
 from flowdsl.compiler.options.code import is_pinned
 from flowdsl.compiler.plan import INDEX
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Out, Param, children
+from flowdsl.expr import Out, Param, RunField, children, leaves
 from flowdsl.place import Argument
 from flowdsl.step import StepDef
 from flowdsl.trace import Call
@@ -195,6 +195,10 @@ def judged(
             elif isinstance(one, File) and not one.digest and not _kept(plan.call, name, cached):
                 why = _reason(plan.call, name)
                 yield Diagnostic(findings.KnownByKey(step.name, name, why), argument)
+    for name, value in plan.call.arguments.items():
+        for leaf in leaves(value):
+            if isinstance(leaf, RunField) and leaf.name != "namespace":
+                yield Diagnostic(findings.RunInKey(step.name, name, leaf.name), plan.call.argument(name))
     yield from _size(plan, place)
 
 

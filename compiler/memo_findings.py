@@ -1,4 +1,4 @@
-"""What can be wrong with caching: FD666 to FD672."""
+"""What can be wrong with caching: FD666 to FD673."""
 
 from __future__ import annotations
 
@@ -90,3 +90,16 @@ class MovingImage(Finding):
     help = "name a version, or the digest: `python:3.12-slim`, `python@sha256:...`"
     step: str
     image: str
+
+
+class RunInKey(Finding):
+    """A cached step that is given what only its run has."""
+
+    code = "FD673"
+    severity = "warning"
+    title = "`{step}` finds no earlier result: `{parameter}` is another value in every run"
+    label = "made of `run.{field}`"
+    help = "give the step what stays the same, or leave `cache` out"
+    step: str
+    parameter: str
+    field: str

@@ -48,8 +48,8 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         _, problems = pipeline_options(found.options, functools.partial(Argument, found.site))
     else:
         _, problems = declared(found)
-        yield from volumes.mounted(found.options)
         yield from unfit(found, found.options, found.site)
+    yield from volumes.mounted(found.options)
     yield from problems
     signature = found.signature
     for name, problem in signature.unreadable:

@@ -40,12 +40,12 @@ def arguments(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def mounted(options: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """The volumes of the option `mounts`."""
+    """The volumes of the options `mounts` and `code`."""
     mounts = options.get("mounts")
-    if not is_value(mounts) and is_dict(mounts):
-        for what in mounts.values():
-            if isinstance(what, (Volume, VolumePath)):
-                yield from volume(what.volume if isinstance(what, VolumePath) else what)
+    given = mounts.values() if not is_value(mounts) and is_dict(mounts) else ()
+    for what in (*given, options.get("code")):
+        if isinstance(what, (Volume, VolumePath)):
+            yield from volume(what.volume if isinstance(what, VolumePath) else what)
 
 
 def volume(found: Volume) -> Iterator[Diagnostic]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from flowdsl import Cache, Git, Volume, choice, command, container, fan_out, minimize, output, pipeline, step, sweep
+from flowdsl import Cache, Git, Volume, choice, command, container, fan_out, minimize, output, pipeline, run, step, sweep
 
 IMAGE = "python:3.12-slim"
 DATA = Volume("datasets")
@@ -49,8 +49,14 @@ def square(number: int) -> int:
     return number * number
 
 
+@step(image=IMAGE, cache=True)
+def label(text: str) -> int:
+    return len(text)
+
+
 @pipeline
 def nightly() -> None:
+    label(f"run {run.name} in {run.namespace}")
     raw = fetch("https://example.com/reviews.txt")
     cleaned = clean(raw, DATA / "extra.txt")
     index(embed(cleaned))

@@ -43,7 +43,7 @@ def notify(rows: int) -> None:
     command("echo", rows)
 
 
-@pipeline
+@pipeline(code=Volume("Data_Sets"))
 def nightly() -> None:
     rows = test(train(3))
     report(rows)
