@@ -63,7 +63,7 @@ def memo(
         found.append(_fixed("command", digest(*words), "the command line"))
         for name, value in template.body.env:
             text = repr(value) if isinstance(value, Secret) else pod_text(value)
-            found.append(_fixed(f"env {name}", text, "the variable of the command"))
+            found.append(_fixed(f"env {name}", f"{name}={text}", "the variable of the command"))
     if caching.salt:
         found.append(_fixed("salt", caching.salt, "cache=Cache(salt=...)"))
     for name, form in forms:
@@ -84,8 +84,14 @@ def completed(template: ir.Template) -> ir.Template:
 
 
 def fixed_part(memo: ir.Memo) -> str:
-    """The digest of all that is known before the run; with the names of what comes in then."""
-    return digest(*(f"{one.name}={one.digest}" for one in memo.ingredients))
+    """The digest of all that is known before the run; with the names of what comes in then.
+
+    What a statement is called is for people: its digest says all.
+    """
+    known = (
+        f"{one.name.partition(' ')[0]}={one.digest}" if one.digest else one.name for one in memo.ingredients
+    )
+    return digest(*known)
 
 
 def _config_map(pipeline: str, template: str) -> str:
@@ -117,7 +123,8 @@ def _environment(settings: ir.Settings) -> Iterator[ir.Ingredient]:
             if name == "env":
                 for variable, text in value:
                     shown = text if isinstance(text, str) else f"Secret {text.name}, key {text.key}"
-                    yield _fixed(f"env {variable}", f"{type(text).__name__} {shown}", f"{variable}={shown}")
+                    whole = f"{type(text).__name__} {variable}={shown}"
+                    yield _fixed(f"env {variable}", whole, f"{variable}={shown}")
             elif name == "packages":
                 for requirement in value:
                     yield _fixed(f"package {requirement}", requirement, "packages=")
@@ -153,11 +160,11 @@ def _given(name: str, form: Form) -> Iterator[ir.Ingredient]:
             )
             yield ir.Ingredient(f"input {name}", None, origin, name, (INDEX, *columns))
         case Parts(_, inner):
-            yield _fixed(f"input {name}", " ".join(part_names(form)), "its parts")
+            yield _fixed(f"input {name}", " ".join((name, *part_names(form))), "its parts")
             for part, one in zip(part_names(form), inner, strict=True):
                 yield from _given(f"{name}-{part}", one)
         case Absent():
-            yield _fixed(f"input {name}", "None", "None")
+            yield _fixed(f"input {name}", f"{name} is None", "None")
         case _:
             yield ir.Ingredient(f"input {name}", None, "its value", name)
 

@@ -23,7 +23,8 @@ def normal(node: ast.AST) -> str:
     `ast.dump` leaves out other fields in each version; here all fields that are empty are left out.
     """
     parts = [type(node).__name__]
-    for name, value in ast.iter_fields(node):
+    for name, given in ast.iter_fields(node):
+        value = _merged(node.values) if name == "values" and isinstance(node, ast.JoinedStr) else given
         if value is None and not isinstance(node, ast.Constant):
             continue
         if value == [] or name in ("kind", "type_comment", "type_ignores"):
@@ -38,6 +39,20 @@ def _value(value: object) -> str:
     if isinstance(value, list):
         return f"[{' '.join(map(_value, cast('list[object]', value)))}]"
     return f"{type(value).__name__}:{value!r}"
+
+
+def _merged(parts: list[ast.expr]) -> list[object]:
+    """The parts of an f-string, texts that follow each other as one: versions of Python part them elsewhere."""
+    found: list[object] = []
+    for part in parts:
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            if found and isinstance(found[-1], str):
+                found[-1] += part.value
+            elif part.value:
+                found.append(part.value)
+        else:
+            found.append(part)
+    return found
 
 
 def statements(text: str) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.compiler import compile_loaded
 from flowdsl.compiler.load import load
+from flowdsl.compiler.normal import digest, statements
 
 SOURCE = """\
 from pathlib import Path
@@ -42,6 +43,24 @@ def train(rows: int, name: str = "x") -> int:
 def main(rows: int = 3) -> None:
     train(rows)
 """
+ODD = '''
+ODD = f"{SCALE!r:>{SCALE + 4}}{{}} a" "b" f"{SCALE}" if SCALE else 1e400 + 2j
+LONG = {**{"a": [1, *(2, 3)]}, "b": (b"x", ..., None, -0.0, True)}
+for WORD in "ab":
+    LONG[WORD] = lambda x, /, *y, z=1, **w: (x, y, z, w)[0:-1:2]
+
+
+class Odd(str):
+    """Odd."""
+
+    @property
+    def odd(self) -> "Odd":
+        global UNUSED
+        with open("x") as a, open("y"):
+            return (yield from (b for b in a)) if not self else Odd(f"{self!s}\\n")
+'''
+#: The same from every Python: it stands in YAML that is compared with the committed file.
+DIGEST = "539768c46840b4d5310a3ff6fc7556c1c366f072231623039a075ccab00fa3dd"
 KEY = re.compile(r"\{\{=sprig\.sha256sum\(toJSON\(\['([0-9a-f]{64})'((?:, [^{}]+)?)\]\)\)\}\}")
 LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -156,6 +175,10 @@ def test_no_formatting_changes_a_key(folder: Path, data: st.DataObject) -> None:
         text += f"{line}{comment}\n"
     text = text.replace("# {{=x}}", "# x")  # what Argo would evaluate is an error of its own
     assert kept(folder, text) == kept(folder, SOURCE)
+
+
+def test_every_python_gives_the_same_digest() -> None:
+    assert digest(*(found for _, found in statements(ODD))) == DIGEST
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
