@@ -66,6 +66,7 @@ def compile_command(
     with_rbac: Annotated[bool, _FLAG] = False,
     cluster: ClusterOption = None,
     argo_version: VersionOption = None,
+    explain_cache: Annotated[bool, _FLAG] = False,
     format: FormatOption = "text",
 ) -> int:
     """Write the Argo YAML of the pipelines in a file.
@@ -87,12 +88,21 @@ def compile_command(
         Without it: a CronWorkflow for a pipeline with a schedule, else a Workflow.
     with_rbac
         Write the accounts, roles and bindings that they need besides.
+    explain_cache
+        Show instead what the keys of cached steps are made of. With --format json as JSON.
     """
     from flowdsl.cli.compiling import Target, compile_file
 
     goal = Target(cluster, argo_version)
     return compile_file(
-        file, output=output, check=check, kind=kind, with_rbac=with_rbac, goal=goal, format=format
+        file,
+        output=output,
+        check=check,
+        kind=kind,
+        with_rbac=with_rbac,
+        goal=goal,
+        format=format,
+        explain=explain_cache,
     )
 
 

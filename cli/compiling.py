@@ -137,8 +137,13 @@ def compile_file(
     with_rbac: bool,
     goal: Target,
     format: Format,
+    explain: bool = False,
 ) -> int:
     """Compile a file to standard output or to `output`; the exit code."""
+    if explain and (output is not None or check):
+        raise Refused(
+            "--explain-cache shows what keys are made of, and writes no YAML: leave out -o and --check"
+        )
     if output is not None:
         refuse_source(output, target)
     judged = judge(target, kind, with_rbac, goal)
@@ -147,6 +152,11 @@ def compile_file(
         return WRONG
     assert judged.compiled is not None
     text = judged.compiled.text
+    if explain:
+        from flowdsl.compiler.explain import explained
+
+        out(explained(judged.compiled.programs, as_json=format == "json"))
+        return DONE
     if check:
         changes = difference(text, output or parted(target)[0].with_suffix(".yaml"))
         out(changes)

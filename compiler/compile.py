@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.load import LoadError, exits, importing, user_traceback
 from flowdsl.compiler.naming import task_names
-from flowdsl.compiler.options import declared
+from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline, PipelineDef
@@ -275,6 +275,7 @@ class _Unit:
         if id(definition) not in self._carried:
             from flowdsl.compiler import mistakes
             from flowdsl.compiler.carry import ModuleSource, carry
+            from flowdsl.compiler.checks.code import provided
             from flowdsl.compiler.checks.definitions import classes
 
             filename = definition.code.co_filename
@@ -287,7 +288,13 @@ class _Unit:
                     self._carried[id(definition)] = None
                     return None
                 module = self._modules[filename] = ModuleSource(file, definition.plain.__globals__)
-            made, found = carry(definition.function, module, classes(definition.signature), definition.site)
+            made, found = carry(
+                definition.function,
+                module,
+                classes(definition.signature),
+                definition.site,
+                lambda one: provided(one, definition, self.traces.values()),
+            )
             self._carried[id(definition)] = made
             self.diagnostics.extend(found)
         return self._carried[id(definition)]
@@ -313,7 +320,8 @@ class _Unit:
 
         if self._descriptions is None:
             self._descriptions = Descriptions(self._declared, self.diagnostics)
-        planner = Planner(self.traces[id(definition)], self._names, self._descriptions)
+        trace = self.traces[id(definition)]
+        planner = Planner(trace, self._names, self._descriptions, cached_calls(trace, definition))
         root = planner.root(definition)
         lowering = Lowering(planner, self.carried, self._declared, self.profile)
         program = lowering.program(root)

@@ -231,3 +231,12 @@ class ArchiveKeyed(Finding):
     help = 'leave it as it is: archive={{"{name}": "none"}}'
     step: str
     name: str
+
+
+class FolderOfRepository(Finding):
+    """A folder of a repository where a file or folder is wanted."""
+
+    code = "FD643"
+    title = "a folder of a repository can only be given as `code=`"
+    label = "Argo fetches the whole repository"
+    help = 'pass Git(...) itself, and take the folder of it in the step: `repository / "src"`'

@@ -32,9 +32,13 @@ class Plain(Node):
 
 
 class File(Node):
-    """A file that Argo hands on (an artifact), or that lies under a key of the artifact repository."""
+    """A file that Argo hands on (an artifact), or that lies under a key of the artifact repository.
+
+    `digest`: the digest of its content goes along, as a parameter.
+    """
 
     keyed: bool
+    digest: bool = False
 
 
 class Mounted(Node):
@@ -55,6 +59,7 @@ class Gathered(Node):
     volumes: tuple[str, ...]
     large: bool = False
     others: tuple[tuple[str, Form], ...] = ()
+    digests: tuple[str, ...] = ()  # those outputs of which the rows have digests
 
 
 class Absent(Node):
@@ -76,12 +81,38 @@ Form = Plain | File | Mounted | Gathered | Absent | Parts
 
 PLAIN = Plain()
 
+DIGEST = "flowdsl-digest-"
+"""How the port begins that holds the digest of a file, before the name of the file's port."""
+
+
+def spelled(form: Form) -> str:
+    """A form as text that names of templates are made of: it must say the same in every version."""
+    match form:
+        case Plain():
+            return "text"
+        case File(keyed, digest):
+            return ("key" if keyed else "file") + ("+digest" if digest else "")
+        case Mounted(volumes):
+            return f"path on {','.join(volumes)}"
+        case Absent():
+            return "none"
+        case Parts(names, forms, choice):
+            inner = zip(names or [""] * len(forms), forms, strict=True)
+            word = "first" if choice else "parts"
+            return f"{word}({' '.join(f'{name}:{spelled(one)}' for name, one in inner)})"
+        case Gathered(item, folders, volumes, large, others, digests):
+            more = [f"{name}:{spelled(one)}" for name, one in others]
+            marks = [*(f"{name}/" for name in folders), *(f"on {name}" for name in volumes), *more]
+            marks += [*(f"{name}+digest" for name in digests), *(["large"] if large else [])]
+            return f"rows({t.spell(item)} {' '.join(marks)})"
+
 
 def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
     """The ports of a parameter in a form: their names and kinds."""
     match form:
-        case File(keyed):
-            return [(name, "key" if keyed else "artifact")]
+        case File(keyed, digest):
+            found: list[tuple[str, Kind]] = [(name, "key" if keyed else "artifact")]
+            return [*found, (DIGEST + name, "parameter")] if digest else found
         case Gathered(_, folders, _, large):
             rows: Kind = "text" if large else "parameter"
             return [(name, rows), *((f"{name}-{folder}", "key") for folder in folders)]
@@ -158,6 +189,8 @@ def port_types(form: Form, kind: t.Type) -> list[t.Type]:
     match form:
         case Plain():
             return [kind]
+        case File(_, True):
+            return [t.TEXT, t.TEXT]
         case Gathered(_, folders):
             return [t.JSON, *(t.TEXT for _ in folders)]
         case Absent():
@@ -186,8 +219,28 @@ def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
             return []
         case Plain():
             return [Param(name, kind)]
+        case File(_, True):
+            return [Param(name, t.TEXT), Param(DIGEST + name, t.TEXT)]
         case _:
             return [Param(name, t.TEXT)]
+
+
+def undigested(form: Form, values: list[Expr]) -> tuple[Form, list[Expr]]:
+    """A form and its values without the digests of files."""
+    match form:
+        case File(_, True):
+            return form.changed(digest=False), values[:1]
+        case Parts(_, forms):
+            found: list[tuple[Form, list[Expr]]] = []
+            for inner in forms:
+                count = len(ports("", inner))
+                found.append(undigested(inner, values[:count]))
+                values = values[count:]
+            return form.changed(forms=tuple(one for one, _ in found)), [v for _, some in found for v in some]
+        case Gathered():
+            return form.changed(digests=()), values
+        case _:
+            return form, values
 
 
 def part_types(kind: t.Type, form: Parts) -> list[t.Type]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flowdsl.expr import Expr
+    from flowdsl.expr import Expr, Stored
     from flowdsl.place import Place
     from flowdsl.types import Type
     from flowdsl.volume import Config, Mountable, Secret, Volume
@@ -62,6 +62,7 @@ class Output(NamedTuple):
     optional: bool = False
     origin: Origin = "file"
     archive: str | int | None = None  # how a file is packed; a number is a level of compression
+    kept: bool = False  # not deleted with the run that made it
 
 
 class Store(NamedTuple):
@@ -178,6 +179,10 @@ class Companion(NamedTuple):
     mirror: bool = False
     place: Place | None = None
 
+    def __repr__(self) -> str:
+        # Where it was written makes no difference.
+        return f"Companion{tuple(self)[:-1]!r}"
+
 
 class Companions(NamedTuple):
     """The containers beside that of a step: before it, and at the same time."""
@@ -244,6 +249,25 @@ class Patch(NamedTuple):
     place: Place
 
 
+class Code(NamedTuple):
+    """What Python code a step finds besides its own: packages to install, and modules in a folder.
+
+    `folder` is where in the repository, or on the volume, the modules lie.
+    """
+
+    packages: tuple[str, ...] = ()
+    repository: Stored | None = None
+    volume: Volume | None = None
+    folder: str = ""
+
+
+class Caching(NamedTuple):
+    """Whether results may come from an earlier run: how old they may be (None: they may not), and a salt."""
+
+    max_age: str | None = None
+    salt: str = ""
+
+
 class Settings(NamedTuple):
     """What the options of a step come to, one field for each concern."""
 
@@ -258,6 +282,8 @@ class Settings(NamedTuple):
     library: Library = Library()
     files: Files = Files()
     identity: Identity = Identity()
+    code: Code = Code()
+    caching: Caching = Caching()
 
 
 class Pod(NamedTuple):
@@ -360,6 +386,27 @@ class Graph(NamedTuple):
 Leaf = Pod | Resource | Suspend | Http | Reference
 
 
+class Ingredient(NamedTuple):
+    """One part of the key of a result: what it is, its digest (None: known when it runs), where it comes from.
+
+    At run time it is the text of the input `port`; of rows of a loop, those `columns`.
+    """
+
+    name: str
+    digest: str | None
+    origin: str
+    port: str = ""
+    columns: tuple[str, ...] = ()
+
+
+class Memo(NamedTuple):
+    """Where results of a template are kept, how old they may be, and what makes up their key."""
+
+    cache: str
+    max_age: str
+    ingredients: tuple[Ingredient, ...]
+
+
 class Template(NamedTuple):
     """What a task runs: a leaf, or a graph; `places` says by option where it was written."""
 
@@ -371,6 +418,7 @@ class Template(NamedTuple):
     places: Mapping[str, Place] = {}
     settings: Settings = Settings()
     patches: tuple[Patch, ...] = ()
+    memo: Memo | None = None
 
 
 class Program(NamedTuple):

@@ -19,6 +19,7 @@ from flowdsl.compiler.data_findings import ArchiveKeyed
 from flowdsl.compiler.ends import musts, parameters_of
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
+    DIGEST,
     PLAIN,
     Carried,
     Form,
@@ -28,18 +29,21 @@ from flowdsl.compiler.forms import (
     port_types,
     ports,
     reader,
+    spelled,
+    undigested,
     variable,
     volumes,
 )
 from flowdsl.compiler.leaves import BODIES, Asked, outputs, questions, refused
 from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import KINDS as OPTIONS
-from flowdsl.compiler.options import patch, pipeline_options, settings
+from flowdsl.compiler.options import applicable, inherited, patch, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.plan import CHECKPOINT, STATUS, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import CHECKPOINTS, IN, OUT, STORE, Writer, layout
 from flowdsl.compiler.script import script
+from flowdsl.compiler.script_prepare import CODE, PACKAGES, prepared
 from flowdsl.compiler.volumes import claims, environments, local
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
@@ -67,7 +71,7 @@ from flowdsl.step import StepDef
 from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from flowdsl.compiler.carry import Carried as Source
     from flowdsl.compiler.options import Declared
@@ -83,6 +87,7 @@ class _Leaf:
 
     __slots__ = (
         "always",
+        "cached",
         "counted",
         "forms",
         "looped",
@@ -104,6 +109,7 @@ class _Leaf:
         self.name = ""
         self.plans: list[CallPlan] = []
         self.placed: set[str] = set()
+        self.cached = False
         self.looped = False  # hands on the number of the item
         self.counted = False  # takes it
         self.always = True  # from every call
@@ -133,10 +139,16 @@ class Lowering:
         self._graphs: dict[int, str] = {}
         self._loops: set[str] = set()
         self._settings: dict[Any, ir.Settings] = {}
+        self._defaults: dict[int, dict[str, Any]] = {}
+        self._pods: dict[str, _Leaf] = {}
 
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
         self.owner = owner = root.owner
+        shared = inherited(owner, owner)
+        for graph in self.planner.trace.graphs.values():
+            found = inherited(graph.owner, owner)
+            self._defaults[id(graph.owner)] = shared if found == shared else found
         options, _ = pipeline_options(owner.options, functools.partial(_option, owner))
         name = slug(str(options.get("name", owner.name)))
         entry = self.names.name(owner.name, f"pipeline {owner.name}")
@@ -161,6 +173,8 @@ class Lowering:
                     artifacts.append((one.name, one.value))
                 else:
                     parameters.append((one.name, text_of(one.value, one.type)))
+        if self.planner.cached:
+            self._cache(name)
         # Graphs as they are met, then the steps as they are defined: a call more moves no template.
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in self.templates if not isinstance(one.body, ir.Graph)]
@@ -181,6 +195,23 @@ class Lowering:
             leave,
         )
 
+    def _cache(self, pipeline: str) -> None:
+        """Say under which keys results are kept, and write the scripts, which hand on digests that a key needs."""
+        from flowdsl.compiler.memo import completed, memo, pruned
+
+        made: list[ir.Template] = []
+        for one in self.templates:
+            leaf = self._pods.get(one.name)
+            source = self.carried(leaf.step) if leaf is not None else None
+            found = memo(pipeline, one, leaf.step, leaf.forms, source) if leaf is not None else None
+            made.append(one._replace(memo=found))
+        self.templates = [completed(one) for one in pruned(made)]
+        for position, one in enumerate(self.templates):
+            leaf = self._pods.get(one.name)
+            if leaf is not None and leaf.step.kind == "python" and isinstance(one.body, ir.Pod):
+                script = self._source(leaf, one.settings, {out.name for out in one.outputs})
+                self.templates[position] = one._replace(body=one.body._replace(source=script))
+
     # --- names -------------------------------------------------------------------------------------
 
     def _reserve(self, roots: list[GraphPlan]) -> None:
@@ -199,7 +230,9 @@ class Lowering:
                     leaf.counted |= counted
                     leaf.always &= counted
         for leaf in sorted(self._leaves.values(), key=lambda leaf: leaf.options != ""):
-            difference = f"step {leaf.step.plain.__qualname__} {(leaf.options, leaf.forms)}{leaf.store or ''}"
+            forms = " ".join(f"{name}:{spelled(form)}" for name, form in leaf.forms)
+            store = leaf.store or ""
+            difference = f"step {leaf.step.plain.__qualname__} {leaf.options} {forms}{store}"
             leaf.name = self.names.name(leaf.step.name, difference)
 
     def _met(self, plan: GraphPlan) -> list[GraphPlan]:
@@ -211,9 +244,20 @@ class Lowering:
                 leaf = self._leaf(call)
                 leaf.plans.append(call)
                 leaf.placed |= call.placed
+                if id(call.call) in self.planner.cached:
+                    from flowdsl.compiler.memo import judged
+
+                    leaf.cached = True
+                    place = self._said(call.call, "cache")
+                    found = judged(call, self._setting(call.call), leaf.forms, self.planner.cached, place)
+                    self.diagnostics.extend(one for one in found if one not in self.diagnostics)
+                    leaf.placed |= {
+                        out.name for out in t.outputs(target.signature.returns) if t.holds_file(out.type)
+                    }
             elif sub is not None and id(sub) not in self._graphs:
                 own = f"{sub.own.spelled}{sub.store or ''}"
-                difference = f"pipeline {target.name} {sub.forms} {sub.looped}{own}"
+                forms = " ".join(f"{name}:{spelled(form)}" for name, form in sub.forms.items())
+                difference = f"pipeline {target.name} {forms} {sub.looped}{own}"
                 self._graphs[id(sub)] = self.names.name(target.name, difference)
                 graphs += self._met(sub)
         return graphs
@@ -226,8 +270,11 @@ class Lowering:
             assert isinstance(step, StepDef)
             given = plan.inner if call.may_fail or call.loop is not None else plan.arguments
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
+            if self.planner.cached and id(call) not in self.planner.cached:
+                forms = tuple([(name, undigested(form, [])[0]) for name, form in forms])
             options = patch.own(call)
-            if call.options and (asked := self._setting(call)) != self.declared(step)[0]:
+            changed = call.options or self._inherited(call) is not self._defaults[id(self.owner)]
+            if changed and (asked := self._setting(call)) != self.declared(step)[0]:
                 options += _spelled(asked)
             key = id(step), options, forms, plan.store
             known = self._leaves.get(key)
@@ -239,13 +286,14 @@ class Lowering:
     def _setting(self, call: Call) -> ir.Settings:
         definition = call.target
         assert isinstance(definition, StepDef)
-        key = (id(definition), id(call.options) if call.options else 0)
+        defaults = self._defaults[id(call.graph.owner)]
+        key = (id(definition), id(call.options) if call.options else 0, id(defaults))
         known = self._settings.get(key)
         if known is None:
             # What is wrong with them was said by the checks.
             known, _ = self.declared(definition)
-            if call.options:
-                merged = {**definition.options, **call.options}
+            if call.options or defaults:
+                merged = {**applicable(defaults, definition), **definition.options, **call.options}
                 place = functools.partial(Argument, call.site)
                 kind = definition.kind
                 known, _ = settings(merged, place, tuple(OPTIONS[kind]), kind, self.profile)
@@ -254,7 +302,22 @@ class Lowering:
                 for volume in environment.volumes:
                     if isinstance(volume, Volume):
                         self.planner.volume(volume)
+            if known.code.volume is not None:
+                self.planner.volume(known.code.volume)
         return known
+
+    def _inherited(self, call: Call) -> dict[str, Any]:
+        """What the pipeline of a call says for its steps; where it adds nothing, what the run says."""
+        return self._defaults[id(call.graph.owner)]
+
+    def _said(self, call: Call, option: str) -> Place:
+        """Where an option of a call was written: at the call, at its step, or at a pipeline."""
+        if option in call.options and call.override is not None:
+            return Argument(call.override, option)
+        for definition in (call.target, call.graph.owner):
+            if option in definition.options:
+                return _option(definition, option)
+        return _option(self.owner, option)
 
     # --- graphs ------------------------------------------------------------------------------------
 
@@ -294,7 +357,7 @@ class Lowering:
                 optional = isinstance(value.type, t.Maybe)
                 found.append(ir.Output(port, "artifact", None, value, optional=optional))
             else:
-                if not plan.root and _may_fail(value):
+                if not plan.root and not port.startswith(DIGEST) and _may_fail(value):
                     finding = mistakes.ReturnsComputed(plan.owner.name)
                     place = Definition(plan.owner.code, "return")
                     self.diagnostics.append(Diagnostic(finding, place))
@@ -528,6 +591,11 @@ class Lowering:
         variable = self.planner.descriptions.variable(definition)
         archive = self._archive(plan, leaf, setting)
         outs = [] if variable else [self._output(out, leaf, archive) for out in t.outputs(signature.returns)]
+        if self.planner.cached:
+            self._pods[name] = leaf
+            if definition.kind == "python" and leaf.store is None:
+                files = [DIGEST + out.name for out in t.outputs(signature.returns) if t.holds_file(out.type)]
+                outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in files)
         if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
         body: ir.Leaf
@@ -539,12 +607,8 @@ class Lowering:
             ins.extend(questions(definition))
         else:
             body = self._container(leaf, setting, kinds)
-        places = {
-            option: Argument(plan.call.override, option)
-            if option in plan.call.options and plan.call.override is not None
-            else _option(definition, option)
-            for option in (*definition.options, *plan.call.options)
-        }
+        given = (*definition.options, *plan.call.options, *self._inherited(plan.call))
+        places = {option: self._said(plan.call, option) for option in given}
         place = Definition(code)
         patches = patch.of_template(plan.call)
         self.templates.append(
@@ -565,12 +629,13 @@ class Lowering:
             mounts.append(self._checkpoint(leaf, leaf.plans[0].call))
         if leaf.store is not None:
             mounts.append(placing.mount(leaf.store, leaf.counted))
+        mounts.extend(_code_mounts(setting.code))
         if definition.kind == "container":
             command, env, source = self._command(leaf)
         else:
             command = (Const("python3", t.TEXT),)
             env = _variables(leaf.forms, kinds)
-            source = self._source(leaf, kinds)
+            source = self._source(leaf, setting, ()) if not self.planner.cached else ""
         settled: tuple[tuple[str, Any], ...] = tuple(
             (key, Const(value, t.TEXT) if isinstance(value, str) else value)
             for key, value in setting.environment.env
@@ -581,7 +646,7 @@ class Lowering:
             (*env, *settled),
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
             definition.kind == "container" and self._writes(leaf),
-            local(setting),
+            (*local(setting), *([ir.PodVolume(INSTALLED, "scratch")] if setting.code.packages else [])),
         )
 
     def _checkpoint(self, leaf: _Leaf, call: Call) -> ir.Mount:
@@ -629,19 +694,30 @@ class Lowering:
             packed = archive.get(out.name, archive.get(""))
             return ir.Output(out.name, "artifact", path, optional=optional, archive=packed)
         optional |= leaf.step.kind == "python"
-        return ir.Output(out.name, "key", path, placing.key(out.name, leaf.counted), optional=optional)
+        key = placing.key(out.name, leaf.counted, leaf.cached)
+        return ir.Output(out.name, "key", path, key, optional=optional, kept=leaf.cached)
 
-    def _source(self, leaf: _Leaf, kinds: dict[str, t.Type]) -> str:
-        carried = self.carried(leaf.step)
+    def _source(self, leaf: _Leaf, setting: ir.Settings, outputs: Collection[str]) -> str:
+        """The script of a step; it writes those digests of files that are among the outputs."""
+        definition = leaf.step
+        carried = self.carried(definition)
         if carried is None:
             return ""
+        kinds = {p.name: p.type for p in definition.signature.parameters}
         readers = [(name, reader(name, form, kinds[name])) for name, form in leaf.forms]
         writers = [
-            Writer(out.name, out.attribute, out.type, path, path.startswith(STORE))
+            Writer(
+                out.name,
+                out.attribute,
+                out.type,
+                path,
+                path.startswith(STORE),
+                f"{OUT}/{DIGEST}{out.name}" if DIGEST + out.name in outputs else "",
+            )
             for out, path in _paths(leaf).items()
-            if not serves(leaf.step)
+            if not serves(definition)
         ]
-        return script(carried, readers, writers)
+        return prepared(script(carried, readers, writers), definition.name, setting.code)
 
     def _command(self, leaf: _Leaf) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...], str | None]:
         said = self.planner.descriptions(leaf.step)
@@ -685,9 +761,21 @@ def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) ->
             continue
         types = dict(zip((port for port, _ in ports(name, form)), port_types(form, kinds[name]), strict=True))
         for port, kind in ports(name, form):
-            if kind == "parameter":
+            if kind == "parameter" and not port.startswith(DIGEST):
                 found.append((variable(port), Param(port, types[port])))
     return tuple(found)
+
+
+INSTALLED = "flowdsl-packages"
+"""The volume that the packages of a step are installed into."""
+
+
+def _code_mounts(code: ir.Code) -> list[ir.Mount]:
+    """Where a step finds its own modules, and the folder that its packages are installed into."""
+    found = [ir.Mount(INSTALLED, PACKAGES)] if code.packages else []
+    if code.volume is not None:
+        found.append(ir.Mount(code.volume.name, CODE, code.folder or None, True))
+    return found
 
 
 def _hidden(at: bool, index: bool, default: str | None = None) -> list[ir.Input]:

@@ -29,9 +29,13 @@ def _index(counted: bool) -> tuple[Expr, ...]:
     return (Param(INDEX, t.TEXT),) if counted else ()
 
 
-def key(output: str, counted: bool) -> Join:
-    """The key of the file of an output."""
-    return Join((*_TASK, f"/{output}", *_index(counted)))
+def key(output: str, counted: bool, cached: bool = False) -> Join:
+    """The key of the file of an output.
+
+    What a cache knows must not be written over by a run of the same name: its key begins with the run's uid.
+    """
+    head = ("flowdsl-cache/", RunField("uid"), *_TASK[1:]) if cached else _TASK
+    return Join((*head, f"/{output}", *_index(counted)))
 
 
 def folder(store: Store, counted: bool) -> Join:

@@ -16,6 +16,7 @@ from flowdsl.compiler.data_findings import SameVolume, SourceChoice, SourceHande
 from flowdsl.compiler.encode import encode, field, placeholder
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import (
+    DIGEST,
     PLAIN,
     Absent,
     Carried,
@@ -28,6 +29,7 @@ from flowdsl.compiler.forms import (
     inside,
     part_types,
     ports,
+    undigested,
     volumes,
 )
 from flowdsl.compiler.options.store import nearest
@@ -185,11 +187,16 @@ class Planner:
     """Plans a root pipeline and every graph it calls."""
 
     def __init__(
-        self, trace: Trace, names: Callable[[Graph], dict[int, str]], descriptions: Descriptions
+        self,
+        trace: Trace,
+        names: Callable[[Graph], dict[int, str]],
+        descriptions: Descriptions,
+        cached: frozenset[int] = frozenset(),
     ) -> None:
         self.trace = trace
         self.names = names
         self.descriptions = descriptions
+        self.cached = cached  # the ids of calls whose results are kept: with one, files have digests
         self.diagnostics: list[Diagnostic] = []
         self.plans: dict[tuple[Any, ...], GraphPlan] = {}
         self.volumes: dict[str, Volume] = {}
@@ -482,6 +489,8 @@ class _Graph:
         plan.inner[INDEX] = Carried(PLAIN, [Join(("/", number))], t.TEXT)
         carried = self.carry(column, t.Sequence(kind), plan.call, crossing=True)
         form, values, _ = carried
+        if isinstance(form, Parts):
+            form, values = undigested(form, values)
         texts = t.Sequence(t.TEXT)
         if isinstance(form, Parts):
             one = common(form.forms)
@@ -515,9 +524,12 @@ class _Graph:
                 one = others[out.name]
                 cells += _cells(Cell(rows, number, out.name, out.type), one)
             else:
-                file: Form = File(True) if out.name in form.folders else Mounted(form.volumes)
+                digest = out.name in form.digests
+                file: Form = File(True, digest) if out.name in form.folders else Mounted(form.volumes)
                 one = file if t.holds_file(out.type) else PLAIN
                 cells.append(Cell(rows, number, out.name, out.type))
+                if digest:
+                    cells.append(Cell(rows, number, DIGEST + out.name, t.TEXT))
             forms.append(one)
         if not isinstance(form.item, (t.Record, t.Fixed)):
             return Carried(forms[0], cells, kind)
@@ -574,6 +586,8 @@ class _Graph:
                 output = str(expr.key) if isinstance(expr.of, Get) else "return"
                 form = self._made(self.plan.by_call[id(task)], output)
                 cell = self.resolve(expr, region)
+                if isinstance(form, File) and form.digest and isinstance(cell, Cell):
+                    return form, [cell, cell.changed(name=DIGEST + output, type=t.TEXT)]
                 return form, _cells(cell, form) if isinstance(cell, Cell) else [cell]
             case Const():  # an empty list or dict of files
                 return Parts((), ()), []
@@ -627,7 +641,15 @@ class _Graph:
             self.planner.diagnostics.append(Diagnostic(finding, maker.call.site))
             return File(True)
         maker.placed.add(name)
-        return File(True) if maker.store is None else Mounted((maker.store.volume,))
+        if maker.store is not None:
+            return Mounted((maker.store.volume,))
+        return File(True, self._digested(maker))
+
+    def _digested(self, maker: CallPlan) -> bool:
+        """Whether a step hands on the digests of its files: where some step is cached, if it is one of Python."""
+        target = maker.call.target
+        python = not isinstance(target, PipelineDef) and target.kind == "python"
+        return bool(self.planner.cached) and python and not maker.large and maker.store is None
 
     def _file(
         self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
@@ -635,7 +657,13 @@ class _Graph:
         maker = self.plan.by_call[id(task)]
         straight = not crossing and task.region is None and not task.may_fail
         if maker.sub is None and maker.store is None and straight:
-            return File(False), [self._out(task, name, expr.type)]
+            target = task.target
+            foreign = not isinstance(target, PipelineDef) and target.kind == "template"
+            if foreign or not self.planner.cached:
+                return File(False), [self._out(task, name, expr.type)]
+            if self._digested(maker):
+                found: list[Expr] = [Out(maker.name, one, expr.type) for one in (name, DIGEST + name)]
+                return File(False, True), found
         form = self._made(maker, name)
         if form == File(False):  # a file that the pipeline was given
             if task.region is not None:
@@ -649,11 +677,14 @@ class _Graph:
         folders: list[str] = []
         mounted: list[str] = []
         others: list[tuple[str, Form]] = []
+        digests: list[str] = []
         for out in t.outputs(rows.item):
             form = self._made(maker, out.name) if t.holds_file(out.type) else self._returned(maker, out.name)
             mounted.extend(volumes(form))
             if isinstance(form, File):
                 folders.append(out.name)
+                if isinstance(form, File) and form.digest:
+                    digests.append(out.name)
             elif isinstance(form, (Gathered, Parts)):
                 others.append((out.name, form))
                 if any(how in ("key", "artifact") for _, how in ports(out.name, form)):
@@ -664,12 +695,13 @@ class _Graph:
             at, name = self._folder(maker, folder)
             tail: tuple[str | Expr, ...] = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
             values.append(Join((RunField("name"), "/", *self.plan.place(maker), f"{at}/{name}", *tail)))
-        form = Gathered(rows.item, tuple(folders), tuple(dict.fromkeys(mounted)), maker.large, tuple(others))
+        names = tuple(dict.fromkeys(mounted))
+        form = Gathered(rows.item, tuple(folders), names, maker.large, tuple(others), tuple(digests))
         return form, values
 
     def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
         """Where below its place a call keeps the files of an output: the tasks inside, and their output."""
-        at = ""
+        at, place = "", maker.call.site
         while maker.sub is not None:
             value = maker.sub.results[name].values[0]
             inner = [plan for plan in maker.sub.calls if isinstance(value, Out) and plan.name == value.task]
@@ -680,11 +712,15 @@ class _Graph:
             assert isinstance(value, Out)
             maker, name = inner[0], value.name
             at += f".{maker.name}"
+        if id(maker.call) in self.planner.cached:
+            from flowdsl.compiler.memo_findings import GatheredCache
+
+            self.planner.diagnostics.append(Diagnostic(GatheredCache(maker.call.target.name), place))
         return at, name
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
         written, choices = choices, flat(choices)
-        carried = [self._carry(choice, kind, call, branched(choice)) for choice in choices]
+        carried = [undigested(*self._carry(choice, kind, call, branched(choice))) for choice in choices]
         there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
         if len(there) < len(choices):
             choices, carried = tuple(choices[at] for at in there), [carried[at] for at in there]
@@ -692,7 +728,7 @@ class _Graph:
             return carried[0] if carried else (Absent(), [])
         if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
             return self._first(written, kind, call, carried)
-        carried = [self._carry(choice, kind, call, True) for choice in choices]
+        carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
         form = carried[0][0]
         if isinstance(form, Mounted):
             names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
@@ -783,7 +819,7 @@ class _Graph:
             case Get(of, key, kind):
                 if (found := field_of(expr)) is not None:
                     carried = self._parameter(*found, kind)
-                    if carried is not None and len(carried[1]) == 1:
+                    if carried is not None and (len(carried[1]) == 1 or isinstance(carried[0], File)):
                         return carried[1][0]
                 return Get(self.resolve(of, region), key, kind)
             case Many(items, names, kind):

@@ -113,7 +113,8 @@ class Writer(Node):
     """One output of a step: written to `path` as `layout` says of its type.
 
     `attribute` is the field of the result (a name or a position), None when the result is the value.
-    `kept`: what an earlier attempt of the step wrote may still be there.
+    `kept`: what an earlier attempt of the step wrote may still be there. `digest` is where the digest of a file
+    goes, if it is wanted.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Writer(Node):
     type: Type
     path: str | FromEnvPath
     kept: bool = False
+    digest: str = ""
 
 
 Layout = Literal["text", "json", "file", "list", "dict", "bundle"]

@@ -330,10 +330,11 @@ class _Ending:
             case "file":
                 store = self._part("copy")
         line = self._checked(f"output {writer.name}", kind, self._part("save"), path, store, value)
+        lines = [line]
         if form == "file" and isinstance(kind, t.Maybe):
             gone = ["else:", f"    {self._part('discard', path)}"] if writer.kept else []
-            return [f"if {value} is not None:", f"    {line}", *gone]
-        return [line]
+            lines = [f"if {value} is not None:", f"    {line}", *gone]
+        return [*lines, self._part("fingerprint", path, quote(writer.digest))] if writer.digest else lines
 
     def _encode(self, kind: t.Type) -> str:
         """A function from a value of the type to the text of a parameter."""

@@ -56,7 +56,7 @@ def inlined(program: ir.Program) -> tuple[ir.Program, frozenset[str]]:
     pods = {
         one.name: one.inputs
         for one in program.templates
-        if not isinstance(one.body, (ir.Graph, ir.Reference))
+        if not isinstance(one.body, (ir.Graph, ir.Reference)) and not one.memo
     }
     alone = [name for name in once if name in pods and _alone(users[name][0][0], names)]
     chosen = frozenset(alone[-excess:])

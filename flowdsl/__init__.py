@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flowdsl.artifact import GCS, S3, Azure, Git, Http, Raw
+from flowdsl.cache import Cache
 from flowdsl.companion import InitContainer, Ready, Sidecar
 from flowdsl.control import either, otherwise, unless, when
 from flowdsl.ending import Ended, on_exit, on_failure
@@ -32,6 +33,7 @@ __all__ = [
     "GPU",
     "S3",
     "Azure",
+    "Cache",
     "Config",
     "Ended",
     "Git",

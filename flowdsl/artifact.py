@@ -31,7 +31,7 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
     "Http": ("url",),
     "Raw": ("text",),
 }
-_FOLDERS = ("S3", "GCS", "Azure")
+_FOLDERS = ("S3", "GCS", "Azure", "Git")
 
 
 class Artifact:
@@ -60,7 +60,7 @@ class Artifact:
             return NotImplemented
         from flowdsl.volume import joined
 
-        first = TEXTS[self.kind][0]
+        first = "folder" if self.kind == "Git" else TEXTS[self.kind][0]
         return Artifact(self.kind, self.site, {**self.words, first: joined(str(self.words[first]), path)})
 
     def __fspath__(self) -> str:
@@ -161,7 +161,7 @@ def Git(  # noqa: N802 -- as S3
     """A folder with a checkout of a repository at a revision: a commit, a tag or a branch.
 
     `branch`: only that one is fetched. `depth`: how many commits are. `insecure`: the certificate or the key of
-    the host is not checked.
+    the host is not checked. `Git(...) / "src"` is a folder of it, for `code=`.
     """
     words = {
         "url": url,
@@ -173,6 +173,7 @@ def Git(  # noqa: N802 -- as S3
         "username": username,
         "password": password,
         "insecure": insecure,
+        "folder": "",
     }
     return cast(Path, Artifact("Git", here(), words))
 

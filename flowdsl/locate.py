@@ -233,7 +233,10 @@ def _entry(value: ast.expr, name: str | int) -> tuple[Piece | None, ast.expr] | 
         for keyword in value.keywords:
             if keyword.arg == name:
                 return Piece(_extent(keyword), _WORD), keyword.value
-    if isinstance(value, (ast.List, ast.Tuple)) and isinstance(name, int):
+    if isinstance(value, ast.BinOp):
+        return _entry(value.left, name)  # a folder of something: `Git(...) / "src"`
+    if isinstance(value, (ast.List, ast.Tuple)) and str(name).isdigit():
+        name = int(name)
         starred = any(isinstance(one, ast.Starred) for one in value.elts)
         return (None, value.elts[name]) if name < len(value.elts) and not starred else None
     return None

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from flowdsl.artifact import Archive
+    from flowdsl.cache import Cache
     from flowdsl.companion import InitContainer, Ready, Sidecar
     from flowdsl.gpu import GPU
     from flowdsl.retry import Mutex, Retry, Semaphore
@@ -102,6 +103,19 @@ class PatchOptions(TypedDict, total=False):
     argo: Mapping[str, object]
 
 
+class CodeOptions(TypedDict, total=False):
+    """What Python code a step finds besides its own; of a pipeline, what its steps find."""
+
+    packages: Sequence[str]
+    code: Path | Volume | None
+
+
+class CacheOptions(TypedDict, total=False):
+    """Whether the results of a step may come from an earlier run; of a pipeline, those of its steps."""
+
+    cache: bool | Cache
+
+
 class StepOptions(
     EnvironmentOptions,
     ResourceOptions,
@@ -112,6 +126,8 @@ class StepOptions(
     FileOptions,
     IdentityOptions,
     PatchOptions,
+    CodeOptions,
+    CacheOptions,
     total=False,
 ):
     """What a step may say about where and how it runs; every word is optional."""
@@ -179,7 +195,9 @@ class RunOptions(TypedDict, total=False):
     archive_logs: bool
 
 
-class PipelineOptions(StoreOptions, ScheduleOptions, RunOptions, PatchOptions, total=False):
+class PipelineOptions(
+    StoreOptions, CodeOptions, CacheOptions, ScheduleOptions, RunOptions, PatchOptions, total=False
+):
     """What a pipeline may say about the run as a whole; every word is optional."""
 
     name: str

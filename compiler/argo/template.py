@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo import bodies, companions, control, daemon, identity, placement
+from flowdsl.compiler.argo import bodies, caching, code, companions, control, daemon, identity, placement
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.patch import TASK, TEMPLATE
 from flowdsl.compiler.argo.pod import OUTPUTS, container
@@ -56,6 +56,7 @@ class Writer:
             self.origins.note(found, name, template.place)
         if template.inputs:
             found["inputs"] = self._inputs(template.inputs)
+        code.add_repository(found, template, self.origins)
         if template.outputs:
             found["outputs"] = self._outputs(template.outputs, isinstance(body, ir.Graph))
         if isinstance(body, ir.Graph):
@@ -71,6 +72,7 @@ class Writer:
         self.origins.write(found, placement.fields(settings.placement, template.name), template)
         self.origins.write(found, control.fields(settings.control, spot=settings.placement.spot), template)
         self.origins.write(found, daemon.fields(settings.daemon), template)
+        self.origins.write(found, caching.fields(template.memo), template)
         identity.write(found, template, self.origins)
         if not isinstance(body, ir.Pod):
             key, found_body = bodies.body(template, self.origins)
@@ -122,6 +124,8 @@ class Writer:
                 key = text_of(one.value, t.TEXT)
                 parameters.append({"name": one.name, "value": key})
                 stored: Json = {"path": one.path, "archive": {"none": {}}, "s3": {"key": key}}
+                if one.kept:
+                    stored["artifactGC"] = {"strategy": "Never"}  # a later run may find it in its cache
                 artifacts.append({"name": one.name, **stored, **_optional(one.optional)})
             else:
                 parameters.append({"name": one.name, **_parameter_source(one, graph)})

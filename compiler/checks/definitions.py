@@ -9,6 +9,7 @@ from flowdsl import mistakes as language
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks import kinds, volumes
+from flowdsl.compiler.checks.code import unfit
 from flowdsl.compiler.checks.sources import packed
 from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.compiler.options import KINDS as OPTIONS
@@ -55,6 +56,7 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
     else:
         made, problems = declared(found)
         yield from packed(found, made.files, functools.partial(Argument, found.site))
+        yield from unfit(found, found.options, found.site)
     yield from volumes.mounted(found.options, functools.partial(Argument, found.site))
     yield from problems
     signature = found.signature
@@ -154,6 +156,7 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             yield from volumes.mounted(call.options, place)
             yield from volumes.unstored(call.target, call.options, place)
             yield from packed(call.target, made.files, place)
+            yield from unfit(call.target, call.options, site)
             if kind == "approve" and "duration" in call.options:
                 yield from kinds.unanswered(call.target, Argument(site, "duration"))
 

@@ -10,6 +10,7 @@ from flowdsl.compiler import mistakes
 from flowdsl.compiler.carry_text import loses_dollar
 from flowdsl.compiler.data_findings import (
     ArchiveOutput,
+    FolderOfRepository,
     HalfLogin,
     LostDollar,
     NoBucket,
@@ -74,7 +75,7 @@ def _word(found: Artifact, word: str, value: object) -> Finding | None:
             return SourceWord(word, found.kind, "a text", said(value))
         empty = not value.strip() and word != "text"
         return SourceWord(word, found.kind, "a text that is not empty", said(value)) if empty else None
-    if value is None or word == "headers":
+    if value is None or word in ("headers", "folder"):
         return None
     if is_value(value):
         return mistakes.RunTimeOption(word)
@@ -128,6 +129,8 @@ def _together(found: Artifact) -> Iterator[Diagnostic]:
 
 def lost(found: Stored, place: Place) -> Iterator[Diagnostic]:
     """A text that is written to a file, and does not arrive as it is."""
+    if found.artifact.words.get("folder"):
+        yield Diagnostic(FolderOfRepository(), place)
     if found.artifact.kind != "Raw":
         return
     for text in found.texts:

@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from flowdsl import types as t
+from flowdsl.artifact import Artifact
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.checks.sources import judged, lost
@@ -55,7 +56,7 @@ def files(expr: Expr, place: Place, told: set[int]) -> Iterator[Diagnostic]:
 
 
 def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Iterator[Diagnostic]:
-    """The volumes of the options `mounts` and `store`."""
+    """The volumes of the options `mounts`, `store` and `code`."""
     mounts = options.get("mounts")
     if not is_value(mounts) and is_dict(mounts):
         for path, what in mounts.items():
@@ -65,10 +66,13 @@ def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Ite
             found = what.volume if isinstance(what, VolumePath) else what
             if isinstance(found, Volume):
                 yield from volume(found)
-    stored = options.get("store")
-    found = stored.volume if isinstance(stored, VolumePath) else stored
-    if isinstance(found, Volume):
-        yield from volume(found)
+    for option in ("store", "code"):
+        given: object = options.get(option)
+        named = given.volume if isinstance(given, VolumePath) else given
+        if isinstance(named, Volume):
+            yield from volume(named)
+        elif isinstance(named, Artifact) and named.kind == "Git":
+            yield from judged(named)
 
 
 def unstored(

@@ -10,10 +10,13 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.cache import Cache
 from flowdsl.compiler import kind_findings, mistakes
 from flowdsl.compiler.ir import Control, Settings
 from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.compiler.options import (
+    caching,
+    code,
     companions,
     control,
     daemon,
@@ -35,12 +38,15 @@ from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.volumes import together
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
+from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Place
+from flowdsl.types import outputs
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
     from flowdsl.step import StepDef
+    from flowdsl.trace import Trace
 
 #: Of steps with a container of the user's.
 _READERS: dict[str, Reader] = {
@@ -53,8 +59,13 @@ _READERS: dict[str, Reader] = {
     **files.READERS,
     **identity.READERS,
     **patch.READERS,
+    **code.READERS,
+    **caching.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
+_DOUBTED = frozenset(("gpu", "env", "packages", "code"))
+#: Options of a pipeline that hold for the steps which say nothing themselves.
+INHERITED = (*code.READERS, *caching.READERS)
 
 #: The options that mean something for each kind of step.
 KINDS: dict[str, dict[str, Reader]] = {
@@ -102,7 +113,7 @@ def settings(
     for name, written in options.items():
         try:
             found[name] = _read(name, written, KINDS[kind], known, kind)
-            if name in ("gpu", "env"):
+            if name in _DOUBTED:
                 diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
@@ -119,6 +130,8 @@ def settings(
             library=library.settled(found),
             files=files.settled(found),
             identity=identity.settled(found),
+            code=code.settled(found),
+            caching=caching.settled(found),
         )
     )
     for name, doubt in _between(made, found):
@@ -172,6 +185,8 @@ def _doubts(name: str, written: Any) -> Iterator[Wrong]:
         yield from resources.gpu_doubts(written)
     elif name == "env":
         yield from environment.env_doubts(written)
+    elif name in code.READERS:
+        yield from code.doubts(name, written)
 
 
 def _between(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
@@ -190,6 +205,8 @@ def pipeline_options(
     for name, written in options.items():
         try:
             found[name] = _read(name, written, pipeline.READERS, tuple(pipeline.READERS))
+            if name in code.READERS:
+                diagnostics.extend(_reported(doubt, place(name)) for doubt in code.doubts(name, written))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
     diagnostics.extend(_reported(wrong, place(name)) for name, wrong in schedule.lonely(options))
@@ -216,3 +233,42 @@ def subgraph_options(
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
     return control.settled(found), found.get("parallelism"), diagnostics
+
+
+def inherited(owner: PipelineDef, root: PipelineDef) -> dict[str, Any]:
+    """What the steps that a pipeline calls find where they say nothing: its own words, then those of the run."""
+    if owner is root:
+        return {name: root.options[name] for name in INHERITED if name in root.options}
+    return {**inherited(root, root), **inherited(owner, owner)}
+
+
+def applicable(defaults: Mapping[str, Any], step: StepDef) -> Mapping[str, Any]:
+    """Those defaults of a pipeline that mean something for a step."""
+    if not defaults:
+        return defaults
+    python = step.kind == "python"
+    keeps = bool(outputs(step.signature.returns))
+    return {
+        name: value
+        for name, value in defaults.items()
+        if name in KINDS[step.kind]
+        and (python or name not in code.READERS)
+        and (keeps or name not in caching.READERS)
+    }
+
+
+def cached_calls(trace: Trace, root: PipelineDef) -> frozenset[int]:
+    """The ids of the calls of steps whose results are kept."""
+    found: list[int] = []
+    for graph in trace.graphs.values():
+        defaults = inherited(graph.owner, root)
+        shared = "cache" in defaults
+        for call in graph.calls:
+            step = call.target
+            if not isinstance(step, PipelineDef) and (
+                shared or "cache" in step.options or "cache" in call.options
+            ):
+                options = {**applicable(defaults, step), **step.options, **call.options}
+                if options.get("cache") is True or isinstance(options.get("cache"), Cache):
+                    found.append(id(call))
+    return frozenset(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.options import patch, run, schedule, store
+from flowdsl.compiler.options import caching, code, patch, run, schedule, store
 from flowdsl.compiler.options.control import locks
 from flowdsl.compiler.options.environment import checkpoints
 from flowdsl.compiler.options.reading import Wrong, count, object_name, text_option, texts, whole_seconds
@@ -36,4 +36,6 @@ READERS: dict[str, Reader] = {
     **schedule.READERS,
     "queue": object_name,
     "checkpoints": checkpoints,
+    **code.READERS,
+    **caching.READERS,
 }
