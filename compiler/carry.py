@@ -44,7 +44,7 @@ class Carried(NamedTuple):
     classes: tuple[tuple[type[Any], str], ...] = ()  # each class that was asked for, and its name in the text
     names: frozenset[str] = frozenset()  # what the text defines
     positional: tuple[str, ...] = ()  # parameters that the function takes by position only
-    lines: tuple[int, ...] = ()  # where in the file each statement of the text stands
+    lines: Callable[[], tuple[int, ...]] = tuple  # where in the file each statement of the text stands
 
 
 def carry(
@@ -276,7 +276,7 @@ class _Carrying:
             tuple(self.classes),
             frozenset(name for one in order for name in one.binds),
             given,
-            self._lines(),
+            self._lines,
         )
 
     def _lines(self) -> tuple[int, ...]:

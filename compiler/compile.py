@@ -100,7 +100,7 @@ def compile_loaded(
 
 def _compile(unit: _Unit, name: str | None, kind: Kind | None, with_rbac: bool) -> Compiled:
     from flowdsl.compiler.argo import to_argo
-    from flowdsl.compiler.emit import emit
+    from flowdsl.compiler.argo.provenance import sealed
     from flowdsl.compiler.objects import kind_of, misfits
 
     programs = unit.programs(name)
@@ -118,7 +118,8 @@ def _compile(unit: _Unit, name: str | None, kind: Kind | None, with_rbac: bool) 
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]
     besides = _rbac(unit, manifests) if with_rbac else []
-    return Compiled(emit([*documents, *besides]), documents, unit.diagnostics, programs, manifests)
+    text = "---\n".join(map(sealed, (*documents, *besides)))
+    return Compiled(text, documents, unit.diagnostics, programs, manifests)
 
 
 def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ class Descriptions:
         self.diagnostics = diagnostics
         self._declared = declared
         self._known: dict[int, Description | None] = {}
-        self._plain: dict[int, bool] = {}  # whether Argo has the results of a step as it has most
+        self.plain: set[int] = set()  # the ids of steps whose outputs are parameters of their own names
 
     def __call__(self, step: StepDef) -> Description | None:
         """What a step says of itself; None for a kind that says nothing, or after a mistake."""
@@ -96,11 +96,9 @@ class Descriptions:
 
     def made(self, task: str, target: StepDef | PipelineDef, name: str, kind: t.Type) -> Out:
         """The output of a task that runs a step itself."""
-        plain = self._plain.get(id(target))
-        if plain is None:
-            foreign = isinstance(target, StepDef) and target.kind == "template"
-            plain = self._plain[id(target)] = not foreign and not self.variable(target)
-        if plain:
+        foreign = isinstance(target, StepDef) and target.kind == "template"
+        if not foreign and not self.variable(target):
+            self.plain.add(id(target))
             return Out(task, name, kind)
         if isinstance(target, StepDef) and target.kind == "template":
             names = self._declared(target)[0].library.names

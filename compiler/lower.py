@@ -93,6 +93,7 @@ class _Leaf:
         "looped",
         "name",
         "options",
+        "paths",
         "placed",
         "plans",
         "step",
@@ -109,6 +110,7 @@ class _Leaf:
         self.name = ""
         self.plans: list[CallPlan] = []
         self.placed: set[str] = set()
+        self.paths: dict[t.Output, str] | None = None
         self.cached = False
         self.looped = False  # hands on the number of the item
         self.counted = False  # takes it
@@ -272,10 +274,11 @@ class Lowering:
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
             if self.planner.cached and id(call) not in self.planner.cached:
                 forms = tuple([(name, undigested(form, [])[0]) for name, form in forms])
-            options = patch.own(call)
-            changed = call.options or self._inherited(call) is not self._defaults[id(self.owner)]
-            if changed and (asked := self._setting(call)) != self.declared(step)[0]:
-                options += _spelled(asked)
+            options = ""
+            if call.options or self._inherited(call) is not self._defaults[id(self.owner)]:
+                options = patch.own(call)
+                if (asked := self._setting(call)) != self._plain(step):
+                    options += _spelled(asked)
             key = id(step), options, forms, plan.store
             known = self._leaves.get(key)
             if known is None:
@@ -305,6 +308,14 @@ class Lowering:
             if known.code.volume is not None:
                 self.planner.volume(known.code.volume)
         return known
+
+    def _plain(self, step: StepDef) -> ir.Settings:
+        """The settings of a call in the pipeline of the run that says nothing itself."""
+        defaults = applicable(self._defaults[id(self.owner)], step)
+        if not defaults:
+            return self.declared(step)[0]
+        merged = {**defaults, **step.options}
+        return settings(merged, step.option, tuple(OPTIONS[step.kind]), step.kind, self.profile)[0]
 
     def _inherited(self, call: Call) -> dict[str, Any]:
         """What the pipeline of a call says for its steps; where it adds nothing, what the run says."""
@@ -410,8 +421,9 @@ class Lowering:
                 arguments += (ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT),)
             if index and graph.looped:
                 arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
-        ended = tuple(plan.ended.items())
-        after, patches = tuple(plan.after), patch.of_task(call)
+        ended = tuple(plan.ended.items()) if plan.ended else ()
+        patched = "argo" in call.options or "argo" in call.target.options
+        after, patches = tuple(plan.after), patch.of_task(call) if patched else ()
         return ir.Task(
             plan.name, template, arguments, after, plan.condition, None, call.site, ended, patches=patches
         )
@@ -669,6 +681,8 @@ class Lowering:
 
     def _archive(self, plan: CallPlan, leaf: _Leaf, setting: ir.Settings) -> dict[str, str | int]:
         """How the files of a step are packed, by output; those that are read by their key are not."""
+        if not setting.files.archive:
+            return {}
         archive = dict(setting.files.archive)
         for name in sorted(leaf.placed - {CHECKPOINT} if leaf.store is None else ()):
             given = name if name in archive else ""
@@ -734,10 +748,12 @@ class Lowering:
 
 def _paths(leaf: _Leaf) -> dict[t.Output, str]:
     """Where in its pod a step writes its outputs."""
-    return {
-        out: f"{STORE if leaf.store is not None and t.holds_file(out.type) else OUT}/{out.name}"
-        for out in t.outputs(leaf.step.signature.returns)
-    }
+    if leaf.paths is None:
+        leaf.paths = {
+            out: f"{STORE if leaf.store is not None and t.holds_file(out.type) else OUT}/{out.name}"
+            for out in t.outputs(leaf.step.signature.returns)
+        }
+    return leaf.paths
 
 
 def _spelled(settings: ir.Settings) -> str:

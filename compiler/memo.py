@@ -146,7 +146,7 @@ def _environment(settings: ir.Settings) -> Iterator[ir.Ingredient]:
 def _code(step: StepDef, carried: Carried) -> Iterator[ir.Ingredient]:
     """The statements of the script that are the user's: the step, and what it uses of its module."""
     file = PurePath(step.code.co_filename).name
-    for (name, found), line in zip(statements(carried.text), carried.lines, strict=True):
+    for (name, found), line in zip(statements(carried.text), carried.lines(), strict=True):
         yield ir.Ingredient(f"code {name}", found, f"{file}:{line}")
 
 

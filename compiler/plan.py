@@ -329,7 +329,7 @@ class _Graph:
             if type(expr) is not Const:
                 self._wait(plan, expr)
         is_graph = isinstance(call.target, PipelineDef)
-        if not is_graph:
+        if self.plan.store is not None or "store" in call.options or "store" in call.target.options:
             self._store(plan)
         parameters = call.target.signature.by_name
         if call.may_fail:
@@ -357,6 +357,8 @@ class _Graph:
     def _store(self, plan: CallPlan) -> None:
         """The files of a step that go to a volume have a place there, whoever reads them."""
         call = plan.call
+        if isinstance(call.target, PipelineDef):
+            return
         store = self.planner.store(self.plan.store, call.options, call.target.options)
         if store is not None:
             plan.placed = {
@@ -620,6 +622,8 @@ class _Graph:
 
     def _composed(self, expr: Expr) -> bool:
         """Whether a value is what a pipeline returned as the results of a loop."""
+        if type(expr) is Out and type(expr.task) is Call and type(expr.task.target) is StepDef:
+            return False
         match expr:
             case Out(Call() as task, name) | Best(Call() as task, name):
                 pass
@@ -683,7 +687,7 @@ class _Graph:
             mounted.extend(volumes(form))
             if isinstance(form, File):
                 folders.append(out.name)
-                if isinstance(form, File) and form.digest:
+                if form.digest:
                     digests.append(out.name)
             elif isinstance(form, (Gathered, Parts)):
                 others.append((out.name, form))
@@ -835,6 +839,8 @@ class _Graph:
         """An output of a call, by the name of its task."""
         made = self.names[id(task)]
         if not isinstance(task, Call) or type(task.target) is PipelineDef:
+            return Out(made, name, kind)
+        if id(task.target) in self.planner.descriptions.plain:
             return Out(made, name, kind)
         maker = self.plan.by_call.get(id(task))
         if maker is not None and maker.around:

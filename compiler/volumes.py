@@ -23,6 +23,8 @@ def claims(volumes: Iterable[Volume], named: Callable[[str], str]) -> tuple[PodV
 
 def local(settings: Settings) -> tuple[PodVolume, ...]:
     """The volumes that are made for one pod, each once."""
+    if not settings.environment.volumes and not any(settings.companions):
+        return ()
     found: dict[str, PodVolume] = {}
     for environment in environments(settings):
         for mount, one in zip(environment.mounts, environment.volumes, strict=True):
@@ -51,7 +53,7 @@ def together(settings: Settings) -> Settings:
     def beside(several: tuple[Companion, ...]) -> tuple[Companion, ...]:
         return tuple(one._replace(environment=named(one.environment)) for one in several)
 
-    if settings.companions == Companions():
+    if not any(settings.companions):
         return settings
     environment = named(settings.environment)
     init, sidecars = settings.companions

@@ -2,9 +2,10 @@
 
 A Python block after the comment `file: NAME` is that file from there on, and the console blocks below see it;
 mistake.py holds mistakes on purpose. A TOML or YAML block after such a comment is a file that all blocks of the page
-see. On a page whose first Python block has no such comment, that block is the beginning of every other one. A
-Mermaid block draws pipeline.py. A YAML block is an excerpt, with `# ...` for what is left out, of what the Python block before it
-compiles to. A Python block after the comment `peer: NAME` is for another tool: tests/peers has what reads it.
+see. On a page whose first Python block has no such comment, that block is the beginning of every other one. A Mermaid
+block draws pipeline.py. A YAML block is an excerpt, with `# ...` for what is left out, of what the Python block
+before it compiles to. A Python block after the comment `peer: NAME` is for another tool: tests/peers has what reads
+it.
 """
 
 from __future__ import annotations

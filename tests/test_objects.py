@@ -98,7 +98,6 @@ def test_the_place_of_a_file_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", get_args(Kind))
 def test_the_digest_of_a_spec_can_be_told_from_its_text(kind: Kind) -> None:
     (case,) = (path for path in CASES if path.stem == "scheduled")
-    document = yaml.safe_load(compile_loaded(load(case), kind=kind).text)
-    assert document["metadata"]["labels"][provenance.SPEC] == provenance.spec_digest(document["spec"])
-    backwards = dict(reversed(document["spec"].items()))
-    assert provenance.spec_digest(backwards) == provenance.spec_digest(document["spec"])
+    text = compile_loaded(load(case), kind=kind).text
+    spec = text[text.index("\nspec:\n") + 1 :]
+    assert yaml.safe_load(text)["metadata"]["labels"][provenance.SPEC] == provenance.spec_digest(spec)

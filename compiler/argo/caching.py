@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from flowdsl.compiler.argo.origins import Field, Json
 
 
-def fields(memo: ir.Memo | None) -> tuple[Field, ...]:
+def fields(memo: ir.Memo) -> tuple[Field, ...]:
     """The fields of a template, each with the options that decide it."""
-    return (("memoize", _memoize(memo), ("cache",)),) if memo is not None else ()
+    return (("memoize", _memoize(memo), ("cache",)),)
 
 
 def _memoize(memo: ir.Memo) -> Json:

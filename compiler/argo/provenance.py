@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.emit import emit_one
 from flowdsl.compiler.objects import MARKS
 
 if TYPE_CHECKING:
@@ -38,9 +38,8 @@ def source_digest(texts: Iterable[str]) -> str:
     return hashlib.sha256(b"".join(each)).hexdigest()[:_DIGITS]
 
 
-def spec_digest(spec: Json) -> str:
-    """The digest of an object's spec, whatever the order of its keys."""
-    text = json.dumps(spec, separators=(",", ":"), sort_keys=True, check_circular=False)
+def spec_digest(text: str) -> str:
+    """The digest of an object's spec, as it is written."""
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
@@ -56,6 +55,12 @@ def mark(metadata: Json, program: ir.Program) -> None:
         metadata[field] = {**metadata.get(field, {}), **marks}
 
 
-def seal(document: Json) -> None:
-    """Fill in the digest of the spec of an object that is finished."""
-    document["metadata"]["labels"][SPEC] = spec_digest(document["spec"])
+def sealed(document: Json) -> str:
+    """The YAML of an object, in whose metadata the digest of its spec is filled in; of others as they are."""
+    labels = document["metadata"].get("labels", {})
+    if SPEC not in labels:
+        return emit_one(document)
+    spec = emit_one({"spec": document["spec"]})
+    labels[SPEC] = spec_digest(spec)
+    head = {field: value for field, value in document.items() if field != "spec"}
+    return emit_one(head) + spec

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from flowdsl.compiler.argo.patch import Patcher
 
 
+USUAL = ir.Settings()
+"""What a step comes to that asks for nothing: a concern that is this very one writes nothing."""
+
+
 class Writer:
     """Writes templates; those `inline` are written inside the one task that uses them.
 
@@ -69,11 +73,18 @@ class Writer:
             self.origins.update(((id(tasks), index), task.place) for index, task in enumerate(body.tasks))
             return found
         settings = template.settings
-        self.origins.write(found, placement.fields(settings.placement, template.name), template)
-        self.origins.write(found, control.fields(settings.control, spot=settings.placement.spot), template)
-        self.origins.write(found, daemon.fields(settings.daemon), template)
-        self.origins.write(found, caching.fields(template.memo), template)
-        identity.write(found, template, self.origins)
+        placed = settings.placement is not USUAL.placement
+        if placed:
+            self.origins.write(found, placement.fields(settings.placement, template.name), template)
+        if settings.control is not USUAL.control or settings.placement.spot:
+            spot = settings.placement.spot
+            self.origins.write(found, control.fields(settings.control, spot=spot), template)
+        if settings.daemon is not USUAL.daemon:
+            self.origins.write(found, daemon.fields(settings.daemon), template)
+        if template.memo is not None:
+            self.origins.write(found, caching.fields(template.memo), template)
+        if placed or settings.identity is not USUAL.identity:
+            identity.write(found, template, self.origins)
         if not isinstance(body, ir.Pod):
             key, found_body = bodies.body(template, self.origins)
             found[key] = found_body
@@ -86,7 +97,8 @@ class Writer:
         key = "container" if body.source is None else "script"
         found[key] = container(body, template, self.origins)
         self.origins.note(found, key, template.place)
-        self.origins.write(found, companions.fields(settings.companions), template)
+        if settings.companions is not USUAL.companions:
+            self.origins.write(found, companions.fields(settings.companions), template)
         return found
 
     def _inputs(self, inputs: tuple[ir.Input, ...]) -> Json:
@@ -164,8 +176,10 @@ class Writer:
         parameters: list[Json] = []
         artifacts: list[Json] = []
         for port, kind, value, typed in task.arguments:
-            name = names.get(port, port)
-            if kind == "key" and task.template in self.foreign:
+            name = names.get(port, port) if names else port
+            if kind == "parameter":
+                parameters.append({"name": name, "value": text_of(value, typed)})
+            elif kind == "key" and task.template in self.foreign:
                 # The template is not ours: it is told where the file lies.
                 stored: Json = {"archive": {"none": {}}, "s3": {"key": text_of(value, typed)}}
                 artifacts.append({"name": name, **stored})
@@ -182,6 +196,8 @@ class Writer:
 
 
 def _depends(task: ir.Task) -> str:
+    if not task.ended:
+        return " && ".join(task.after)
     ways = [" || ".join(f"{name}.{result}" for result in results) for name, results in task.ended]
     if len(ways) == 1 and not task.after:
         return ways[0]

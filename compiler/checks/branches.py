@@ -33,8 +33,14 @@ def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             yield Diagnostic(mistakes.RowsInside(), place)
 
 
-def uses(graph: Graph) -> Iterator[Use]:
+def uses(graph: Graph) -> list[Use]:
     """Every expression that could be wrong, the region it is used in, and where."""
+    if graph.uses is None:
+        graph.uses = list(_uses(graph))
+    return graph.uses
+
+
+def _uses(graph: Graph) -> Iterator[Use]:
     regions: dict[int, Region] = {}
     for call in graph.calls:
         for name, expr in call.arguments.items():
@@ -64,7 +70,7 @@ def _harmless(expr: Expr, call: Call, graph: Graph) -> bool:
     if type(expr) is Out and isinstance(expr.task, Call):
         task = expr.task
         sure = task.region is None and task.graph is graph and not task.may_fail
-        return sure and all(one.ended is not task for one in regions(call.region))
+        return sure and (call.region is None or all(one.ended is not task for one in regions(call.region)))
     return False
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.options import readable
 from flowdsl.diagnostic import Diagnostic, Finding
-from flowdsl.expr import Checkpoint, children
+from flowdsl.expr import Checkpoint, Const, Out, children
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
 from flowdsl.volume import Volume
@@ -64,6 +64,8 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
     """The uses of `run.checkpoint_dir` in a graph."""
     for call in graph.calls:
         for name, expr in call.arguments.items():
+            if type(expr) in (Const, Out):
+                continue
             if isinstance(expr, Checkpoint) and not isinstance(call.target, PipelineDef):
                 options = {**call.target.options, **call.options}
                 said = "checkpoints" in options or "checkpoints" in root.options  # what is wrong with it, too

@@ -51,13 +51,15 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         yield Diagnostic(mistakes.NotAFunction(what, _called(found)), found.site)
         return
     code = found.code
+    written = functools.partial(Argument, found.site)
     if isinstance(found, PipelineDef):
-        _, problems = pipeline_options(found.options, functools.partial(Argument, found.site))
+        _, problems = pipeline_options(found.options, written)
     else:
         made, problems = declared(found)
-        yield from packed(found, made.files, functools.partial(Argument, found.site))
+        if made.files.archive:
+            yield from packed(found, made.files, written)
         yield from unfit(found, found.options, found.site)
-    yield from volumes.mounted(found.options, functools.partial(Argument, found.site))
+    yield from volumes.mounted(found.options, written)
     yield from problems
     signature = found.signature
     for name, problem in signature.unreadable:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Claims = dict[str, Volume]
 
+_NONE: Claims = {}
 _HOST = "kubernetes.io/hostname"
 
 
@@ -35,6 +36,13 @@ def sharing(trace: Trace) -> Iterator[Diagnostic]:
     roots = [graph.owner for graph in trace.graphs.values() if id(graph.owner) not in called]
     if any(owner.options.get("parallelism") == 1 for owner in roots):
         return  # one pod at a time
+    if not any(
+        "mounts" in options
+        for graph in trace.graphs.values()
+        for call in graph.calls
+        for options in (call.options, call.target.options)
+    ):
+        return
     known: dict[int, Claims] = {}
     for graph in trace.graphs.values():
         writers: dict[str, list[Call]] = {}
@@ -77,6 +85,8 @@ def _written(call: Call, trace: Trace, known: dict[int, Claims]) -> Claims:
             for inner in graph.calls:
                 found.update(_written(inner, trace, known))
         return known[id(target)]
+    if "mounts" not in target.options and "mounts" not in call.options:
+        return _NONE
     mounts: Any = call.options.get("mounts") or target.options.get("mounts")
     if not mounts or is_value(mounts) or not is_dict(mounts):
         return {}

@@ -67,6 +67,8 @@ def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Ite
             if isinstance(found, Volume):
                 yield from volume(found)
     for option in ("store", "code"):
+        if option not in options:
+            continue
         given: object = options.get(option)
         named = given.volume if isinstance(given, VolumePath) else given
         if isinstance(named, Volume):

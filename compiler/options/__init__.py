@@ -83,6 +83,36 @@ KINDS: dict[str, dict[str, Reader]] = {
     "template": {**library.READERS, **patch.READERS},
 }
 
+
+#: For each concern of `ir.Settings` the options that decide it, and what they come to.
+_CONCERNS: dict[str, tuple[frozenset[str], Callable[[Mapping[str, Any]], Any]]] = {
+    "environment": (frozenset(environment.READERS), environment.settled),
+    "control": (frozenset(control.READERS), control.settled),
+    "companions": (frozenset(companions.READERS), companions.settled),
+    "daemon": (frozenset(daemon.READERS), daemon.settled),
+    "managed": (frozenset((*managed.READERS, "action")), managed.settled),
+    "gate": (frozenset(gate.READERS), gate.settled),
+    "library": (frozenset((*library.READERS, "library", "template")), library.settled),
+    "files": (frozenset(files.READERS), files.settled),
+    "identity": (frozenset(identity.READERS), identity.settled),
+    "code": (frozenset(code.READERS), code.settled),
+    "caching": (frozenset(caching.READERS), caching.settled),
+}
+
+#: The same for those which the cluster decides with them.
+_ON_A_CLUSTER: dict[str, tuple[frozenset[str], Callable[[Mapping[str, Any], Profile], Any]]] = {
+    "resources": (frozenset(resources.READERS), resources.settled),
+    "placement": (frozenset((*placement.READERS, "gpu")), placement.settled),
+}
+
+#: Of each option the concerns that it decides.
+_DECIDES = {
+    word: tuple(name for name, (words, _) in (*_CONCERNS.items(), *_ON_A_CLUSTER.items()) if word in words)
+    for word in dict.fromkeys(
+        word for words, _ in (*_CONCERNS.values(), *_ON_A_CLUSTER.values()) for word in words
+    )
+}
+
 #: What a step is to all its calls, so that no call of its own says it.
 _DECLARED = {"action", *daemon.READERS, *library.READERS}
 
@@ -117,25 +147,16 @@ def settings(
                 diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
-    made = together(
-        Settings(
-            resources.settled(found, profile),
-            placement.settled(found, profile),
-            environment.settled(found),
-            control.settled(found),
-            companions=companions.settled(found),
-            daemon=daemon.settled(found),
-            managed=managed.settled(found),
-            gate=gate.settled(found),
-            library=library.settled(found),
-            files=files.settled(found),
-            identity=identity.settled(found),
-            code=code.settled(found),
-            caching=caching.settled(found),
-        )
-    )
-    for name, doubt in _between(made, found):
-        diagnostics.append(_reported(doubt, place(name)))
+    settled: dict[str, Any] = {}
+    for word in found:
+        for name in _DECIDES.get(word, ()):
+            if name not in settled:
+                near = _ON_A_CLUSTER.get(name)
+                settled[name] = _CONCERNS[name][1](found) if near is None else near[1](found, profile)
+    made = together(Settings(**settled))
+    if not _TOGETHER.isdisjoint(found):
+        for name, doubt in _between(made, found):
+            diagnostics.append(_reported(doubt, place(name)))
     return made, diagnostics
 
 
@@ -187,6 +208,10 @@ def _doubts(name: str, written: Any) -> Iterator[Wrong]:
         yield from environment.env_doubts(written)
     elif name in code.READERS:
         yield from code.doubts(name, written)
+
+
+#: Options of which others may be wrong beside them.
+_TOGETHER = frozenset(("action", *daemon.READERS, *companions.READERS))
 
 
 def _between(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:

@@ -38,6 +38,8 @@ def settled(found: Mapping[str, Any]) -> Companions:
 
 def doubts(made: Settings) -> Iterator[tuple[str, Wrong]]:
     """Containers that do not go together: two of one name, two things at one place of one of them."""
+    if not any(made.companions):
+        return
     taken: set[str] = set()
     paths = {mount.path.rstrip("/") for mount in made.environment.mounts}
     for option in ("init", "sidecars"):

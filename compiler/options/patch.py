@@ -33,6 +33,8 @@ METADATA, CRON = "metadata", "cron"
 
 def of_template(call: Call) -> tuple[Patch, ...]:
     """The patches of the template of a call: that of the step, and on top of it that of the call."""
+    if "argo" not in call.options and "argo" not in call.target.options:
+        return ()
     return tuple(
         one._replace(fields={field: value for field, value in one.fields.items() if field != TASK})
         for one in _of(call)
@@ -42,8 +44,6 @@ def of_template(call: Call) -> tuple[Patch, ...]:
 
 def of_task(call: Call) -> tuple[Patch, ...]:
     """The patches of the task of a call: that of the step, and on top of it that of the call."""
-    if "argo" not in call.options and "argo" not in call.target.options:
-        return ()
     found = [
         (cast("Mapping[str, object]", one.fields[TASK]), one.place) for one in _of(call) if TASK in one.fields
     ]
