@@ -406,9 +406,16 @@ class KnownCondition(Finding):
     code = "FD230"
     title = "the condition of `{word}` is known now: {value}"
     label = "not a run-time value"
-    help = "use Python's own `if`"
+    help = "{way}"
     word: str
     value: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: a condition is written in Python, not as a text."""
+        way = "use Python's own `if`"
+        if self.value[:1] in ("'", '"'):
+            way = f"write it in Python, without quotes: `{self.word}(result.score > 0.9)`; else use Python's own `if`"
+        return {**super().words(), "way": way}
 
 
 class NotACondition(Finding):
@@ -956,3 +963,92 @@ class TooManyToName(Finding):
     help = "let every item return its own number, and see in a step which are missing"
     items: int
     most: int
+
+
+class NeverEqual(Finding):
+    """A run-time value is compared with what it never is."""
+
+    code = "FD760"
+    title = "the value is never {have}: it is one of {values}"
+    label = "{answer}"
+    help = "compare with one of {values}"
+    have: str
+    answer: str
+    near: str | None
+    values: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the value that was probably meant."""
+        answer = f"did you mean {self.near}?" if self.near else self.answer
+        return {**super().words(), "answer": answer}
+
+
+class UndefinedInBody(Finding):
+    """A name that is nowhere, in the body of a pipeline or at the top of the file."""
+
+    code = "FD761"
+    title = "`{name}` is not defined"
+    label = "{meant}"
+    help = "assign it above this line, import it, or make it a parameter of the pipeline"
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the name that was probably meant."""
+        from flowdsl.diagnostic import near
+
+        close = near(self.name, self.known)
+        return {**super().words(), "meant": f"did you mean `{close}`?" if close else "there is no such name"}
+
+
+class UsedBefore(Finding):
+    """A value is used above the line that makes it: two tasks cannot wait for each other."""
+
+    code = "FD762"
+    title = "`{name}` is used before it has a value"
+    label = "not made yet"
+    help = "call first what makes `{name}`; tasks that wait for each other would wait for ever"
+    name: str
+
+
+class UnknownField(Finding):
+    """A word of the language is asked for a field that it does not have."""
+
+    code = "FD763"
+    title = "`{word}` has no field `{name}`"
+    label = "{meant}"
+    help = "take one of the fields of `{word}`"
+    word: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the one that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known)}
+
+
+class UnknownWord(Finding):
+    """A word of the language is given an argument that it does not take."""
+
+    code = "FD764"
+    title = "`{word}` takes no argument `{name}`"
+    label = "{meant}"
+    help = "use one of the arguments of `{word}`, or leave it out"
+    word: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the argument that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known)}
+
+
+class WrongCall(Finding):
+    """A word of the language is called with too few arguments, or too many by position."""
+
+    code = "FD765"
+    title = "the call of `{word}` {problem}"
+    label = "does not fit `{word}`"
+    help = "see `help(flowdsl.{word})` for what it takes"
+    word: str
+    problem: str
