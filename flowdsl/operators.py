@@ -62,7 +62,11 @@ def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
         same = same or (one == two and isinstance(one, (t.Flag, t.Enumeration)))
     if same and operator in ("==", "!="):
         for kind, const in ((left.type, right), (right.type, left)):
-            if isinstance(kind, t.Choice) and isinstance(const, Const) and not _among(const.value, kind.values):
+            if (
+                isinstance(kind, t.Choice)
+                and isinstance(const, Const)
+                and not _among(const.value, kind.values)
+            ):
                 return _never(operator, const.value, kind.values)
     if same or (isinstance(one, t.Number) and isinstance(two, t.Number)):
         return Op(operator, (left, right), t.BOOL)

@@ -1,6 +1,6 @@
-"""Exceptions of the user's code that say what is wrong with it by themselves: a name that is nowhere, a word
-of the language that is called or asked for something it does not have.
+"""Exceptions of the user's code that say by themselves what is wrong with it.
 
+A name that is nowhere, or a word of the language that is asked for what it does not have.
 Python's own text for these has no code and no way out, and ends everything; as findings they are reported
 with the others. Any other exception is the user's own, and is shown as Python shows it.
 """

@@ -84,7 +84,7 @@ def settings(
     for name, written in options.items():
         try:
             found[name] = _read(name, written, KINDS[kind], known, kind)
-            if name in ("gpu", "env"):
+            if name in ("gpu", "env", "image"):
                 diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
@@ -141,6 +141,8 @@ def _doubts(name: str, written: Any) -> Iterator[Wrong]:
         yield from resources.gpu_doubts(written)
     elif name == "env":
         yield from environment.env_doubts(written)
+    elif name == "image":
+        yield from environment.image_doubts(written)
 
 
 def _between(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
