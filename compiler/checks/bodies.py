@@ -60,7 +60,7 @@ def check_bodies(
             yield from _results(body, step)
             source = carried(step)
             if source is not None:
-                given = images.get(id(step)) or {step.options.get("image")}
+                given = images.get(id(step)) or [step.options.get("image")]
                 yield from _modules(body, source, given)
     if any(body.changed for body in bodies):
         owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
@@ -192,25 +192,25 @@ def _not_json(node: ast.expr, body: Body, what: str, way: str) -> Diagnostic:
 # --- modules and images ---------------------------------------------------------------------------
 
 
-def _images(traces: Iterable[Trace]) -> dict[int, set[object]]:
+def _images(traces: Iterable[Trace]) -> dict[int, list[object]]:
     """The images that each step is called with, by the id of the step."""
-    found: dict[int, set[object]] = {}
+    found: dict[int, list[object]] = {}
     for trace in traces:
         for graph in trace.graphs.values():
             for call in graph.calls:
                 if not isinstance(call.target, PipelineDef):
                     image = call.options.get("image", call.target.options.get("image"))
-                    found.setdefault(id(call.target), set()).add(image)
+                    found.setdefault(id(call.target), []).append(image)
     return found
 
 
-def _modules(body: Body, source: Carried, images: Iterable[object]) -> Iterator[Diagnostic]:
+def _modules(body: Body, source: Carried, images: list[object]) -> Iterator[Diagnostic]:
     """Libraries that a step imports, where every image that it is called with has Python alone."""
     tops = {*_IMPORT.findall(source.text)} - sys.stdlib_module_names - _IN_EVERY_IMAGE
     if not tops or ("pip" in source.text and "install" in source.text):
         return
-    names = [image for image in images if isinstance(image, str) and _PLAIN_IMAGE.fullmatch(image)]
-    if not names or len(names) < len(list(images)):
+    names = [image for image in images if type(image) is str and _PLAIN_IMAGE.fullmatch(image)]
+    if not names or len(names) < len(images):
         return
     related = (Related(Definition(body.definition.code), f"needed by the step `{body.definition.name}`"),)
     told: set[str] = set()

@@ -18,5 +18,5 @@ def nightly() -> None:
     echo("hi")
     echo(message="hello")
     made = gen("a")
-    echo(made)
+    echo.options(name="made")(made)
     echo.options(name="ordered", after=[made])(gen("b"))

@@ -1,4 +1,4 @@
-"""Names that no task can have."""
+"""A character that is half of a pair: no text has it."""
 
 from flowdsl import pipeline, step
 
@@ -10,5 +10,4 @@ def load(table: str) -> None:
 
 @pipeline
 def nightly() -> None:
-    load.options(name="a.b c")("items")
-    load.options(name="x" * 200)("brands")
+    load("\udcff")
