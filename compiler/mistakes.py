@@ -224,6 +224,10 @@ class BadMountPath(Finding):
     have: str
     reason: str
 
+    def words(self) -> dict[str, str]:
+        """The fields; a text that is empty is shown by its quotes."""
+        return {**super().words(), "have": self.have or "''"}
+
 
 class NoImage(Finding):
     """A step without an image."""

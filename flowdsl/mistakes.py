@@ -125,10 +125,26 @@ class RunTimeCondition(Finding):
     code = "FD207"
     title = "the truth of a run-time value is not known while compiling"
     label = "known only when the pipeline runs"
-    help = (
-        "write `with when(...):` for `if`, `with otherwise():` for `else`, `unless` for `not`, "
-        "`(a) & (b)` for `a and b` and for `x < y < z`, `(a) | (b)` for `a or b`"
-    )
+    help = "{way}"
+    asked: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out for the question that was asked."""
+        return {**super().words(), "way": _TRUTH.get(self.asked, "; ".join([*_TRUTH.values()][:5]))}
+
+
+_TRUTH = {
+    "if": "write `with when(...):` for `if`, and `with otherwise():` for `else`",
+    "and": "write `(a) & (b)` for `a and b`",
+    "or": "write `(a) | (b)` for `a or b`",
+    "not": "write `with unless(...):` for `with when(not ...):`, or compare with `!=`",
+    "chain": "write `(x < y) & (y < z)` for `x < y < z`",
+    "choice": "call what each side needs under `when` and `otherwise`, and choose with `either(one, other)`",
+    "while": "repeat over items with `fan_out` or `sweep`, or loop inside a step",
+    "filter": "let a step return the list without the others",
+    "assert": "check it inside a step, which then fails",
+}
+"""What to write instead, by the question; where that is not known, the first ones help."""
 
 
 class RunTimeLoop(Finding):
@@ -281,7 +297,7 @@ class LiteralBraces(Finding):
     code = "FD219"
     title = "the text holds `{{{{`, which Argo evaluates"
     label = "Argo would replace what follows, even in an environment variable"
-    help = "write the text to a file in a step, or pass its two braces apart"
+    help = "for a value of the run pass the result or parameter itself; braces that are meant so, add inside a step"
 
 
 class ControlCharacter(Finding):
@@ -349,9 +365,17 @@ class NoItem(Finding):
     code = "FD225"
     title = "[{key}] does not work on a run-time {type}"
     label = "no such element"
-    help = "index a list with a number and a dict with a text; take files out of a folder inside a step"
+    help = "{way}"
     key: str
     type: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out for such an index."""
+        way = "index a list with a number and a dict with a text; take files out of a folder inside a step"
+        name = self.key.strip("'\"")
+        if name != self.key and name.isidentifier() and self.type.isidentifier() and self.type[:1].isupper():
+            way = f"take a field of it: `.{name}`"
+        return {**super().words(), "way": way}
 
 
 class StandInRefused(Finding):
@@ -969,7 +993,7 @@ class NeverEqual(Finding):
     """A run-time value is compared with what it never is."""
 
     code = "FD760"
-    title = "the value is never {have}: it is one of {values}"
+    title = "the value is never {have}"
     label = "{answer}"
     help = "compare with one of {values}"
     have: str
@@ -1047,8 +1071,9 @@ class WrongCall(Finding):
     """A word of the language is called with too few arguments, or too many by position."""
 
     code = "FD765"
-    title = "the call of `{word}` {problem}"
-    label = "does not fit `{word}`"
-    help = "see `help(flowdsl.{word})` for what it takes"
+    title = "`{word}` {problem}"
+    label = "the arguments do not fit"
+    help = "it is `{form}`"
     word: str
     problem: str
+    form: str

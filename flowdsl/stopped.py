@@ -37,6 +37,8 @@ def explained(error: BaseException) -> Stop | None:
     frame, site = _last(error.__traceback__)
     if frame is None or site is None or is_ours(frame) or is_library(frame):
         return None
+    if error.__context__ is not None:  # what it was raised beside is a part of the story
+        return None
     match error:
         case UnboundLocalError():
             return _unbound(error, site)
@@ -91,14 +93,19 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
     word = None if found is None else _word(found[1], frame)
     if found is None or word is None:
         return None
-    if found.re is _SURPLUS:
-        from inspect import signature
+    from inspect import signature
 
-        known = tuple(one for one in signature(word).parameters if one not in ("self", "args", "kwargs"))
-        data = {"word": found[1].partition(".")[0], "name": found[2], "known": known}
+    called = found[1].partition(".")[0]
+    parameters = signature(word).parameters
+    if found.re is _SURPLUS:
+        data = {"word": called, "name": found[2], "known": tuple(parameters)}
         return Stop("UnknownWord", Argument(site, found[2], part="name"), (), data)
-    problem = f"{found[2]} {found[3]}"
-    return Stop("WrongCall", site, (), {"word": found[1].partition(".")[0], "problem": problem})
+    problem = f"takes {found[3]}"
+    if found[2] == "missing":
+        problem = "needs " + found[3].partition(": ")[2].replace("'", "`")
+    stars = {2: "*", 4: "**"}  # inspect's kinds of `*args` and `**options`
+    form = f"{called}({', '.join(stars.get(one.kind, '') + name for name, one in parameters.items())})"
+    return Stop("WrongCall", site, (), {"word": called, "problem": problem, "form": form})
 
 
 def _word(name: str, frame: FrameType) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks import branches, definitions, ends, identity, volumes
+from flowdsl.compiler.checks import branches, definitions, ends, identity, truth, volumes
 from flowdsl.mistakes import EitherKnown, KnownCondition
 from flowdsl.place import Span
 
@@ -47,7 +47,8 @@ def check_trace(trace: Trace, sources: Sources) -> list[Diagnostic]:
     found += ends.ends(trace)
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
-    return found + [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
+    told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
+    return found + [truth.worded(one, sources) for one in told]
 
 
 def _answers(one: Diagnostic, asked: Iterable[Span], sources: Sources) -> bool:

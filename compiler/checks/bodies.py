@@ -121,10 +121,16 @@ def _results(body: Body, step: StepDef) -> Iterator[Diagnostic]:
     """Results that are not made, or that JSON has not."""
     kind = step.signature.returns
     needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported))
-    if needed and not body.returned and not body.ends:
+    if needed and not body.returned and not body.ends and not _is_sketch(body.node):
         yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
     for value in body.returned:
         yield from _flaws(value, kind, body)
+
+
+def _is_sketch(node: Function) -> bool:
+    """Whether a body is `...`: one that is still to be written."""
+    last = node.body[-1]
+    return isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and last.value.value is ...
 
 
 def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
