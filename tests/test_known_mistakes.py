@@ -23,6 +23,7 @@ RIGHT = KNOWN / "right"
 SURVEYS = {"A": 94, "B": 25}
 
 _ROW = re.compile(r"^\| ([AB])(\d+) \| (.+) \| (.+) \| (.+) \|$", re.MULTILINE)
+_LANGUAGE = re.compile(r"^\| (?![AB]\d)(.+) \| ((?:FD\d+(?:, )?)+) \| `([\w/]+)` \|$", re.MULTILINE)
 _CASE = re.compile(r"`([\w/]+)(?::(\d+))?`")
 
 
@@ -105,3 +106,11 @@ def test_what_cannot_be_wrong_compiles(
 def test_every_text_of_a_case_shows_a_finding() -> None:
     for golden in KNOWN.glob("*.err"):
         assert found(golden.read_text(encoding="utf-8")), golden.name
+
+
+def test_what_only_the_language_knows_is_shown_by_its_case() -> None:
+    rows = _LANGUAGE.findall((KNOWN / "README.md").read_text(encoding="utf-8"))
+    assert len(rows) > 20
+    for _, codes, case in rows:
+        shown = found((CASES / f"{case}.err").read_text(encoding="utf-8"))
+        assert set(codes.split(", ")) <= set(shown), case
