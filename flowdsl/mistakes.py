@@ -1039,9 +1039,9 @@ class UnknownField(Finding):
     """A word of the language is asked for a field that it does not have."""
 
     code = "FD763"
-    title = "`{word}` has no field `{name}`"
+    title = "{word} has no field `{name}`"
     label = "{meant}"
-    help = "take one of the fields of `{word}`"
+    help = "take one of the fields that there are"
     word: str
     name: str
     known: tuple[str, ...]

@@ -47,9 +47,10 @@ def explained(error: BaseException) -> Stop | None:
             names = tuple(one for one in known if not one.startswith("_"))
             return Stop("UndefinedInBody", site, (), {"name": name, "known": names})
         case AttributeError(name=str(name), obj=thing) if _is_word(type(thing)):
-            names = tuple(one for one in dir(type(thing)) if not one.startswith("_"))
-            data = {"word": repr(thing).strip("<>"), "name": name, "known": names}
-            return Stop("UnknownField", site, (), data)
+            names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one != "site")
+            kind = type(thing).__name__
+            word = f"`{kind[1:].lower()}`" if kind.startswith("_") else f"a{'n' * (kind[0] in 'AEIO')} {kind}"
+            return Stop("UnknownField", site, (), {"word": word, "name": name, "known": names})
         case TypeError():
             return _call(str(error), frame, site)
         case _:
@@ -100,11 +101,13 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
     if found.re is _SURPLUS:
         data = {"word": called, "name": found[2], "known": tuple(parameters)}
         return Stop("UnknownWord", Argument(site, found[2], part="name"), (), data)
-    problem = f"takes {found[3]}"
+    problem = "is given too many arguments by position"
     if found[2] == "missing":
         problem = "needs " + found[3].partition(": ")[2].replace("'", "`")
-    stars = {2: "*", 4: "**"}  # inspect's kinds of `*args` and `**options`
-    form = f"{called}({', '.join(stars.get(one.kind, '') + name for name, one in parameters.items())})"
+    # By the kinds of inspect: `*args`, those that need their names, `**options`.
+    marks = {2: "*{}", 3: "{}=...", 4: "**{}"}
+    form = ", ".join(marks.get(one.kind, "{}").format(name) for name, one in parameters.items())
+    form = f"{called}({form})"
     return Stop("WrongCall", site, (), {"word": called, "problem": problem, "form": form})
 
 
