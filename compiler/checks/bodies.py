@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl import types as t
 from flowdsl.compiler import body_findings as findings
-from flowdsl.compiler.carry_tree import Function, root
+from flowdsl.compiler.carry_tree import Function, inside, local_names, root
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Definition
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from flowdsl.trace import Trace
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_ALONE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, *_NESTED)
 _ADD = ("add", "append", "appendleft", "extend", "insert", "setdefault", "update")
 _TAKE = ("clear", "discard", "pop", "popitem", "remove", "reverse", "sort")
 _CHANGES = frozenset((*_ADD, *_TAKE))
@@ -76,42 +78,59 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
     node = module.functions.get((code.co_firstlineno, code.co_name)) if index is None else module.body[index]
     if not isinstance(node, Function):
         return None
-    local = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
-    body = Body(definition, module, node, [], {}, {}, False)
-    ends = False
+    names = _names(code)
+    returned: list[ast.expr] = []
+    ends = not _LEAVES.isdisjoint(names)
+    todo = [*node.body]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, ast.Return):
+            returned += [] if one.value is None else [one.value]
+        elif isinstance(one, ast.Raise) or (
+            isinstance(one, ast.While) and isinstance(one.test, ast.Constant)
+        ):
+            ends = True
+        elif not isinstance(one, _ALONE):
+            todo.extend(inside(one))
+    shared = {name for name in names if isinstance(module.namespace.get(name), (list, dict, set))}
+    changed, read = _uses(node, module, shared) if shared else ({}, {})
+    return Body(definition, module, node, returned, changed, read, ends)
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names of modules and attributes that a function uses, with the code inside of it."""
+    found = {*code.co_names}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _names(constant)
+    return found
+
+
+def _uses(
+    function: Function, module: ModuleSource, names: set[str]
+) -> tuple[dict[str, Span], dict[str, Span]]:
+    """Where a function changes the lists and dicts of those names, and where it reads them."""
+    changed: dict[str, Span] = {}
+    read: dict[str, Span] = {}
+    names = names - {*local_names(function)}
     changing: set[int] = set()
-    todo: list[ast.AST] = [*node.body]
+    todo: list[ast.AST] = [*function.body]
     while todo:
         one = todo.pop()
         match one:
-            case ast.Return(ast.expr() as value):
-                body.returned.append(value)
-            case ast.Raise() | ast.While(test=ast.Constant()) | ast.Yield() | ast.YieldFrom():
-                ends = True
-            case ast.Call(ast.Attribute(ast.Name(name) as inner, verb)):
-                ends = ends or verb in _LEAVES
-                if verb in _CHANGES and name not in local and _is_mutable(module, name):
-                    body.changed.setdefault(name, module.span(one))
-                    changing.add(id(inner))
-            case ast.Call(ast.Name(name)):
-                ends = ends or name in _LEAVES
-            case ast.Subscript(ctx=ast.Store() | ast.Del()):
-                base = root(one)
-                if base is not None and base not in local and _is_mutable(module, base):
-                    body.changed.setdefault(base, module.span(one))
-                    changing.update(id(inner) for inner in ast.walk(one.value))
-            case ast.Name(name, ast.Load()) if name not in local and id(one) not in changing:
-                if _is_mutable(module, name):
-                    body.read.setdefault(name, module.span(one))
+            case ast.Call(ast.Attribute(ast.Name(name) as inner, verb)) if verb in _CHANGES and name in names:
+                changed.setdefault(name, module.span(one))
+                changing.add(id(inner))
+            case ast.Subscript(ctx=ast.Store() | ast.Del()) if (base := root(one)) in names:
+                changed.setdefault(str(base), module.span(one))
+                changing.update(id(inner) for inner in ast.walk(one.value))
+            case ast.Name(name, ast.Load()) if name in names and id(one) not in changing:
+                read.setdefault(name, module.span(one))
             case _:
                 pass
         if not isinstance(one, _NESTED):
             todo.extend(ast.iter_child_nodes(one))
-    return body._replace(ends=ends)
-
-
-def _is_mutable(module: ModuleSource, name: str) -> bool:
-    return isinstance(module.namespace.get(name), (list, dict, set))
+    return changed, read
 
 
 # --- results -----------------------------------------------------------------------------------------
@@ -220,21 +239,21 @@ def _modules(body: Body, source: Carried, images: list[object]) -> Iterator[Diag
         return
     related = (Related(Definition(body.definition.code), f"needed by the step `{body.definition.name}`"),)
     told: set[str] = set()
-    for node, inside in _imports(body):
+    for node, own in _imports(body):
         for top in {alias.partition(".")[0] for alias in _of(node)} & tops - told:
             told.add(top)
             finding = findings.NotInImage(names[0], top)
-            yield Diagnostic(finding, body.module.span(node), () if inside else related)
+            yield Diagnostic(finding, body.module.span(node), () if own else related)
 
 
 def _imports(body: Body) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
     """The imports of a function and of the top of its file: those without which it fails."""
     todo: list[tuple[ast.AST, bool]] = [(body.node, True), *((one, False) for one in body.module.body)]
     while todo:
-        node, inside = todo.pop(0)
+        node, own = todo.pop(0)
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node, inside
-        elif inside and not isinstance(node, ast.Try):
+            yield node, own
+        elif own and not isinstance(node, ast.Try):
             todo.extend((one, True) for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt))
 
 
