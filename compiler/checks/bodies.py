@@ -14,6 +14,7 @@ from flowdsl.compiler.carry_tree import Function, inside, local_names, root
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Definition
+from flowdsl.tracing import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -80,7 +81,7 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
         return None
     names = _names(code)
     returned: list[ast.expr] = []
-    ends = not _LEAVES.isdisjoint(names)
+    ends = not _LEAVES.isdisjoint(names) or bool(code.co_flags & sum(KINDS))
     todo = [*node.body]
     while todo:
         one = todo.pop()
