@@ -497,7 +497,7 @@ class Recursion(Finding):
 
 
 class WrongReturn(Finding):
-    """A pipeline returns something else than it says."""
+    """A pipeline or a step returns something else than it says."""
 
     code = "FD236"
     title = "`{name}` returns {have}, and its annotation says {want}"

@@ -12,6 +12,8 @@ from flowdsl import types as t
 from flowdsl.compiler import body_findings as findings
 from flowdsl.compiler.carry_tree import Function, inside, local_names, root
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.lift import spelled
+from flowdsl.mistakes import WrongReturn
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Definition
 from flowdsl.tracing import KINDS
@@ -164,6 +166,9 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
             yield _not_json(node, body, "bytes", "write them to a file, and return its `Path`")
         case ast.Constant(value=complex()), _:
             yield _not_json(node, body, "a complex number", "return its parts: a list of two floats")
+        case ast.Constant(), _ if not _fits(node.value, kind):
+            other_type = WrongReturn(body.definition.name, t.spell(kind), spelled(node.value))
+            yield Diagnostic(other_type, body.module.span(node))
         case ast.IfExp(_, one, other), _:
             yield from _flaws(one, kind, body)
             yield from _flaws(other, kind, body)
@@ -191,6 +196,29 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
                     yield from _flaws(keyword.value, types[keyword.arg], body)
         case _:
             return
+
+
+def _fits(value: object, kind: t.Type) -> bool:
+    """Whether the script takes a constant for a value of the type. See `PARTS` in `script_parts`."""
+    match kind:
+        case t.Text():
+            return isinstance(value, str)
+        case t.Number("int"):
+            return isinstance(value, int)
+        case t.Number():
+            return isinstance(value, (int, float))
+        case t.Flag():
+            return isinstance(value, bool)
+        case t.Nothing():
+            return value is None
+        case t.Maybe(item):
+            return value is None or _fits(value, item)
+        case t.Choice(values):
+            return any(type(one) is type(value) and one == value for one in values)
+        case t.Json() | t.Unsupported():
+            return True
+        case _:  # files, lists, records: no constant is one
+            return False
 
 
 def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
