@@ -182,6 +182,10 @@ def subgraph_options(
     diagnostics: list[Diagnostic] = []
     for name, written in options.items():
         try:
+            if name in pipeline.READERS and name not in SUBGRAPH and name not in known:
+                raise Wrong(
+                    mistakes.UnknownOption(name, known, " of one call: it is one of `@pipeline`"), "name"
+                )
             found[name] = _read(name, written, SUBGRAPH, known)
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
