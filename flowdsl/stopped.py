@@ -7,7 +7,6 @@ with the others. Any other exception is the user's own, and is shown as Python s
 
 from __future__ import annotations
 
-import builtins
 import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,8 +42,7 @@ def explained(error: BaseException) -> Stop | None:
         case UnboundLocalError():
             return _unbound(error, site)
         case NameError(name=str(name)):
-            known = (*frame.f_locals, *frame.f_globals, *dir(builtins))
-            names = tuple(one for one in known if not one.startswith("_"))
+            names = tuple(one for one in (*frame.f_locals, *frame.f_globals) if not one.startswith("_"))
             return Stop("UndefinedInBody", site, (), {"name": name, "known": names})
         case AttributeError(name=str(name), obj=thing) if _is_word(type(thing)):
             names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one != "site")
