@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
-from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler import body_findings, kind_findings, mistakes
 from flowdsl.compiler.carry_text import argo_tags, control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import one_result, serves
 from flowdsl.compiler.control_findings import NotYetKnown
@@ -76,9 +76,13 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
         if not isinstance(name, str) or not is_env_name(name):
             wrong = Argument(said.site, "env", part=f"key:{name}")
             found.append(Diagnostic(mistakes.BadEnvName(str(name)), wrong))
+        elif isinstance(value, str) and body_findings.is_secret(name, value):
+            found.append(Diagnostic(mistakes.SecretInText(name), place))
         env.append((name, _word(definition, value, f"the variable `{name}`", place, found)))
     if not words:
         found.append(Diagnostic(mistakes.NoCommand(definition.name), said.site))
+    elif len(words) == 1 and isinstance(words[0], Const) and " " in (only := words[0].value.strip()):
+        found.append(Diagnostic(body_findings.OneWord(only), Argument(said.site, position=0)))
     stdout = said.options["stdout"]
     if is_value(stdout) or not isinstance(stdout, bool):
         flag = mistakes.OptionType("stdout", "True or False", spelled(stdout))

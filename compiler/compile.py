@@ -8,6 +8,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.compiler.checks import check_definitions, check_trace
+from flowdsl.compiler.checks.bodies import check_bodies
 from flowdsl.compiler.load import LoadError, exits, importing, user_traceback
 from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import cached_calls, declared
@@ -202,14 +203,16 @@ class _Unit:
             if not trace.failed:  # arguments that are wrong do not tell calls apart
                 for graph in trace.graphs.values():
                     self._names(graph)
-        if self.failed:
-            for step in self.steps:
-                self.carried(step)
-            return []
-        found = [self._lower(root) for root in roots]
+        found = [] if self.failed else [self._lower(root) for root in roots]
         for step in self.steps:
             self.carried(step)
+        bodies = check_bodies(self.steps, self.traces.values(), self._module_of, self.carried)
+        self.diagnostics.extend(bodies)
         return [] if self.failed else found
+
+    def _module_of(self, definition: StepDef | PipelineDef) -> ModuleSource | None:
+        """The module that a function is written in, where some step of it was carried."""
+        return self._modules.get(definition.code.co_filename) if is_function(definition.plain) else None
 
     def _roots(self, name: str | None) -> list[PipelineDef]:
         from flowdsl.compiler import load_findings as findings

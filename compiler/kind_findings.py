@@ -175,13 +175,17 @@ class CannotTake(Finding):
 
     code = "FD611"
     title = "a step under `@{decorator}` cannot {verb} {what}"
-    label = "`{name}` is {what}"
+    label = "{shown} is {what}"
     help = "{way}"
     decorator: str
     verb: str
     name: str
     what: str
     way: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the name as a name if it is one."""
+        return {**super().words(), "shown": f"`{self.name}`" if self.name.isidentifier() else self.name}
 
 
 class OneResult(Finding):

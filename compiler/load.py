@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.place import Site, Span
 from flowdsl.source import Sources
+from flowdsl.stopped import explained
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -109,6 +110,11 @@ def load(path: Path) -> Loaded:
             raise
         if isinstance(error, SystemExit):
             raise LoadError(sources, exits(error, filename)) from error
+        if (stop := explained(error)) is not None:
+            from flowdsl import mistakes
+
+            finding = getattr(mistakes, stop.kind)(**stop.data)
+            raise LoadError(sources, Diagnostic(finding, stop.place, stop.related)) from error
         raise LoadError(sources, traceback=user_traceback(error)) from error
     return Loaded(path, module, sources, source)
 

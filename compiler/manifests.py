@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from flowdsl.compiler.documents import Document, read
-from flowdsl.compiler.lint import lint, shelf
+from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.schema import kinds
 from flowdsl.diagnostic import Diagnostic, Finding
 from flowdsl.lift import is_dict
@@ -63,7 +63,7 @@ def check_manifests(
 
 
 def _findings(document: Document, library: Library) -> Iterable[Diagnostic]:
-    for problem in lint(document.body, library):
+    for problem in lint(document.body, library, WRITTEN):
         yield Diagnostic(problem.finding, document.place(problem))
 
 

@@ -75,11 +75,12 @@ class UnknownOption(Finding):
     """An option that a step or pipeline does not have."""
 
     code = "FD270"
-    title = "there is no option `{name}`"
+    title = "there is no option `{name}`{where}"
     label = "{meant}"
     help = "use one of the options, or leave it out"
     name: str
     known: tuple[str, ...]
+    where: str = ""
 
     def words(self) -> dict[str, str]:
         """The fields, and the option that was probably meant."""
@@ -252,6 +253,10 @@ class BadMountPath(Finding):
     help = 'write a path of its own for each volume: mounts={{"/data": volume}}'
     have: str
     reason: str
+
+    def words(self) -> dict[str, str]:
+        """The fields; a text that is empty is shown by its quotes."""
+        return {**super().words(), "have": self.have or "''"}
 
 
 class NoImage(Finding):
@@ -568,9 +573,16 @@ class BadObjectName(Finding):
     code = "FD340"
     title = "{have} cannot be the name of {what}"
     label = "Kubernetes refuses the name"
-    help = "write the name as `kubectl get` shows it: lower-case letters, digits, `-` and `.`"
+    help = "{way}"
     have: str
     what: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what such a name is made of."""
+        way = "write the name as `kubectl get` shows it: lower-case letters, digits, `-` and `.`"
+        if self.what.startswith("a key"):
+            way = "write the key as it stands in the object: letters, digits, `-`, `_` and `.`"
+        return {**super().words(), "way": way}
 
 
 class UnusualResource(Finding):

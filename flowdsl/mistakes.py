@@ -125,10 +125,26 @@ class RunTimeCondition(Finding):
     code = "FD207"
     title = "the truth of a run-time value is not known while compiling"
     label = "known only when the pipeline runs"
-    help = (
-        "write `with when(...):` for `if`, `with otherwise():` for `else`, `unless` for `not`, "
-        "`(a) & (b)` for `a and b` and for `x < y < z`, `(a) | (b)` for `a or b`"
-    )
+    help = "{way}"
+    asked: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out for the question that was asked."""
+        return {**super().words(), "way": _TRUTH.get(self.asked, "; ".join([*_TRUTH.values()][:5]))}
+
+
+_TRUTH = {
+    "if": "write `with when(...):` for `if`, and `with otherwise():` for `else`",
+    "and": "write `(a) & (b)` for `a and b`",
+    "or": "write `(a) | (b)` for `a or b`",
+    "not": "write `with unless(...):` for `with when(not ...):`, or compare with `!=`",
+    "chain": "write `(x < y) & (y < z)` for `x < y < z`",
+    "choice": "call what each side needs under `when` and `otherwise`, and choose with `either(one, other)`",
+    "while": "repeat over items with `fan_out` or `sweep`, or loop inside a step",
+    "filter": "let a step return the list without the others",
+    "assert": "check it inside a step, which then fails",
+}
+"""What to write instead, by the question; where that is not known, the first ones help."""
 
 
 class RunTimeLoop(Finding):
@@ -281,7 +297,7 @@ class LiteralBraces(Finding):
     code = "FD219"
     title = "the text holds `{{{{`, which Argo evaluates"
     label = "Argo would replace what follows, even in an environment variable"
-    help = "write the text to a file in a step, or pass its two braces apart"
+    help = "for a value of the run pass the result or parameter itself; braces that are meant so, add inside a step"
 
 
 class ControlCharacter(Finding):
@@ -349,9 +365,17 @@ class NoItem(Finding):
     code = "FD225"
     title = "[{key}] does not work on a run-time {type}"
     label = "no such element"
-    help = "index a list with a number and a dict with a text; take files out of a folder inside a step"
+    help = "{way}"
     key: str
     type: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out for such an index."""
+        way = "index a list with a number and a dict with a text; take files out of a folder inside a step"
+        name = self.key.strip("'\"")
+        if name != self.key and name.isidentifier() and self.type.isidentifier() and self.type[:1].isupper():
+            way = f"take a field of it: `.{name}`"
+        return {**super().words(), "way": way}
 
 
 class StandInRefused(Finding):
@@ -406,9 +430,16 @@ class KnownCondition(Finding):
     code = "FD230"
     title = "the condition of `{word}` is known now: {value}"
     label = "not a run-time value"
-    help = "use Python's own `if`"
+    help = "{way}"
     word: str
     value: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: a condition is written in Python, not as a text."""
+        way = "use Python's own `if`"
+        if self.value[:1] in ("'", '"'):
+            way = f"write it in Python, without quotes: `{self.word}(result.score > 0.9)`; else use Python's own `if`"
+        return {**super().words(), "way": way}
 
 
 class NotACondition(Finding):
@@ -466,7 +497,7 @@ class Recursion(Finding):
 
 
 class WrongReturn(Finding):
-    """A pipeline returns something else than it says."""
+    """A pipeline or a step returns something else than it says."""
 
     code = "FD236"
     title = "`{name}` returns {have}, and its annotation says {want}"
@@ -956,3 +987,93 @@ class TooManyToName(Finding):
     help = "let every item return its own number, and see in a step which are missing"
     items: int
     most: int
+
+
+class NeverEqual(Finding):
+    """A run-time value is compared with what it never is."""
+
+    code = "FD760"
+    title = "the value is never {have}"
+    label = "{answer}"
+    help = "compare with one of {values}"
+    have: str
+    answer: str
+    near: str | None
+    values: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the value that was probably meant."""
+        answer = f"did you mean {self.near}?" if self.near else self.answer
+        return {**super().words(), "answer": answer}
+
+
+class UndefinedInBody(Finding):
+    """A name that is nowhere, in the body of a pipeline or at the top of the file."""
+
+    code = "FD761"
+    title = "`{name}` is not defined"
+    label = "{meant}"
+    help = "assign it above this line, import it, or make it a parameter of the pipeline"
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the name that was probably meant."""
+        from flowdsl.diagnostic import near
+
+        close = near(self.name, self.known)
+        return {**super().words(), "meant": f"did you mean `{close}`?" if close else "there is no such name"}
+
+
+class UsedBefore(Finding):
+    """A value is used above the line that makes it: two tasks cannot wait for each other."""
+
+    code = "FD762"
+    title = "`{name}` is used before it has a value"
+    label = "not made yet"
+    help = "call first what makes `{name}`; tasks that wait for each other would wait for ever"
+    name: str
+
+
+class UnknownField(Finding):
+    """A word of the language is asked for a field that it does not have."""
+
+    code = "FD763"
+    title = "{word} has no field `{name}`"
+    label = "{meant}"
+    help = "take one of the fields that there are"
+    word: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the one that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known)}
+
+
+class UnknownWord(Finding):
+    """A word of the language is given an argument that it does not take."""
+
+    code = "FD764"
+    title = "`{word}` takes no argument `{name}`"
+    label = "{meant}"
+    help = "use one of the arguments of `{word}`, or leave it out"
+    word: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the argument that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known)}
+
+
+class WrongCall(Finding):
+    """A word of the language is called with too few arguments, or too many by position."""
+
+    code = "FD765"
+    title = "`{word}` {problem}"
+    label = "the arguments do not fit"
+    help = "it is `{form}`"
+    word: str
+    problem: str
+    form: str

@@ -60,6 +60,14 @@ def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
             same = same or (isinstance(side, t.Maybe) and isinstance(other, t.Nothing))
             same = same or (isinstance(side, t.Choice) and isinstance(const, Const))
         same = same or (one == two and isinstance(one, (t.Flag, t.Enumeration)))
+    if same and operator in ("==", "!="):
+        for kind, const in ((left.type, right), (right.type, left)):
+            if (
+                isinstance(kind, t.Choice)
+                and isinstance(const, Const)
+                and not _among(const.value, kind.values)
+            ):
+                return _never(operator, const.value, kind.values)
     if same or (isinstance(one, t.Number) and isinstance(two, t.Number)):
         return Op(operator, (left, right), t.BOOL)
     return None
@@ -69,3 +77,18 @@ def _logic(operator: str, left: Expr, right: Expr) -> Expr | None:
     if isinstance(left.type, t.Flag) and isinstance(right.type, t.Flag):
         return Op(operator, (left, right), t.BOOL)
     return None
+
+
+def _among(value: object, values: tuple[object, ...]) -> bool:
+    return any(one == value and isinstance(one, bool) == isinstance(value, bool) for one in values)
+
+
+def _never(operator: str, value: object, values: tuple[object, ...]) -> Expr:
+    """Poison for a comparison whose answer is always the same, which is reported."""
+    from flowdsl.diagnostic import near
+
+    close = near(value, [one for one in values if isinstance(one, str)]) if isinstance(value, str) else None
+    answer = "always False" if operator == "==" else "always True"
+    shown = tuple(map(repr, values))
+    complain("NeverEqual", have=repr(value), answer=answer, near=close and repr(close), values=shown)
+    return Poison()

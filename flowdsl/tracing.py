@@ -16,6 +16,7 @@ from flowdsl.pipeline import Pipeline
 from flowdsl.place import Definition, Place, Site, is_library, is_ours, operation, words
 from flowdsl.signature import is_function
 from flowdsl.step import Step
+from flowdsl.stopped import explained
 from flowdsl.trace import TOKEN, Graph, OutsidePipeline, Trace, start, stop
 from flowdsl.value import RunTimeValue, expr_of, is_value, value
 
@@ -108,6 +109,9 @@ def _run(trace: Trace, graph: Graph) -> bool:
             return True
         if trace.avoid():
             return False
+        if (stop := explained(error)) is not None:
+            trace.report(stop.kind, stop.place, stop.related, **stop.data)
+            return True
         if not trace.failed:
             if _is_ours(error):
                 raise

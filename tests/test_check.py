@@ -33,7 +33,7 @@ spec:
     suspend: {}
 """.lstrip()
 WRONG = RIGHT.replace("entrypoint: main", "entrypoint: mian")
-DOUBTFUL = RIGHT.replace("suspend: {}", 'container: {image: a, command: [echo, "{{workflows.name}}"]}')
+DOUBTFUL = RIGHT.replace("suspend: {}", 'container: {image: a:1, command: [echo, "{{workflows.name}}"]}')
 PIPELINE = """
 from flowdsl import pipeline, step
 

@@ -729,7 +729,9 @@ def test_completion_for_an_unknown_shell(
 # --- when things go wrong ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stage", ["compiler.argo.to_argo", "compiler.argo.provenance.sealed", "compiler.lint.lint"])
+@pytest.mark.parametrize(
+    "stage", ["compiler.argo.to_argo", "compiler.argo.provenance.sealed", "compiler.lint.lint"]
+)
 def test_a_bug_of_ours(stage: str, flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise KeyError("lost")

@@ -202,7 +202,7 @@ def test_two_runs_do_not_meet(world: World) -> None:
     document = written(
         world,
         """
-@step(image="i")
+@step(image="i:1")
 def load(name: str) -> Path:
     Path("file").write_text(name)
     return Path("file")
@@ -224,12 +224,12 @@ def test_branches_and_a_file_of_the_user(world: World, fresh: str, again: str, m
     document = written(
         world,
         """
-@step(image="i")
+@step(image="i:1")
 def train(name: str) -> Path:
     Path("file").write_text(name)
     return Path("file")
 
-@step(image="i")
+@step(image="i:1")
 def show(model: Path) -> str:
     return model.read_text()
 
@@ -251,7 +251,7 @@ def test_steps_in_any_language(world: World) -> None:
     document = written(
         world,
         """
-@container(image="busybox")
+@container(image="busybox:1.37")
 def fetch(source: Path) -> Path:
     command("cp", source, output())
 
@@ -259,11 +259,11 @@ class Counted(NamedTuple):
     copy: Path
     words: int
 
-@container(image="tools")
+@container(image="tools:1")
 def count(text: Path, script: Path, number: int) -> Counted:
     command("sh", script, text, number, env={"COPY": output("copy"), "WORDS": output("words")})
 
-@step(image="i")
+@step(image="i:1")
 def join(found: list[Counted]) -> str:
     return " ".join(f"{one.words}:{one.copy.read_text()}" for one in found)
 
@@ -286,17 +286,17 @@ class Score(NamedTuple):
     model: Path
     loss: float
 
-@step(image="i")
+@step(image="i:1")
 def scores(count: int) -> dict[str, list[Path]]:
     for number in range(count):
         Path(f"m{number}").write_text(str(number))
     return {"all": [Path(f"m{number}") for number in range(count)]}
 
-@step(image="i")
+@step(image="i:1")
 def last(files: dict[str, list[Path]]) -> Score:
     return Score(files["all"][-1], 0.5)
 
-@step(image="i")
+@step(image="i:1")
 def read(score: Score, file: Path) -> list[str]:
     return [score.model.read_text(), str(score.loss), file.read_text()]
 
@@ -320,7 +320,7 @@ class Made(NamedTuple):
     many: list[Path]
     note: Path | None
 
-@step(image="i", mounts={"/marks": DATA / "marks"}, retries=RETRIES)
+@step(image="i:1", mounts={"/marks": DATA / "marks"}, retries=RETRIES)
 def make() -> Made:
     marks = Path("/marks")
     attempt = len(list(marks.iterdir()))
@@ -331,7 +331,7 @@ def make() -> Made:
     missing = [] if attempt % 2 else [Path("missing")]
     return Made([Path("a"), Path("b"), *missing], Path("note") if attempt == 1 else None)
 
-@step(image="i")
+@step(image="i:1")
 def read(made: Made) -> list[str | None]:
     return [*(one.read_text() for one in made.many), made.note.read_text() if made.note else None]
 
@@ -369,7 +369,7 @@ def test_a_pod_that_is_killed_leaves_no_half_of_an_output(world: World) -> None:
         """
 import os
 
-@step(image="i")
+@step(image="i:1")
 def make() -> list[Path]:
     class Last(type(Path())):
         def __str__(self):
@@ -398,45 +398,45 @@ class Both(NamedTuple):
     pair: tuple[Path, Path]
     sizes: list[int]
 
-@step(image="i")
+@step(image="i:1")
 def make(name: str, number: int) -> Path:
     Path("file").write_text(f"{name}{number}")
     return Path("file")
 
-@step(image="i")
+@step(image="i:1")
 def size(name: str, number: int) -> int:
     return len(name) * 10 + number
 
-@step(image="i")
+@step(image="i:1")
 def count(name: str) -> list[int]:
     return list(range(len(name)))
 
-@step(image="i")
+@step(image="i:1")
 def read(rows: list[Both]) -> list[list[str]]:
     return [[*(one.read_text() for one in (*row.files, *row.pair)), *map(str, row.sizes)] for row in rows]
 
-@step(image="i")
+@step(image="i:1")
 def lists(rows: list[list[Path]]) -> list[list[str]]:
     return [[one.read_text() for one in row] for row in rows]
 
-@step(image="i")
+@step(image="i:1")
 def numbers(rows: list[list[int]]) -> list[list[int]]:
     return rows
 
-@step(image="i")
+@step(image="i:1")
 def total(sizes: list[int]) -> int:
     return sum(sizes)
 
-@step(image="i")
+@step(image="i:1")
 def first(files: list[Path], sizes: list[int]) -> str:
     return f"{[one.read_text() for one in files]} {sizes}"
 
-@step(image="i")
+@step(image="i:1")
 def joined(files: list[Path]) -> Path:
     Path("joined").write_text("+".join(one.read_text() for one in files))
     return Path("joined")
 
-@step(image="i")
+@step(image="i:1")
 def kept(one: Both) -> Path:
     Path("kept").write_text(one.files[0].read_text() + one.pair[0].read_text())
     return Path("kept")

@@ -115,11 +115,11 @@ def test_a_step_that_a_decorator_wraps_keeps_its_signature_and_place(tmp_path: P
                 return function(*args, **named)
             return inner
 
-        @step(image="i")
+        @step(image="i:1")
         @timed
         def fit(lr: float, layers: «complex», depth: int = «"a"») -> float: ...
 
-        @step(image="i")
+        @step(image="i:1")
         @timed
         def score_it(value: float) -> float: return value
     """
@@ -158,14 +158,14 @@ def test_a_step_without_parentheses_is_a_step(tmp_path: Path) -> None:
         @step
         def bare(k: int) -> int: return k
     """
-    assert compile_body(tmp_path, "use_int(bare.options(image='i')(n))", before).messages() == []
+    assert compile_body(tmp_path, "use_int(bare.options(image='i:1')(n))", before).messages() == []
     (message,) = compile_body(tmp_path, "use_int(bare(n))", before).messages()
     assert message == "`bare` has no image"
 
 
 def test_annotations_that_cannot_be_read_are_one_mistake(tmp_path: Path) -> None:
     before = """
-        @step(image="i")
+        @step(image="i:1")
         def torn(a: «Missing», b: int) -> None: ...
     """
     found = compile_body(tmp_path, "torn(1)\ntorn.options(name='b')(1, 2, 3, c=4)", before)
@@ -319,7 +319,7 @@ def test_what_a_loop_hands_on_is_taken_whole_or_by_its_rows(tmp_path: Path) -> N
         use_dict(«{"a": found[0], "b": found}»)
     """
     before = """
-        @step(image="i")
+        @step(image="i:1")
         def double(k: int) -> int: return 2 * k
     """
     found = compile_body(tmp_path, body, before)
@@ -394,9 +394,9 @@ NO_CHOICE = [
 )
 def test_a_choice_that_is_none_is_reported(code: str, body: str, tmp_path: Path) -> None:
     before = """
-        @step(image="i")
+        @step(image="i:1")
         def maybe_files() -> list[Path] | None: ...
-        @step(image="i")
+        @step(image="i:1")
         def use_paths(x: list[Path]) -> None: ...
     """
     found = compile_body(tmp_path, body + LATER, before)
@@ -415,7 +415,7 @@ def test_order_without_data(tmp_path: Path) -> None:
         use.options(after=third)(2)
     """
     before = """
-        @step(image="i")
+        @step(image="i:1")
         def double(k: int) -> int: return 2 * k
     """
     found = compile_body(tmp_path, body, before)
@@ -454,7 +454,7 @@ def test_what_one_call_may_not_say(code: str, body: str, tmp_path: Path) -> None
 
 def test_options_judges_only_what_it_overrides(tmp_path: Path) -> None:
     before = """
-        @step(image="i", memory=«"8GB"»)
+        @step(image="i:1", memory=«"8GB"»)
         def big() -> None: ...
     """
     body = "big()\nbig.options(name='a')()\nbig.options(name='b', timeout='1h')()"

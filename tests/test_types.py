@@ -292,7 +292,7 @@ WRITTEN = {
 @pytest.mark.parametrize("body", WRITTEN)
 def test_a_value_is_written_as_its_type_says(body: str, tmp_path: Path) -> None:
     before = """
-        @step(image="i")
+        @step(image="i:1")
         def use_found(v: Pair | None) -> None: ...
     """
     found = compile_body(tmp_path, body, before)
@@ -397,10 +397,10 @@ from flowdsl import *
 class Bad:
     items: set[int]
 
-@step(image="i")
+@step(image="i:1")
 def bad(a: «set[int]», «b», c: «Bad | None», d: int, *«rest»: int, **«named»: int) -> «tuple[int, ...]»: ...
 
-@step(image="i")
+@step(image="i:1")
 def right(a: int) -> int: return a
 
 @pipeline

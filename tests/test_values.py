@@ -713,7 +713,7 @@ def test_a_value_outside_a_pipeline_says_what_is_wrong(tmp_path: Path) -> None:
 
 def test_a_step_is_the_function_outside_a_pipeline(tmp_path: Path) -> None:
     before = """
-        @step(image="i")
+        @step(image="i:1")
         def double(k: int) -> int:
             return 2 * k
         FOUR = double(2)

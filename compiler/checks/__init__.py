@@ -16,6 +16,7 @@ from flowdsl.compiler.checks import (
     ends,
     identity,
     sharing,
+    truth,
     volumes,
 )
 from flowdsl.mistakes import EitherKnown, KnownCondition
@@ -62,7 +63,8 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     found += ends.ends(trace)
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
-    return found + [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
+    told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
+    return found + [truth.worded(one, sources) for one in told]
 
 
 def _answers(one: Diagnostic, asked: Iterable[Span], sources: Sources) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint import (
     arguments,
     bodies,
+    doubts,
     graph,
     limits,
     loops,
@@ -77,8 +78,13 @@ RULES: tuple[Rule, ...] = (
 )
 """Every rule: a plain function from a prepared manifest to what it finds, in no particular order."""
 
+WRITTEN: tuple[Rule, ...] = (*RULES, doubts.images, doubts.secrets)
+"""The rules for what somebody wrote in YAML: of Python, the options tell the same at their places."""
 
-def lint(document: dict[str, Any], library: Library | None = None) -> list[Problem]:
+
+def lint(
+    document: dict[str, Any], library: Library | None = None, rules: tuple[Rule, ...] = RULES
+) -> list[Problem]:
     """All findings about one document, those of the schema first.
 
     `library` has the documents whose templates it may use; what is not in it is taken on trust.
@@ -94,9 +100,9 @@ def lint(document: dict[str, Any], library: Library | None = None) -> list[Probl
     view = View(manifest, each=False, library=library)
     if not view.exists:
         return by_schema
-    found = problems(view)
+    found = problems(view, rules)
     if found and len(view.templates) < len(view.all):
-        found = problems(View(manifest, library=library))
+        found = problems(View(manifest, library=library), rules)
     return merge(by_schema, found) if by_schema else found
 
 
@@ -114,9 +120,9 @@ def shelf(documents: Iterable[dict[str, Any]]) -> Library:
     return found
 
 
-def problems(view: View) -> list[Problem]:
+def problems(view: View, rules: tuple[Rule, ...] = RULES) -> list[Problem]:
     """What the rules find."""
-    found = [problem for rule in RULES for problem in rule(view)]
+    found = [problem for rule in rules for problem in rule(view)]
     view.clear()
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.tree import compact, entries, is_list, is_mapping
+from flowdsl.compiler.lint.tree import compact, entries, inside, is_list, is_mapping
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import View
+    from flowdsl.compiler.lint.view import Call, Template, View
 
 KIB = 1024
 MOST_OBJECT = 1024 * KIB
@@ -24,6 +24,11 @@ BIG_OBJECT = 512 * KIB
 MOST_VARIABLE = 128 * KIB
 """Bytes of one environment variable or argument. Source: Linux, MAX_ARG_STRLEN."""
 
+NODE = 80
+"""Bytes of the status of one node: about 770 in JSON, a tenth of it when Argo has compressed them for the object.
+
+Of 1000 to 10 000 pods with one parameter, one result and logs, compressed by gzip and written in base64.
+"""
 
 _SMALLER = "let a step make the items or values and hand them on, or run the work as several workflows"
 
@@ -49,6 +54,22 @@ class ObjectBig(Finding):
     label = "{size} KiB"
     help = _SMALLER
     kind: str
+    size: int
+    most: int
+
+
+class StatusBig(Finding):
+    """A workflow with so many nodes that what Argo keeps of them may not fit into its object."""
+
+    code = "FD774"
+    severity = "warning"
+    title = (
+        "the run has about {nodes} nodes: with their status the {kind} comes to {size} KiB, of at most {most}"
+    )
+    label = "{nodes} nodes"
+    help = "give each item more to do, run the work as several workflows, or let Argo keep the status in a database"
+    kind: str
+    nodes: int
     size: int
     most: int
 
@@ -87,6 +108,41 @@ def object_size(view: View) -> Iterator[Problem]:
         yield Problem(_heaviest(view, size), ObjectTooBig(view.kind, size // KIB, MOST_OBJECT // KIB))
     elif size >= BIG_OBJECT:
         yield Problem(_heaviest(view, size), ObjectBig(view.kind, size // KIB, MOST_OBJECT // KIB))
+    elif size + NODE * (nodes := _nodes(view)) >= MOST_OBJECT:
+        whole = (size + NODE * nodes) // KIB
+        yield Problem(_longest(view), StatusBig(view.kind, nodes, whole, MOST_OBJECT // KIB))
+
+
+def _nodes(view: View) -> int:
+    """How many nodes a run has, where it is written: loops over values of the run count once."""
+    counted: dict[int, int] = {}
+
+    def of(template: Template | None) -> int:
+        if template is None:
+            return 1
+        if id(template) not in counted:
+            counted[id(template)] = 1  # also what a template that calls itself counts as, inside
+            counted[id(template)] = 1 + sum(
+                _items(call) * of(call.callee) + bool(call.loop) for call in template.calls
+            )
+        return counted[id(template)]
+
+    return of(view.named.get(view.setting("entrypoint")))
+
+
+def _items(call: Call) -> int:
+    """How often a call runs, as far as it is written."""
+    items = call.data.get("withItems")
+    if items:
+        return len(items)
+    count = str(inside(call.data, "withSequence").get("count"))
+    return int(count) if count.isdecimal() else 1
+
+
+def _longest(view: View) -> Path:
+    """The loop with the most items; the object itself where there is none."""
+    call = max(view.calls, key=_items, default=None)
+    return (*call.path, call.loop) if call is not None and call.loop and _items(call) > 1 else ()
 
 
 def _heaviest(view: View, size: int) -> Path:

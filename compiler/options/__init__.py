@@ -63,7 +63,7 @@ _READERS: dict[str, Reader] = {
     **caching.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
-_DOUBTED = frozenset(("gpu", "env", "packages", "code"))
+_DOUBTED = frozenset(("gpu", "env", "image", "packages", "code"))
 #: Options of a pipeline that hold for the steps which say nothing themselves.
 INHERITED = (*code.READERS, *caching.READERS)
 
@@ -206,6 +206,8 @@ def _doubts(name: str, written: Any) -> Iterator[Wrong]:
         yield from resources.gpu_doubts(written)
     elif name == "env":
         yield from environment.env_doubts(written)
+    elif name == "image":
+        yield from environment.image_doubts(written)
     elif name in code.READERS:
         yield from code.doubts(name, written)
 
@@ -254,6 +256,10 @@ def subgraph_options(
     diagnostics: list[Diagnostic] = []
     for name, written in options.items():
         try:
+            if name in pipeline.READERS and name not in SUBGRAPH and name not in known:
+                raise Wrong(
+                    mistakes.UnknownOption(name, known, " of one call: it is one of `@pipeline`"), "name"
+                )
             found[name] = _read(name, written, SUBGRAPH, known)
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl.companion import Companion as Written
 from flowdsl.companion import InitContainer, Sidecar
 from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.body_findings import NoTag, is_secret, untagged
 from flowdsl.compiler.ir import Companion, Companions
 from flowdsl.compiler.options import environment, resources
 from flowdsl.compiler.options.reading import Wrong, flag, flattened, said, words
@@ -56,6 +57,13 @@ def doubts(made: Settings) -> Iterator[tuple[str, Wrong]]:
                     yield option, Wrong(finding, place=one.place)
             if option == "sidecars" and not one.command:
                 yield option, Wrong(kind_findings.CompanionCommand(one.name), place=one.place)
+            image = one.environment.image or ""
+            if untagged(image):
+                yield option, Wrong(NoTag(image), place=Argument(one.place, "image"))
+            for variable, value in one.environment.env:
+                if isinstance(value, str) and is_secret(variable, value):
+                    place = Argument(one.place, "env", part=f"item:{variable}")
+                    yield option, Wrong(mistakes.SecretInText(variable), place=place)
 
 
 def _companion(kind: type[Written], name: str, written: object) -> Companion:

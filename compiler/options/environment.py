@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
+from flowdsl.compiler.body_findings import NoTag, is_secret, untagged
 from flowdsl.compiler.ir import Environment, Mount
 from flowdsl.compiler.options import volumes
 from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_option
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.options.reading import Reader
-
-# `EOS_TOKEN=<eos>` is no secret: those are made of letters, digits and a few signs.
-_SECRET_NAME = re.compile(r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|SECRET_KEY|ACCESS_KEY)$")
-_SECRET_VALUE = re.compile(r"[A-Za-z0-9_.+/=-]{8,}")
 
 
 def settled(found: Mapping[str, Any]) -> Environment:
@@ -41,8 +37,14 @@ def settled(found: Mapping[str, Any]) -> Environment:
 def env_doubts(env: Mapping[str, object]) -> Iterator[Wrong]:
     """What variables may hold, and probably should not."""
     for variable, value in env.items():
-        if _SECRET_NAME.search(variable) and isinstance(value, str) and _SECRET_VALUE.fullmatch(value):
+        if isinstance(value, str) and is_secret(variable, value):
             yield Wrong(mistakes.SecretInText(variable), f"item:{variable}")
+
+
+def image_doubts(image: str) -> Iterator[Wrong]:
+    """What an image is called, where nobody knows what runs."""
+    if untagged(image):
+        yield Wrong(NoTag(image))
 
 
 def _image(name: str, written: object) -> str:

@@ -13,12 +13,12 @@ class Measured(NamedTuple):
     score: float
 
 
-@container(image="busybox")
+@container(image="busybox:1.37")
 def fetch(address: str) -> Path:
     command("wget", "-O", output(), address)
 
 
-@container(image="tools/measure")
+@container(image="tools/measure:1")
 def measure(data: Path, digits: int = 3) -> Measured:
     command(
         "/bin/measure", f"--digits={digits}", data, env={"PLOT": output("plot"), "SCORE": output("score")}

@@ -22,7 +22,7 @@ def report(rows: int) -> None:
     print(rows)
 
 
-@container(image="busybox", packages=["numpy==2.1"])
+@container(image="busybox:1.37.0", packages=["numpy==2.1"])
 def notify(rows: int) -> None:
     command("echo", rows)
 

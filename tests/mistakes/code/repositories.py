@@ -38,7 +38,7 @@ def clean(rows: int) -> None:
     print(rows)
 
 
-@container(image="busybox", code=DATA / "src")
+@container(image="busybox:1.37.0", code=DATA / "src")
 def notify(rows: int) -> None:
     command("echo", rows)
 

@@ -1,0 +1,114 @@
+"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD772.
+
+Imported when the first one is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity
+
+# `EOS_TOKEN=<eos>` is no secret: those are made of letters, digits and a few signs.
+_SECRET_NAME = re.compile(r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|SECRET_KEY|ACCESS_KEY)$")
+_SECRET_VALUE = re.compile(r"[A-Za-z0-9_.+/=-]{8,}")
+
+
+class SharedState(Finding):
+    """One step changes a list or dict of the file, and another one reads it."""
+
+    code = "FD766"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{step}` changes `{name}`, and `{other}` does not see it"
+    label = "changed in the pod of `{step}` only"
+    help = "return the value from `{step}`, and pass it to `{other}`"
+    step: str
+    name: str
+    other: str
+
+
+class NotInImage(Finding):
+    """A step imports a library, and its image has Python alone."""
+
+    code = "FD767"
+    severity: ClassVar[Severity] = "warning"
+    title = "the image `{image}` does not have `{module}`"
+    label = "it has Python's own modules only"
+    help = "name an image with `{module}` in it: one of your own, made `FROM {image}`"
+    image: str
+    module: str
+
+
+class NoResult(Finding):
+    """A step whose body never returns what its annotation says."""
+
+    code = "FD768"
+    title = "`{step}` returns nothing, and its annotation says {want}"
+    label = "no `return` with a value in its body"
+    help = "end it with `return ...`, or annotate `-> None`"
+    step: str
+    want: str
+
+
+class NotJson(Finding):
+    """A step returns what JSON does not have, so that its run fails when the result is written."""
+
+    code = "FD769"
+    title = "`{step}` returns {what}, which JSON does not have"
+    label = "the step would fail when it has ended"
+    help = "{way}"
+    step: str
+    what: str
+    way: str
+
+
+class ChangedByJson(Finding):
+    """A step returns what arrives as something else."""
+
+    code = "FD770"
+    severity: ClassVar[Severity] = "warning"
+    title = "{what} arrives as {arrives}"
+    label = "JSON has no {lacks}"
+    help = "{way}"
+    what: str
+    arrives: str
+    lacks: str
+    way: str
+
+
+class OneWord(Finding):
+    """A command whose only word has blanks: the name of a program with its arguments."""
+
+    code = "FD771"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{text}` is one word: a program of that name would be looked for"
+    label = "not split at its blanks"
+    help = "write each word by itself: command({words})"
+    text: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the words of the text."""
+        parts = [f'"{one}"' for one in self.text.split()]
+        return {**super().words(), "words": ", ".join(parts[:3] + ["..."] * (len(parts) > 3))}
+
+
+class NoTag(Finding):
+    """An image without a tag: what runs changes whenever somebody pushes."""
+
+    code = "FD772"
+    severity: ClassVar[Severity] = "warning"
+    title = "the image `{image}` has no tag"
+    label = "the newest one, whatever that is then"
+    help = "say which version: `{image}:1.2`, or a digest: `{image}@sha256:...`"
+    image: str
+
+
+def untagged(image: str) -> bool:
+    """Whether the name of an image has neither a tag nor a digest; the port of a registry is none."""
+    return bool(image) and ":" not in image.rpartition("/")[2] and "@" not in image and "{{" not in image
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable of that name and value seems to hold a secret."""
+    return bool(_SECRET_NAME.search(name) and _SECRET_VALUE.fullmatch(value))

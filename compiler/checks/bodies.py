@@ -1,0 +1,319 @@
+"""What the bodies of steps show: results that JSON cannot hold, modules that no image has, shared variables."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from types import CodeType
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl import types as t
+from flowdsl.compiler import body_findings as findings
+from flowdsl.compiler.carry_tree import Function, inside, local_names, root
+from flowdsl.compiler.options import inherited
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.lift import spelled
+from flowdsl.mistakes import WrongReturn
+from flowdsl.pipeline import PipelineDef
+from flowdsl.place import Definition
+from flowdsl.tracing import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from flowdsl.compiler.carry import Carried, ModuleSource
+    from flowdsl.place import Span
+    from flowdsl.step import StepDef
+    from flowdsl.trace import Trace
+
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_ALONE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, *_NESTED)
+_ADD = ("add", "append", "appendleft", "extend", "insert", "setdefault", "update")
+_TAKE = ("clear", "discard", "pop", "popitem", "remove", "reverse", "sort")
+_CHANGES = frozenset((*_ADD, *_TAKE))
+_LEAVES = frozenset(("exit", "_exit", "abort", "quit", "execv", "execvp", "fail", "skip"))
+_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+_PLAIN_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python(?:[:@].*)?")
+_IN_EVERY_IMAGE = frozenset(("pip", "setuptools", "pkg_resources", "wheel", "flowdsl"))
+
+
+class Body(NamedTuple):
+    """The function of a step or pipeline in its file, and what it does there."""
+
+    definition: StepDef | PipelineDef
+    module: ModuleSource
+    node: Function
+    returned: list[ast.expr]
+    changed: dict[str, Span]
+    read: dict[str, Span]
+    ends: bool  # whether it may end otherwise than by falling off its end
+
+
+def check_bodies(
+    steps: Iterable[StepDef],
+    traces: Iterable[Trace],
+    module_of: Callable[[StepDef | PipelineDef], ModuleSource | None],
+    carried: Callable[[StepDef], Carried | None],
+) -> Iterator[Diagnostic]:
+    """What is wrong with the bodies of Python steps, and what two of them believe to share."""
+    bodies: list[Body] = []
+    images = _images(traces)
+    for step in steps:
+        body = None if step.kind != "python" else _body(step, module_of(step))
+        if body is not None:
+            bodies.append(body)
+            yield from _results(body, step)
+            source = carried(step)
+            if source is not None:
+                given = images.get(id(step)) or [_image(step.options)]
+                yield from _modules(body, source, given)
+    if any(body.changed for body in bodies):
+        owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
+        found = (_body(owner, module_of(owner)) for owner in owners.values())
+        yield from _shared(bodies, [*bodies, *(one for one in found if one is not None)])
+
+
+def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Body | None:
+    if module is None:
+        return None
+    code = definition.code
+    index = module.index_of(code)
+    node = module.functions.get((code.co_firstlineno, code.co_name)) if index is None else module.body[index]
+    if not isinstance(node, Function):
+        return None
+    names = _names(code)
+    returned: list[ast.expr] = []
+    ends = not _LEAVES.isdisjoint(names) or bool(code.co_flags & sum(KINDS))
+    todo = [*node.body]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, ast.Return):
+            returned += [] if one.value is None else [one.value]
+        elif isinstance(one, ast.Raise) or (
+            isinstance(one, ast.While) and isinstance(one.test, ast.Constant)
+        ):
+            ends = True
+        elif not isinstance(one, _ALONE):
+            todo.extend(inside(one))
+    shared = {name for name in names if isinstance(module.namespace.get(name), (list, dict, set))}
+    changed, read = _uses(node, module, shared) if shared else ({}, {})
+    return Body(definition, module, node, returned, changed, read, ends)
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names of modules and attributes that a function uses, with the code inside of it."""
+    found = {*code.co_names}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= _names(constant)
+    return found
+
+
+def _uses(
+    function: Function, module: ModuleSource, names: set[str]
+) -> tuple[dict[str, Span], dict[str, Span]]:
+    """Where a function changes the lists and dicts of those names, and where it reads them."""
+    changed: dict[str, Span] = {}
+    read: dict[str, Span] = {}
+    names = names - {*local_names(function)}
+    changing: set[int] = set()
+    todo: list[ast.AST] = [*function.body]
+    while todo:
+        one = todo.pop()
+        match one:
+            case ast.Call(ast.Attribute(ast.Name(name) as inner, verb)) if verb in _CHANGES and name in names:
+                changed.setdefault(name, module.span(one))
+                changing.add(id(inner))
+            case ast.Subscript(ctx=ast.Store() | ast.Del()) if (base := root(one)) in names:
+                changed.setdefault(str(base), module.span(one))
+                changing.update(id(inner) for inner in ast.walk(one.value))
+            case ast.Name(name, ast.Load()) if name in names and id(one) not in changing:
+                read.setdefault(name, module.span(one))
+            case _:
+                pass
+        if not isinstance(one, _NESTED):
+            todo.extend(ast.iter_child_nodes(one))
+    return changed, read
+
+
+# --- results -----------------------------------------------------------------------------------------
+
+
+def _results(body: Body, step: StepDef) -> Iterator[Diagnostic]:
+    """Results that are not made, or that JSON has not."""
+    kind = step.signature.returns
+    needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported))
+    if needed and not body.returned and not body.ends and not _is_sketch(body.node):
+        yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
+    for value in body.returned:
+        yield from _flaws(value, kind, body)
+
+
+def _is_sketch(node: Function) -> bool:
+    """Whether a body is `...`: one that is still to be written."""
+    last = node.body[-1]
+    return isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant) and last.value.value is ...
+
+
+def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
+    """What is written in a returned expression, and cannot arrive as it is."""
+    match node, kind:
+        case ((ast.Set() | ast.SetComp()), _):
+            yield _not_json(node, body, "a set", "return a list: `sorted(...)`")
+        case ast.GeneratorExp(), _:
+            yield _not_json(node, body, "a generator", "return a list: write it in brackets")
+        case ast.Constant(value=bytes()), _:
+            yield _not_json(node, body, "bytes", "write them to a file, and return its `Path`")
+        case ast.Constant(value=complex()), _:
+            yield _not_json(node, body, "a complex number", "return its parts: a list of two floats")
+        case ast.Constant(), _ if not _fits(node.value, kind):
+            other_type = WrongReturn(body.definition.name, t.spell(kind), spelled(node.value))
+            yield Diagnostic(other_type, body.module.span(node))
+        case ast.IfExp(_, one, other), _:
+            yield from _flaws(one, kind, body)
+            yield from _flaws(other, kind, body)
+        case ast.Dict(keys, values), t.Mapping() | t.Json():
+            for key in keys:
+                yield from _key(key, kind, body)
+            for value in values:
+                yield from _flaws(value, kind.item if isinstance(kind, t.Mapping) else kind, body)
+        case ast.Tuple(), t.Json():
+            way = "return a list: what gets it will get one"
+            finding = findings.ChangedByJson("a tuple", "a list", "tuples", way)
+            yield Diagnostic(finding, body.module.span(node))
+        case ((ast.List(items) | ast.Tuple(items)), (t.Sequence() | t.Json())):
+            for item in items:
+                yield from _flaws(item, kind.item if isinstance(kind, t.Sequence) else kind, body)
+        case ast.Tuple(items), t.Fixed(kinds) if len(items) == len(kinds):
+            for item, of in zip(items, kinds, strict=True):
+                yield from _flaws(item, of, body)
+        case ast.Call(ast.Name(name), items, keywords), t.Record(cls, fields) if name == cls.__name__:
+            for item, field in zip(items, fields, strict=False):
+                yield from _flaws(item, field.type, body)
+            types = {field.name: field.type for field in fields}
+            for keyword in keywords:
+                if keyword.arg in types:
+                    yield from _flaws(keyword.value, types[keyword.arg], body)
+        case _:
+            return
+
+
+def _fits(value: object, kind: t.Type) -> bool:
+    """Whether the script takes a constant for a value of the type. See `PARTS` in `script_parts`."""
+    match kind:
+        case t.Text():
+            return isinstance(value, str)
+        case t.Number("int"):
+            return isinstance(value, int)
+        case t.Number():
+            return isinstance(value, (int, float))
+        case t.Flag():
+            return isinstance(value, bool)
+        case t.Nothing():
+            return value is None
+        case t.Maybe(item):
+            return value is None or _fits(value, item)
+        case t.Choice(values):
+            return any(type(one) is type(value) and one == value for one in values)
+        case t.Json() | t.Unsupported():
+            return True
+        case _:  # files, lists, records: no constant is one
+            return False
+
+
+def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
+    if not isinstance(key, (ast.Constant, ast.Tuple)):
+        return
+    value = key.value if isinstance(key, ast.Constant) else ()
+    if isinstance(value, str):
+        return
+    shown = ast.unparse(key)
+    if isinstance(kind, t.Json) and (value is None or isinstance(value, (int, float))):
+        import json
+
+        arrives = f"the text {json.dumps(json.dumps(value))}"
+        way = f'write the key as a text, and read it as one: `"{shown}"`'
+        finding = findings.ChangedByJson(f"the key {shown}", arrives, "keys but texts", way)
+        yield Diagnostic(finding, body.module.span(key))
+    else:
+        yield _not_json(key, body, f"the key {shown}", "write the keys as texts")
+
+
+def _not_json(node: ast.expr, body: Body, what: str, way: str) -> Diagnostic:
+    return Diagnostic(findings.NotJson(body.definition.name, what, way), body.module.span(node))
+
+
+# --- modules and images ---------------------------------------------------------------------------
+
+
+def _images(traces: Iterable[Trace]) -> dict[int, list[object]]:
+    """The images that each step is called with, by the id of the step; None where more is put into one."""
+    found: dict[int, list[object]] = {}
+    for trace in traces:
+        root = next(iter(trace.graphs.values())).owner
+        for graph in trace.graphs.values():
+            defaults = inherited(graph.owner, root)
+            for call in graph.calls:
+                if not isinstance(call.target, PipelineDef):
+                    found.setdefault(id(call.target), []).append(
+                        _image(call.options, call.target.options, defaults)
+                    )
+    return found
+
+
+def _image(*levels: Mapping[str, object]) -> object:
+    """The image that the first of these options names; None if packages or modules of the user's own are added."""
+    if any(options.get(word) for options in levels for word in ("packages", "code")):
+        return None
+    return next((options["image"] for options in levels if "image" in options), None)
+
+
+def _modules(body: Body, source: Carried, images: list[object]) -> Iterator[Diagnostic]:
+    """Libraries that a step imports, where every image that it is called with has Python alone."""
+    tops = {*_IMPORT.findall(source.text)} - sys.stdlib_module_names - _IN_EVERY_IMAGE
+    if not tops or ("pip" in source.text and "install" in source.text):
+        return
+    names = [image for image in images if type(image) is str and _PLAIN_IMAGE.fullmatch(image)]
+    if not names or len(names) < len(images):
+        return
+    related = (Related(Definition(body.definition.code), f"needed by the step `{body.definition.name}`"),)
+    told: set[str] = set()
+    for node, own in _imports(body):
+        for top in {alias.partition(".")[0] for alias in _of(node)} & tops - told:
+            told.add(top)
+            finding = findings.NotInImage(names[0], top)
+            yield Diagnostic(finding, body.module.span(node), () if own else related)
+
+
+def _imports(body: Body) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """The imports of a function and of the top of its file: those without which it fails."""
+    todo: list[tuple[ast.AST, bool]] = [(body.node, True), *((one, False) for one in body.module.body)]
+    while todo:
+        node, own = todo.pop(0)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node, own
+        elif own and not isinstance(node, ast.Try):
+            todo.extend((one, True) for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt))
+
+
+def _of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [node.module] if node.module and not node.level else []
+    return [alias.name for alias in node.names]
+
+
+# --- variables ------------------------------------------------------------------------------------
+
+
+def _shared(steps: list[Body], readers: list[Body]) -> Iterator[Diagnostic]:
+    """Lists and dicts that one step changes and another function reads as if it had changed them."""
+    for body in steps:
+        for name, place in body.changed.items():
+            for other in readers:
+                if other is body or other.module is not body.module or name in other.changed:
+                    continue
+                if name in other.read:
+                    finding = findings.SharedState(body.definition.name, name, other.definition.name)
+                    yield Diagnostic(finding, place, (Related(other.read[name], "read here"),))
+                    break

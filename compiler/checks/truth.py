@@ -1,0 +1,62 @@
+"""What Python asked when it asked for the truth of a run-time value: each question has another way out."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.mistakes import RunTimeCondition
+from flowdsl.place import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.diagnostic import Diagnostic
+    from flowdsl.source import SourceFile, Sources
+
+
+def worded(one: Diagnostic, sources: Sources) -> Diagnostic:
+    """A finding about the truth of a value, with the question that its place shows; any other as it is."""
+    if not isinstance(one.finding, RunTimeCondition) or one.place is None:
+        return one
+    span = sources.resolve(one.place)
+    file = None if span is None else sources.file(span.file)
+    if span is None or file is None or file.tree is None:
+        return one
+    for node in ast.walk(file.tree):
+        for part, asked in _questions(node):
+            if part.lineno == span.line and _span(part, file)[1:] == span[1:]:
+                return one._replace(finding=RunTimeCondition(asked))
+    return one
+
+
+def _span(node: ast.expr, file: SourceFile) -> Span:
+    end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    start = file.column(node.lineno, node.col_offset)
+    return Span(file.filename, node.lineno, start, end_line, file.column(end_line, end))
+
+
+def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    """The expressions whose truth a node asks for, as they are marked, each with the name of the question."""
+    match node:
+        case ast.If(test=test):
+            yield test, "if"
+        case ast.While(test=test):
+            yield test, "while"
+        case ast.Assert(test=test):
+            yield test, "assert"
+        case ast.IfExp(test=test):
+            yield test, "choice"
+        case ast.BoolOp(op=ast.And()):
+            yield node, "and"
+        case ast.BoolOp(op=ast.Or()):
+            yield node, "or"
+        case ast.UnaryOp(op=ast.Not()):
+            yield node, "not"
+        case ast.Compare(ops=[_, _, *_]):
+            yield node, "chain"
+        case ast.comprehension(ifs=tests):
+            for test in tests:
+                yield test, "filter"
+        case _:
+            return

@@ -1,0 +1,115 @@
+"""Exceptions of the user's code that say by themselves what is wrong with it.
+
+A name that is nowhere, or a word of the language that is asked for what it does not have.
+Python's own text for these has no code and no way out, and ends everything; as findings they are reported
+with the others. Any other exception is the user's own, and is shown as Python shows it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.diagnostic import Related
+from flowdsl.place import Argument, Place, Site, is_library, is_ours
+
+if TYPE_CHECKING:
+    from types import FrameType, TracebackType
+
+_LOCAL = re.compile(r"(?:local|free) variable '(\w+)'")
+_SURPLUS = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+_OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes) (.*)")
+
+
+class Stop(NamedTuple):
+    """What is to be reported for an exception: the name of the finding, its place and its data."""
+
+    kind: str
+    place: Place
+    related: tuple[Related, ...]
+    data: dict[str, Any]
+
+
+def explained(error: BaseException) -> Stop | None:
+    """What an exception says about the line of the user's that raised it; None if that is the user's affair."""
+    frame, site = _last(error.__traceback__)
+    if frame is None or site is None or is_ours(frame) or is_library(frame):
+        return None
+    if error.__context__ is not None:  # what it was raised beside is a part of the story
+        return None
+    match error:
+        case UnboundLocalError():
+            return _unbound(error, site)
+        case NameError(name=str(name)):
+            names = tuple(one for one in (*frame.f_locals, *frame.f_globals) if not one.startswith("_"))
+            return Stop("UndefinedInBody", site, (), {"name": name, "known": names})
+        case AttributeError(name=str(name), obj=thing) if _is_word(type(thing)):
+            names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one != "site")
+            kind = type(thing).__name__
+            word = f"`{kind[1:].lower()}`" if kind.startswith("_") else f"a{'n' * (kind[0] in 'AEIO')} {kind}"
+            return Stop("UnknownField", site, (), {"word": word, "name": name, "known": names})
+        case TypeError():
+            return _call(str(error), frame, site)
+        case _:
+            return None
+
+
+def _last(traceback: TracebackType | None) -> tuple[FrameType | None, Site | None]:
+    """The frame that raised an exception, and where it was."""
+    if traceback is None:
+        return None, None
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback.tb_frame, Site(traceback.tb_frame.f_code, traceback.tb_lasti)
+
+
+def _unbound(error: UnboundLocalError, site: Site) -> Stop | None:
+    import dis
+
+    found = _LOCAL.search(str(error))
+    if found is None:
+        return None
+    name = found[1]
+    stores = (
+        one.offset
+        for one in dis.get_instructions(site.code)
+        if one.argval == name and one.opname.startswith("STORE") and one.offset > site.lasti
+    )
+    later = next(stores, None)
+    related = () if later is None else (Related(Site(site.code, later), "it gets its value here"),)
+    return Stop("UsedBefore", site, related, {"name": name})
+
+
+def _is_word(kind: type) -> bool:
+    """Whether a class is one of the language's."""
+    return kind.__module__.partition(".")[0] == "flowdsl"
+
+
+def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
+    """A call of a word of the language with arguments that it does not take."""
+    found = _SURPLUS.search(text) or _OTHERS.search(text)
+    word = None if found is None else _word(found[1], frame)
+    if found is None or word is None:
+        return None
+    from inspect import signature
+
+    called = found[1].partition(".")[0]
+    parameters = signature(word).parameters
+    if found.re is _SURPLUS:
+        data = {"word": called, "name": found[2], "known": tuple(parameters)}
+        return Stop("UnknownWord", Argument(site, found[2], part="name"), (), data)
+    problem = "is given too many arguments by position"
+    if found[2] == "missing":
+        problem = "needs " + found[3].partition(": ")[2].replace("'", "`")
+    # By the kinds of inspect: `*args`, those that need their names, `**options`.
+    marks = {2: "*{}", 3: "{}=...", 4: "**{}"}
+    form = ", ".join(marks.get(one.kind, "{}").format(name) for name, one in parameters.items())
+    form = f"{called}({form})"
+    return Stop("WrongCall", site, (), {"word": called, "problem": problem, "form": form})
+
+
+def _word(name: str, frame: FrameType) -> Any:
+    """The word of the language that a text of Python names, if the user's code knows it."""
+    word = getattr(sys.modules["flowdsl"], name.partition(".")[0], None)
+    return word if word is not None and any(value is word for value in frame.f_globals.values()) else None

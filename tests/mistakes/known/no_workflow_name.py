@@ -1,0 +1,18 @@
+"""Pipelines whose name is nothing."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> None:
+    print(table)
+
+
+@pipeline(name="")
+def nothing() -> None:
+    load("orders")
+
+
+@pipeline(name=None)
+def none() -> None:
+    load("orders")

@@ -1,0 +1,13 @@
+"""A task that waits for itself."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> str:
+    return table
+
+
+@pipeline
+def nightly() -> None:
+    first = load.options(after=[first])("orders")

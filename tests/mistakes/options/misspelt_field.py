@@ -1,0 +1,13 @@
+"""A field of a GPU that there is not."""
+
+from flowdsl import GPU, pipeline, step
+
+
+@step(image="pytorch/pytorch:2.7.1", gpu=GPU(1, resourc="nvidia.com/gpu"))
+def train(lr: float) -> None:
+    print(lr)
+
+
+@pipeline
+def nightly() -> None:
+    train(0.1)

@@ -1,0 +1,267 @@
+"""What the bodies of steps show, and above all what is right and must not be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flowdsl.compiler.body_findings import untagged
+from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.load import load
+
+HEAD = """
+from __future__ import annotations
+
+import os, sys
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from flowdsl import *
+
+IMAGE = "python:3.12-slim"
+"""
+
+
+class Case:
+    """Steps and the calls of them in a pipeline."""
+
+    def __init__(self, steps: str, calls: str) -> None:
+        self.text = f"{HEAD}\n{steps}\n\n@pipeline\ndef nightly() -> None:\n    {calls}\n"
+
+
+def codes(case: Case, folder: Path) -> list[str]:
+    (folder / "case.py").write_text(case.text, encoding="utf-8")
+    return [one.finding.code for one in compile_loaded(load(folder / "case.py")).diagnostics]
+
+
+RIGHT = {
+    "a cache of one step": Case(
+        """
+CACHE: dict[str, int] = {}
+@step(image=IMAGE)
+def count(text: str) -> int:
+    CACHE[text] = len(text)
+    return sum(CACHE.values())
+""",
+        'count("a")',
+    ),
+    "a list that every step fills for itself": Case(
+        """
+ROWS: list[str] = []
+@step(image=IMAGE)
+def one(text: str) -> int:
+    ROWS.append(text)
+    return len(ROWS)
+@step(image=IMAGE)
+def two(text: str) -> int:
+    ROWS.append(text)
+    return len(ROWS)
+""",
+        'one("a"); two("b")',
+    ),
+    "a constant that steps read": Case(
+        """
+NAMES = ["a", "b"]
+@step(image=IMAGE)
+def one(text: str) -> int:
+    return len(NAMES)
+@step(image=IMAGE)
+def two(text: str) -> int:
+    NAMES_HERE = list(NAMES)
+    NAMES_HERE.append(text)
+    return len(NAMES_HERE)
+""",
+        'one("a"); two("b")',
+    ),
+    "a local variable of the name of a list": Case(
+        """
+NAMES = ["a", "b"]
+@step(image=IMAGE)
+def one(text: str) -> int:
+    NAMES = [text]
+    NAMES.append(text)
+    return len(NAMES)
+@step(image=IMAGE)
+def two(text: str) -> int:
+    return len(NAMES)
+""",
+        'one("a"); two("b")',
+    ),
+    "a library that may be missing": Case(
+        """
+@step(image=IMAGE)
+def one(text: str) -> int:
+    try:
+        import pandas
+    except ImportError:
+        return 0
+    return len(text)
+""",
+        'one("a")',
+    ),
+    "a library that the step installs": Case(
+        """
+@step(image=IMAGE)
+def one(text: str) -> int:
+    import subprocess
+    subprocess.run([sys.executable, "-m", "pip", "install", "pandas"], check=True)
+    import pandas
+    return len(text)
+""",
+        'one("a")',
+    ),
+    "a library in an image of one's own": Case(
+        """
+@step(image="registry.example.com/python:3.12")
+def one(text: str) -> int:
+    import pandas
+    return len(text)
+@step(image=IMAGE)
+def two(text: str) -> int:
+    import pandas
+    return len(text)
+""",
+        'one("a"); two.options(image="pandas/pandas:1")("a")',
+    ),
+    "words that look like an import": Case(
+        '''
+@step(image=IMAGE)
+def one(text: str) -> int:
+    """Count.
+
+    import pandas as pd
+    from torch import nn
+    """
+    return len(text)
+''',
+        'one("a")',
+    ),
+    "modules of Python and of every image": Case(
+        """
+@step(image=IMAGE)
+def one(text: str) -> int:
+    import json, pip, setuptools
+    from collections import abc
+    return len(json.dumps(text))
+""",
+        'one("a")',
+    ),
+    "a step that always fails": Case(
+        """
+@step(image=IMAGE)
+def one(text: str) -> int:
+    raise NotImplementedError
+@step(image=IMAGE)
+def two(text: str) -> int:
+    sys.exit(text)
+@step(image=IMAGE)
+def three(text: str) -> int:
+    while True:
+        os.wait()
+""",
+        'one("a"); two("b"); three("c")',
+    ),
+    "results that may be None": Case(
+        """
+@step(image=IMAGE)
+def one(text: str) -> str | None:
+    print(text)
+@step(image=IMAGE)
+def two(text: str) -> Any:
+    print(text)
+@step(image=IMAGE)
+def three(text: str) -> None:
+    print(text)
+""",
+        'one("a"); two("b"); three("c")',
+    ),
+    "results that JSON has": Case(
+        """
+class Score(NamedTuple):
+    loss: float
+    pair: tuple[int, str]
+    names: dict[str, list[int]]
+@step(image=IMAGE)
+def one(text: str) -> Score:
+    return Score(float("nan"), (1, "a"), names={"a": [1, 2], text: [3]})
+@step(image=IMAGE)
+def two(text: str) -> dict[str, Any]:
+    found = {1: text, 2: {text}}
+    return {"keys": sorted(found), "text": text, **{"more": 1}}
+@step(image=IMAGE)
+def three(text: str) -> list[str]:
+    def inner() -> set[str]:
+        return {text}
+    return sorted(inner())
+""",
+        'one("a"); two("b"); three("c")',
+    ),
+}
+
+WRONG = {
+    "a pipeline that reads what a step fills": (
+        Case(
+            """
+ROWS: list[str] = []
+@step(image=IMAGE)
+def one(text: str) -> None:
+    ROWS.append(text)
+""",
+            'one("a"); one.options(name=f"n{len(ROWS)}")("b")',
+        ),
+        ["FD766"],
+    ),
+    "a library at the top of the file": (
+        Case(
+            """
+if False:
+    pass
+import yaml
+@step(image="docker.io/library/python:3.12")
+def one(text: str) -> int:
+    return len(yaml.safe_dump(text))
+""",
+            'one("a")',
+        ),
+        ["FD767"],
+    ),
+    "a step that only prints": (
+        Case(
+            """
+@step(image=IMAGE)
+def one(text: str) -> tuple[int, str]:
+    print(text)
+""",
+            'one("a")',
+        ),
+        ["FD768"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RIGHT.values(), ids=RIGHT.keys())
+def test_what_is_right_is_not_told(case: Case, tmp_path: Path) -> None:
+    assert codes(case, tmp_path) == []
+
+
+@pytest.mark.parametrize(("case", "expected"), WRONG.values(), ids=WRONG.keys())
+def test_what_is_wrong_is_told(case: Case, expected: list[str], tmp_path: Path) -> None:
+    assert codes(case, tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("alpine", True),
+        ("team/alpine", True),
+        ("registry.example.com:5000/team/alpine", True),
+        ("alpine:3.22", False),
+        ("registry.example.com:5000/team/alpine:3", False),
+        ("alpine@sha256:abc", False),
+        ("{{inputs.parameters.image}}", False),
+        ("", False),
+    ],
+)
+def test_which_images_have_no_tag(image: str, expected: bool) -> None:
+    assert untagged(image) is expected
