@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from functools import cache
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,7 +59,7 @@ def check_bodies(
 ) -> Iterator[Diagnostic]:
     """What is wrong with the bodies of Python steps, and what two of them believe to share."""
     bodies: list[Body] = []
-    images = _images(traces)
+    images = cache(lambda: _images(traces))
     for step in steps:
         body = None if step.kind != "python" else _body(step, module_of(step))
         if body is not None:
@@ -66,8 +67,7 @@ def check_bodies(
             yield from _results(body, step)
             source = carried(step)
             if source is not None:
-                given = images.get(id(step)) or [_image(step.options)]
-                yield from _modules(body, source, given)
+                yield from _modules(body, source, images)
     if any(body.changed for body in bodies):
         owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
         found = (_body(owner, module_of(owner)) for owner in owners.values())
@@ -269,11 +269,14 @@ def _image(*levels: Mapping[str, object]) -> object:
     return next((options["image"] for options in levels if "image" in options), None)
 
 
-def _modules(body: Body, source: Carried, images: list[object]) -> Iterator[Diagnostic]:
+def _modules(
+    body: Body, source: Carried, images_of: Callable[[], dict[int, list[object]]]
+) -> Iterator[Diagnostic]:
     """Libraries that a step imports, where every image that it is called with has Python alone."""
     tops = {*_IMPORT.findall(source.text)} - sys.stdlib_module_names - _IN_EVERY_IMAGE
     if not tops or ("pip" in source.text and "install" in source.text):
         return
+    images = images_of().get(id(body.definition)) or [_image(body.definition.options)]
     names = [image for image in images if type(image) is str and _PLAIN_IMAGE.fullmatch(image)]
     if not names or len(names) < len(images):
         return

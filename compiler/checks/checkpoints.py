@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.options import readable
 from flowdsl.diagnostic import Diagnostic, Finding
-from flowdsl.expr import Checkpoint, Const, Out, children
+from flowdsl.expr import Checkpoint, children
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
 from flowdsl.volume import Volume
@@ -62,10 +63,10 @@ def kept(step: Mapping[str, Any], root: PipelineDef, profile: Profile) -> tuple[
 
 def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[Diagnostic]:
     """The uses of `run.checkpoint_dir` in a graph."""
+    if not any(_inside(expr) for expr, _, _ in uses(graph)):
+        return
     for call in graph.calls:
         for name, expr in call.arguments.items():
-            if type(expr) in (Const, Out):
-                continue
             if isinstance(expr, Checkpoint) and not isinstance(call.target, PipelineDef):
                 options = {**call.target.options, **call.options}
                 said = "checkpoints" in options or "checkpoints" in root.options  # what is wrong with it, too

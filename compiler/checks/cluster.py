@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
     from flowdsl.expr import Expr
     from flowdsl.gpu import GPU
-    from flowdsl.place import Site
     from flowdsl.trace import Call, Graph
 
 _ASKED = frozenset({"pool", "spot", "gpu"})
@@ -60,11 +59,11 @@ class _Asked(NamedTuple):
 
 def fits(graph: Graph, profile: Profile) -> Iterator[Diagnostic]:
     """What the steps of a graph ask for, and the cluster does not have."""
-    told: set[tuple[int, Site | None]] = set()
+    told: set[object] = set()
     for call in graph.calls:
         step = call.target
-        key = (id(step), call.override)
-        if not isinstance(step, StepDef) or key in told:
+        key = id(step) if call.override is None else (id(step), call.override)
+        if key in told or not isinstance(step, StepDef):
             continue
         told.add(key)
         options = {**step.options, **call.options} if call.options else step.options

@@ -39,6 +39,8 @@ def ends(trace: Trace) -> Iterator[Diagnostic]:
 
 def _at_the_end(trace: Trace) -> set[int]:
     """The graphs that run only when the run has ended."""
+    if all(graph.around is None for graph in trace.graphs.values()):
+        return set()
     during: set[int] = set()
     todo = [next(iter(trace.graphs.values()))]  # that of the root
     while todo:

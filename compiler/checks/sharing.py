@@ -32,17 +32,15 @@ _HOST = "kubernetes.io/hostname"
 
 def sharing(trace: Trace) -> Iterator[Diagnostic]:
     """ReadWriteOnce claims that are mounted to be written to by pods that may run at the same time."""
-    called = {id(call.target) for graph in trace.graphs.values() for call in graph.calls}
-    roots = [graph.owner for graph in trace.graphs.values() if id(graph.owner) not in called]
-    if any(owner.options.get("parallelism") == 1 for owner in roots):
-        return  # one pod at a time
+    calls = [call for graph in trace.graphs.values() for call in graph.calls]
+    targets = {id(call.target): call.target for call in calls}
     if not any(
-        "mounts" in options
-        for graph in trace.graphs.values()
-        for call in graph.calls
-        for options in (call.options, call.target.options)
+        "mounts" in one.options for one in (*targets.values(), *(call for call in calls if call.options))
     ):
         return
+    roots = [graph.owner for graph in trace.graphs.values() if id(graph.owner) not in targets]
+    if any(owner.options.get("parallelism") == 1 for owner in roots):
+        return  # one pod at a time
     known: dict[int, Claims] = {}
     for graph in trace.graphs.values():
         writers: dict[str, list[Call]] = {}

@@ -120,14 +120,21 @@ def _nodes(view: View) -> int:
     def of(template: Template | None) -> int:
         if template is None:
             return 1
+        if not template.calls:
+            return 1
         if id(template) not in counted:
             counted[id(template)] = 1  # also what a template that calls itself counts as, inside
-            counted[id(template)] = 1 + sum(
-                _items(call) * of(call.callee) + bool(call.loop) for call in template.calls
-            )
+            counted[id(template)] = 1 + sum([_times(call, of(call.callee)) for call in template.calls])
         return counted[id(template)]
 
     return of(view.named.get(view.setting("entrypoint")))
+
+
+def _times(call: Call, nodes: int) -> int:
+    """The nodes of all items of a call, and that of the loop itself."""
+    if "withItems" in call.data or "withSequence" in call.data:
+        return _items(call) * nodes + bool(call.loop)
+    return nodes + ("withParam" in call.data)
 
 
 def _items(call: Call) -> int:
