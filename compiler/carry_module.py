@@ -85,6 +85,8 @@ class ModuleSource:
         self.binders: dict[str, list[int]] = {}  # the statements that touch a name
         self.registries: set[str] = set()  # lists and dicts that decorators change
         self.pieces: dict[object, Piece] = {}
+        # Names of lists, dicts and sets.
+        self.containers = {name for name, value in namespace.items() if isinstance(value, (list, dict, set))}
         self._defined: set[str] = set()
         self._stars: list[int] = []
         self._functions: dict[tuple[int, str], int] = {}

@@ -143,11 +143,12 @@ def local_names(node: ast.stmt) -> Iterator[str]:
 def inside(node: ast.AST) -> Iterator[ast.stmt]:
     """The statements directly inside a compound statement."""
     for field in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for inner in getattr(node, field, ()):
-            if isinstance(inner, ast.stmt):
-                yield inner
-            else:
-                yield from inside(inner)
+        if field in node._fields:
+            for inner in getattr(node, field):
+                if isinstance(inner, ast.stmt):
+                    yield inner
+                else:
+                    yield from inside(inner)
 
 
 def functions(node: ast.stmt) -> Iterator[Function]:

@@ -110,7 +110,7 @@ class _Leaf:
         self.name = ""
         self.plans: list[CallPlan] = []
         self.placed: set[str] = set()
-        self.paths: dict[t.Output, str] | None = None
+        self.paths: list[tuple[t.Output, str]] | None = None
         self.cached = False
         self.looped = False  # hands on the number of the item
         self.counted = False  # takes it
@@ -633,7 +633,7 @@ class Lowering:
         definition = leaf.step
         mounts = list(setting.environment.mounts)
         for _, form in leaf.forms:
-            for volume in volumes(form):
+            for volume in () if form is PLAIN else volumes(form):
                 mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
                 if mount not in mounts:
                     mounts.append(mount)
@@ -677,7 +677,7 @@ class Lowering:
         """Whether a container step writes outputs to the folder of outputs."""
         if self.planner.descriptions.variable(leaf.step):
             return False
-        return any(path.startswith(OUT) for path in _paths(leaf).values())
+        return any(path.startswith(OUT) for _, path in _paths(leaf))
 
     def _archive(self, plan: CallPlan, leaf: _Leaf, setting: ir.Settings) -> dict[str, str | int]:
         """How the files of a step are packed, by output; those that are read by their key are not."""
@@ -728,7 +728,7 @@ class Lowering:
                 path.startswith(STORE),
                 f"{OUT}/{DIGEST}{out.name}" if DIGEST + out.name in outputs else "",
             )
-            for out, path in _paths(leaf).items()
+            for out, path in _paths(leaf)
             if not serves(definition)
         ]
         return prepared(script(carried, readers, writers), definition.name, setting.code)
@@ -738,7 +738,7 @@ class Lowering:
         if not isinstance(said, CommandLine):
             return (), (), None
         forms = dict(leaf.forms)
-        paths = {out.name: path for out, path in _paths(leaf).items()}
+        paths = {out.name: path for out, path in _paths(leaf)}
         command, env = said.bound(forms, paths)
         source = None
         if said.source is not None:
@@ -746,13 +746,13 @@ class Lowering:
         return command, env, source
 
 
-def _paths(leaf: _Leaf) -> dict[t.Output, str]:
+def _paths(leaf: _Leaf) -> list[tuple[t.Output, str]]:
     """Where in its pod a step writes its outputs."""
     if leaf.paths is None:
-        leaf.paths = {
-            out: f"{STORE if leaf.store is not None and t.holds_file(out.type) else OUT}/{out.name}"
+        leaf.paths = [
+            (out, f"{STORE if leaf.store is not None and t.holds_file(out.type) else OUT}/{out.name}")
             for out in t.outputs(leaf.step.signature.returns)
-        }
+        ]
     return leaf.paths
 
 

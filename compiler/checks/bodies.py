@@ -18,7 +18,7 @@ from flowdsl.lift import spelled
 from flowdsl.mistakes import WrongReturn
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Definition
-from flowdsl.tracing import KINDS
+from flowdsl.tracing import KINDS as UNUSUAL
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from flowdsl.trace import Trace
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-_ALONE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, *_NESTED)
+_ALONE = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, *_NESTED))
+# What `_flaws` looks into.
+_LOOKED_INTO = frozenset(
+    (ast.Set, ast.SetComp, ast.GeneratorExp, ast.Constant, ast.IfExp, ast.Dict, ast.Tuple, ast.List, ast.Call)
+)
+_UNUSUAL = sum(UNUSUAL)
 _ADD = ("add", "append", "appendleft", "extend", "insert", "setdefault", "update")
 _TAKE = ("clear", "discard", "pop", "popitem", "remove", "reverse", "sort")
 _CHANGES = frozenset((*_ADD, *_TAKE))
@@ -84,19 +89,21 @@ def _body(definition: StepDef | PipelineDef, module: ModuleSource | None) -> Bod
         return None
     names = _names(code)
     returned: list[ast.expr] = []
-    ends = not _LEAVES.isdisjoint(names) or bool(code.co_flags & sum(KINDS))
+    ends = not _LEAVES.isdisjoint(names) or bool(code.co_flags & _UNUSUAL)
     todo = [*node.body]
     while todo:
         one = todo.pop()
+        if type(one) in _ALONE:
+            continue
         if isinstance(one, ast.Return):
             returned += [] if one.value is None else [one.value]
         elif isinstance(one, ast.Raise) or (
             isinstance(one, ast.While) and isinstance(one.test, ast.Constant)
         ):
             ends = True
-        elif not isinstance(one, _ALONE):
+        else:
             todo.extend(inside(one))
-    shared = {name for name in names if isinstance(module.namespace.get(name), (list, dict, set))}
+    shared = names & module.containers
     changed, read = _uses(node, module, shared) if shared else ({}, {})
     return Body(definition, module, node, returned, changed, read, ends)
 
@@ -147,7 +154,8 @@ def _results(body: Body, step: StepDef) -> Iterator[Diagnostic]:
     if needed and not body.returned and not body.ends and not _is_sketch(body.node):
         yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
     for value in body.returned:
-        yield from _flaws(value, kind, body)
+        if type(value) in _LOOKED_INTO:
+            yield from _flaws(value, kind, body)
 
 
 def _is_sketch(node: Function) -> bool:
