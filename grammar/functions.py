@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal, NamedTuple, cast
 
-Kind = Literal["text", "whole", "number", "flag", "list", "map", "time", "any", "nil"]
+Kind = Literal["text", "whole", "number", "flag", "list", "map", "time", "numbers", "any", "nil"]
 """What a value is; `number` is a float or a whole number, and `any` may be everything."""
 
 
@@ -95,10 +95,10 @@ indexOf: text text -> whole
 lastIndexOf: text text -> whole
 hasPrefix: text text -> flag
 hasSuffix: text text -> flag
-max: any any* -> any
-min: any any* -> any
-mean: any any* -> number
-median: any any* -> number
+max: numbers numbers* -> any
+min: numbers numbers* -> any
+mean: numbers numbers* -> number
+median: numbers numbers* -> number
 toJSON: any -> text
 fromJSON: text -> any
 toBase64: text -> text
@@ -220,11 +220,11 @@ kindOf: any -> text
 last: any -> any
 list: any* -> list
 lower: text -> text
-max: any any* -> whole
+max: numbers numbers* -> whole
 maxf: any any* -> number
 merge: map map* -> any
 mergeOverwrite: map map* -> any
-min: any any* -> whole
+min: numbers numbers* -> whole
 minf: any any* -> number
 mod: any any -> whole
 mul: any any* -> whole

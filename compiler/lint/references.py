@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.compiler.lint import conditions, typing
+from flowdsl.compiler.lint.failures import can_fail, passed_on, skipped_in_text
 from flowdsl.compiler.lint.findings import (
     BrokenExpression,
     ItemKey,
@@ -20,6 +22,9 @@ from flowdsl.compiler.lint.scope import Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs
 from flowdsl.compiler.lint.variables import workflow_variables
 from flowdsl.compiler.problem import Problem
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.expression_tree import variables as expression_variables
 from flowdsl.grammar.template import ROOTS, TAG, tags, unbalanced, variables
 
 if TYPE_CHECKING:
@@ -224,6 +229,8 @@ class Reader:
                 known = calls[producer].outputs
                 if known is None or parts[2] not in known:
                     return False
+                if "when" in calls[producer].data and len(body) + 4 < len(text):
+                    return False
             return True
 
         return is_plain
@@ -236,23 +243,24 @@ class Reader:
     def text(self, path: Path, field: str, text: str, place: Place) -> Iterator[Problem]:
         """The findings about one text: its tags, and the whole where it is an expression or a condition."""
         if field in EXPRESSIONS:
-            yield from self.expression(path, text, place)
-        if field == "when":
-            blank = TAG.sub(lambda tag: "x" * len(tag[0]), text)
-            yield from self.broken(
-                path, blank, text, "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
-            )
+            yield from self.expression(path, text, place, expression_use(path))
+        if field == "when" and not conditions.plain(text):
+            yield from self.condition(path, text)
         if "{{" not in text:
             return
         for tag in tags(text):
             if tag.kind == "expression":
-                yield from self.expression(path, tag.body, place)
+                whole = field == "when" and tag.start == 0 and tag.end == len(text)
+                use: typing.Use = "condition" if whole else "value"
+                yield from self.expression(path, tag.body, place, use, "}}" in text[tag.end :])
             elif tag.kind == "unclosed":
                 name = tag.body.strip().partition(".")[0]
                 if name in ROOTS and "." in tag.body:
                     yield Problem(path, UnclosedTag(text[tag.start : tag.start + 40]))
             elif "{{" not in tag.body:
                 yield from self.variable(path, tag.body.strip(), place)
+                if field == "value" and tag.end - tag.start < len(text):
+                    yield from self.skipped(path, tag.body.strip(), place)
 
     def variable(self, path: Path, name: str, place: Place) -> Iterator[Problem]:
         """The findings about the variable of a simple tag."""
@@ -267,17 +275,71 @@ class Reader:
         elif (finding := self.scope.fault(name)) is not None:
             yield Problem(path, finding)
 
+    def skipped(self, path: Path, name: str, place: Place) -> Iterator[Problem]:
+        """The finding about an output inside longer text whose task may be skipped."""
+        root, _, rest = name.partition(".")
+        graph, call = place
+        if call is None or graph is None or BODY_OF.get(root) != graph.body:
+            return
+        producer = graph.call_index.get(rest.partition(".")[0])
+        if producer is not None and (
+            finding := skipped_in_text(graph.calls[producer], call, name, rest.partition(".")[2])
+        ):
+            yield Problem(path, finding)
+
     def broken(self, path: Path, read: str, text: str, way: str) -> Iterator[Problem]:
         """The finding about text that cannot be read; `read` is `text` with its tags made harmless."""
         if (fault := unbalanced(read)) is not None:
-            shown = text if len(text) <= 60 else text[:57] + "..."
-            yield Problem(path, BrokenExpression(shown, fault[1], fault[0] + 1, way))
+            yield Problem(path, BrokenExpression(short(text), fault[1], fault[0] + 1, way))
 
-    def expression(self, path: Path, text: str, place: Place) -> Iterator[Problem]:
-        """The findings about the variables of an expression. Guarded ones may be missing."""
-        faults = list(self.broken(path, text, text, "close what is open: brackets and quotes come in pairs"))
+    def condition(self, path: Path, text: str) -> Iterator[Problem]:
+        """The findings about the whole of a `when`, whatever its tags become."""
+        way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
+        blank = TAG.sub(lambda tag: "x" * len(tag[0]), text)
+        faults = list(self.broken(path, blank, text, way))
         yield from faults
-        for reference in variables(text) if not faults else ():
+        found = () if faults else conditions.condition(text)
+        if isinstance(found, GrammarError):
+            if found.found.partition(".")[0] in ROOTS:
+                way = f"put the variable into double braces: `{{{{{found.found}}}}}`"
+            yield Problem(path, BrokenExpression(short(text), found.expected, found.start + 1, way))
+        else:
+            yield from (Problem(path, finding) for finding in found)
+
+    def expression(
+        self, path: Path, text: str, place: Place, use: typing.Use, braces: bool = False
+    ) -> Iterator[Problem]:
+        """The findings about an expression: its form, its kinds and its variables.
+
+        `braces` says that there are closing braces behind the tag.
+        """
+        way = "close what is open: brackets and quotes come in pairs"
+        if braces and text.count("{") > text.count("}"):
+            way = "the first two closing braces end the tag: write a space between them"
+        faults = list(self.broken(path, text, text, way))
+        yield from faults
+        if faults:
+            return
+        if typing.plain(text, use):
+            named = variables(text)
+        else:
+            try:
+                node = parse(text)
+            except GrammarError as error:
+                way = "write the expression as expr-lang has it"
+                yield Problem(path, BrokenExpression(short(text), error.expected, error.start + 1, way))
+                return
+            named = expression_variables(node)
+            data = frozenset(("data",)) if "transformation" in path else frozenset[str]()
+            yield from (Problem(path, each) for each in typing.kinds(text, node, typing.Extra(use, data)))
+            if path[-1] in EXPRESSIONS:
+                if path[-2:] == ("valueFrom", "expression") and place.graph is not None:
+                    yield from (
+                        Problem(path, each) for each in can_fail(self.view, self.template, text, node)
+                    )
+            else:
+                yield from (Problem(path, each) for each in passed_on(text, node))
+        for reference in named:
             root, *rest = reference.path
             name = reference.dotted
             if root not in ROOTS or not rest or name in self.scope.allowed:
@@ -370,6 +432,17 @@ class Reader:
         else:
             which = "not every item has" if key in found.some else "no item has"
             yield Problem(path, ItemKey(which, key, found.some - {key}))
+
+
+def expression_use(path: Path) -> typing.Use:
+    """What Argo does with the result of a field that holds an expression."""
+    asked = path[-2] in ("retryStrategy", "stopStrategy") or (len(path) > 2 and path[-3] == "hooks")
+    return "flag" if path[-1] == "expression" and asked else "value"
+
+
+def short(text: str) -> str:
+    """A text, shortened for a message."""
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
