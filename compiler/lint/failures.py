@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.typing_findings import PassedOn, SkippedInText
 from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.expression import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 _FAILING = frozenset(
     ("asInt", "asFloat", "int", "float", "fromJSON", "jsonpath", "fromBase64", "date", "duration")
 )
+
+
+_SIGNS = re.compile(r"\w\(|\[[^']|[/%]")
+"""What an expression holds that can fail."""
 
 
 def passed_on(text: str, node: t.Node) -> Iterator[PassedOn]:
@@ -32,12 +37,14 @@ def passed_on(text: str, node: t.Node) -> Iterator[PassedOn]:
         yield PassedOn(text[failing.start : failing.end], effect, way)
 
 
-def can_fail(view: View, template: Template, text: str, node: t.Node) -> Iterator[PassedOn]:
+def can_fail(view: View, template: Template, text: str) -> Iterator[PassedOn]:
     """The finding about an output of a DAG that another task waits for: where it fails, the run never ends."""
-    if template.body != "dag" or (failing := _failing(node)) is None:
+    if template.body != "dag" or not _SIGNS.search(text):
         return
     for call in view.calls:
         if call.callee is template and call.owner.body == "dag" and _awaited(call):
+            if (failing := _failing(parse(text))) is None:
+                return
             effect = f"the run never ends, because a task waits for `{call.name}`"
             way = "hand the text on as it is, and compute where it is used"
             yield PassedOn(text[failing.start : failing.end], effect, way)

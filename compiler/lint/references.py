@@ -332,13 +332,10 @@ class Reader:
             named = expression_variables(node)
             data = frozenset(("data",)) if "transformation" in path else frozenset[str]()
             yield from (Problem(path, each) for each in typing.kinds(text, node, typing.Extra(use, data)))
-            if path[-1] in EXPRESSIONS:
-                if path[-2:] == ("valueFrom", "expression") and place.graph is not None:
-                    yield from (
-                        Problem(path, each) for each in can_fail(self.view, self.template, text, node)
-                    )
-            else:
+            if path[-1] not in EXPRESSIONS:
                 yield from (Problem(path, each) for each in passed_on(text, node))
+        if path[-2:] == ("valueFrom", "expression") and place.call is None:
+            yield from (Problem(path, each) for each in can_fail(self.view, self.template, text))
         for reference in named:
             root, *rest = reference.path
             name = reference.dotted

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from flowdsl.compiler.lint.plain import kind as kind_letter
 from flowdsl.compiler.lint.typing_findings import (
     NeverEqual,
     TextOrder,
@@ -49,23 +50,13 @@ _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
 _TIMES = re.compile(r"(?:At|Timestamp|Time)$")
 _NUMERIC = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 
-_PATH = r"(?:tasks|steps|inputs|workflow|item|retries|lastRetry)(?:\.\w+|\['[^'\\]*'\])*"
-_QUOTED = r"'[^'\\]*'"
-_TEXT = rf"(?:{_PATH}|{_QUOTED})"
-_AMOUNT = rf"(?:as(?:Int|Float)\({_PATH}\)|[0-9]+(?:\.[0-9]+)?)"
-_COMPARED = rf"(?:{_PATH} [!=]= {_QUOTED}|{_AMOUNT} (?:[<>]=?|[!=]=) {_AMOUNT})"
-_PLAIN_FLAG = re.compile(rf"(?:not)?\(?{_COMPARED}\)?|\({_COMPARED}\) (?:&&|\|\|) \({_COMPARED}\)")
-_PLAIN_VALUE = re.compile(
-    rf"\(?(?:{_PATH}(?: \?\? {_TEXT})?|replace\({_PATH}, {_QUOTED}, {_QUOTED}\)|toJSON\({_PATH}\)"
-    rf"|{_AMOUNT} [-+*] {_AMOUNT}|fromJSON\({_PATH}\)\[(?:{_QUOTED}|[0-9]+|asInt\({_PATH}\))\])\)?"
-)
+_SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA"}
 
 
 def plain(text: str, use: Use) -> bool:
     """Whether an expression has one of the usual shapes, in which nothing can be wrong with the kinds."""
-    return _PLAIN_FLAG.fullmatch(text) is not None or (
-        use == "value" and _PLAIN_VALUE.fullmatch(text) is not None
-    )
+    letter = kind_letter(text)
+    return letter != "" and letter in _SUITS[use]
 
 
 class Extra(NamedTuple):
