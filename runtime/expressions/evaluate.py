@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import operator
 import re
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar import expression_tree as t
@@ -15,7 +16,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins
 from flowdsl.runtime.expressions.functions import FUNCTIONS, ordered
-from flowdsl.runtime.expressions.sprig import SPRIG
+from flowdsl.runtime.expressions.sprig import SPRIG, formatted
 from flowdsl.runtime.expressions.values import (
     AnyMap,
     ExpressionError,
@@ -185,6 +186,8 @@ class _Evaluation:
             if (made := SPRIG.get(str(name.value))) is None:
                 raise ExpressionError("invalid operation: cannot call nil")
             return made(*arguments)
+        if isinstance(base, datetime) and isinstance(name, t.Literal) and str(name.value) in _OF_TIMES:
+            return _OF_TIMES[str(name.value)](base, *arguments)
         raise ExpressionError(f"cannot call {getattr(name, 'value', '')} of {go_type(base)}")
 
     def predicate(self, name: str, arguments: tuple[t.Node, ...], around: _Around) -> Value:
@@ -331,6 +334,16 @@ def _unary(word: str, value: Value) -> Value:
     return value if word == "+" else wrapped(-value) if isinstance(value, int) else -value
 
 
+_OF_TIMES: dict[str, Callable[..., Value]] = {
+    "Year": lambda when: when.year,
+    "Day": lambda when: when.day,
+    "Hour": lambda when: when.hour,
+    "Minute": lambda when: when.minute,
+    "Second": lambda when: when.second,
+    "YearDay": lambda when: when.timetuple().tm_yday,
+    "Unix": lambda when: int(when.timestamp()),
+    "Format": lambda when, layout: formatted(layout, when),
+}
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
@@ -355,6 +368,8 @@ def binary(word: str, left: Value, right: Value) -> Value:
         return left + right
     if texts and word in _ORDER:
         return _ORDER[word](left.encode(), right.encode())
+    if isinstance(left, (datetime, timedelta)) and isinstance(right, (datetime, timedelta)):
+        return _of_times(word, left, right)
     if not (is_number(left) and is_number(right)):
         raise ExpressionError(f"invalid operation: {go_type(left)} {word} {go_type(right)}")
     if word == "..":
@@ -379,6 +394,21 @@ def binary(word: str, left: Value, right: Value) -> Value:
         return _ORDER[word](left, right)
     found = _EXACT[word](left, right)
     return wrapped(found) if isinstance(found, int) else found
+
+
+def _of_times(word: str, left: Any, right: Any) -> Value:
+    """Times and durations: added, taken from each other, put in order."""
+    rule: Callable[[Any, Any], Any] | None = _ORDER.get(word) or {"+": operator.add, "-": operator.sub}.get(
+        word
+    )
+    try:
+        return rule(left, right) if rule is not None else _refuse(word, left, right)
+    except TypeError:
+        return _refuse(word, left, right)
+
+
+def _refuse(word: str, left: Value, right: Value) -> Value:
+    raise ExpressionError(f"invalid operation: {go_type(left)} {word} {go_type(right)}")
 
 
 def _within(needle: Value, values: Value) -> bool:

@@ -124,7 +124,19 @@ def _rounding(function: str, rule: Callable[[float], float]) -> Callable[[Value]
 
 
 def _away(number: float) -> float:
-    return math.copysign(math.floor(abs(number) + 0.5) if abs(number) < 2**52 else abs(number), number)
+    whole = math.trunc(number)
+    return math.copysign(abs(whole) + (abs(number - whole) >= 0.5), number)
+
+
+def cased(text: str, rule: Callable[[str], str]) -> str:
+    """Upper or lower case as Go has it: each character becomes one character."""
+    return "".join(rule(sign) if len(rule(sign)) == 1 else sign for sign in text)
+
+
+def _flag(value: Value) -> bool:
+    if not isinstance(value, bool):
+        raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not bool")
+    return value
 
 
 def _split(text: Value, separator: Value, count: Value = None, *, after: bool = False) -> list[str]:
@@ -355,8 +367,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "trim": lambda text, signs=SPACES: _text(text).strip(_text(signs)) if signs else _text(text),
     "trimPrefix": lambda text, part=" ": _keep(_text(text), True, _text(part)),
     "trimSuffix": lambda text, part=" ": _keep(_text(text), False, _text(part)),
-    "upper": lambda text: _text(text).upper(),
-    "lower": lambda text: _text(text).lower(),
+    "upper": lambda text: cased(_text(text), str.upper),
+    "lower": lambda text: cased(_text(text), str.lower),
     "split": _split,
     "splitAfter": lambda text, separator, count=None: _split(text, separator, count, after=True),
     "replace": _replace,
@@ -393,7 +405,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "concat": _concat,
     "flatten": _flatten,
     "sort": _sort,
-    "count": lambda value: sum(1 for item in _list(value, "count") if item is True),
+    "count": lambda value: sum(_flag(item) for item in _list(value, "count")),
     "sum": lambda value: _sum(_list(value, "sum")),
     "bitand": _bit("bitand", lambda one, two: one & two),
     "bitor": _bit("bitor", lambda one, two: one | two),

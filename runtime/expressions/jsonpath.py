@@ -48,7 +48,9 @@ def jsonpath(root: Value, path: str) -> Value:
         found: list[Value] = []
         for value in values:
             try:
-                found += step(value)
+                for each in step(value):
+                    inner: list[Value] = each if deep and isinstance(each, list) else [each]
+                    found += inner
             except ExpressionError:
                 if not several:
                     raise
@@ -89,6 +91,9 @@ def _part(value: Value, part: str, path: str) -> Value:
 
 
 def _key(value: Value, name: str) -> Value:
+    if isinstance(value, (list, str)) and name == "length":
+        sized: Any = value
+        return len(sized)
     if not isinstance(value, dict):
         raise ExpressionError(f"key: invalid token target. expected [map] for {name!r}")
     found: dict[str, Value] = value

@@ -6,6 +6,7 @@ Source: github.com/Masterminds/sprig 3.3.0. What needs a network, a key or chanc
 from __future__ import annotations
 
 import math
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,10 @@ def _call(name: str, arguments: tuple[Value, ...]) -> Value:
     function = _FUNCTIONS.get(name) or TEXTS.get(name)
     if function is None:
         raise ExpressionError(f"sprig.{name} is not evaluated here")
-    return function(*arguments)
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:  # where Go panics
+        raise ExpressionError(f"sprig.{name}: {error}") from None
 
 
 def to_int64(value: Value) -> int:
@@ -78,12 +82,13 @@ def to_int64(value: Value) -> int:
     if is_number(value):
         return to_int(value) if isinstance(value, float) else int(value)
     if isinstance(value, str):
+        text = re.sub(r"\.0*$", "", value)
+        octal = re.fullmatch(r"[+-]?0[0-7]+", text)
         try:
-            return wrapped(
-                int(value.lstrip("+") or "x", 0 if value[:2].lower() in ("0x", "0b", "0o") else 10)
-            )
+            number = int(text, 8 if octal else 0)
         except ValueError:
             return 0
+        return number if wrapped(number) == number else 0
     return 0
 
 
@@ -125,14 +130,9 @@ def _quotient(one: int, two: int) -> int:
 
 
 def _round(value: Value, places: int, on: float = 0.5) -> float:
-    number, scale = to_float64(value), math.pow(10, places)
-    digit = scale * number
-    fraction = abs(math.modf(digit)[0])
-    up = fraction >= on if digit >= 0 else fraction > on
-    whole = math.ceil(digit) if up == (digit >= 0) or digit == 0 else math.floor(digit)
-    if digit < 0:
-        whole = math.floor(digit) if up else math.ceil(digit)
-    return whole / scale
+    scale = math.pow(10, places)
+    digit = scale * to_float64(value)
+    return (math.ceil(digit) if math.modf(digit)[0] >= on else math.floor(digit)) / scale
 
 
 def _items(value: Value, function: str) -> list[Value]:
@@ -286,8 +286,6 @@ _LAYOUT = {
 
 def formatted(layout: str, when: datetime) -> str:
     """A time in one of Go's layouts, such as `2006-01-02 15:04:05`."""
-    import re
-
     words = sorted(_LAYOUT, key=len, reverse=True)
     pattern = "|".join((*words, r"Z07:00", r"-07:00", r"-0700"))
 
@@ -314,7 +312,7 @@ def _failed(message: str) -> Value:
 
 
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
-    "add": _folded(lambda one, two: one + two),
+    "add": lambda *values: wrapped(sum(map(to_int64, values))),
     "sub": _folded(lambda one, two: one - two),
     "mul": _folded(lambda one, two: one * two),
     "div": _folded(_quotient),

@@ -14,7 +14,7 @@ import re
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.expressions.functions import SPACES
+from flowdsl.runtime.expressions.functions import SPACES, cased
 from flowdsl.runtime.expressions.values import ExpressionError, shown
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _quoted(text: str) -> str:
 
 
 def _title(text: str) -> str:
-    return re.sub(r"(?<![\w'])[^\W\d_]", lambda match: match[0].upper(), text)
+    return re.sub(r"(?<!\w)[^\W\d_]", lambda match: match[0].upper(), text)
 
 
 def _untitle(text: str) -> str:
@@ -144,6 +144,14 @@ def _pattern(pattern: str) -> re.Pattern[str]:
         return re.compile(pattern)
     except re.error as error:
         raise ExpressionError(f"error parsing regexp: {error}") from None
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Sprig says false where the pattern is wrong."""
+    try:
+        return _pattern(pattern).search(text) is not None
+    except ExpressionError:
+        return False
 
 
 def _replaced(pattern: str, text: str, new: str) -> str:
@@ -251,8 +259,8 @@ def _semver_compare(constraint: str, version: str) -> bool:
 
 
 TEXTS: dict[str, Callable[..., Value]] = {
-    "upper": lambda text: text.upper(),
-    "lower": lambda text: text.lower(),
+    "upper": lambda text: cased(text, str.upper),
+    "lower": lambda text: cased(text, str.lower),
     "title": _title,
     "untitle": _untitle,
     "trim": lambda text: text.strip(SPACES),
@@ -299,7 +307,7 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "sha256sum": lambda text: hashlib.sha256(text.encode()).hexdigest(),
     "sha512sum": lambda text: hashlib.sha512(text.encode()).hexdigest(),
     "adler32sum": lambda text: str(zlib.adler32(text.encode())),
-    "regexMatch": lambda pattern, text: _pattern(pattern).search(text) is not None,
+    "regexMatch": _matches,
     "regexFind": lambda pattern, text: next((match[0] for match in _pattern(pattern).finditer(text)), ""),
     "regexFindAll": _all,
     "regexReplaceAll": _replaced,

@@ -25,7 +25,7 @@ class AnyMap(dict[Any, Any]):
 
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _FLOAT = re.compile(
-    r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE | re.ASCII
+    r"[+-]?(?:(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE | re.ASCII
 )
 _INT = re.compile(r"[+-]?[0-9]+")
 
@@ -64,7 +64,12 @@ def atoi(text: str) -> int:
 
 def parse_float(text: str) -> float:
     """strconv.ParseFloat of decimal numbers; one that is too large is an error. Raises ExpressionError."""
-    if not _FLOAT.fullmatch(text) or (math.isinf(float(text)) and text[-1].isdigit()):
+    if (
+        not _FLOAT.fullmatch(text)
+        or "__" in text
+        or text.endswith("_")
+        or (math.isinf(float(text)) and text[-1].isdigit())
+    ):
         raise ExpressionError(f"invalid operation: float({text})")
     return float(text)
 
@@ -131,7 +136,7 @@ def _general(number: float) -> str:
     if not math.isfinite(number):
         return "NaN" if math.isnan(number) else "+Inf" if number > 0 else "-Inf"
     exponent = _digits(number)[2]
-    return _scientific(number) if exponent < -4 or exponent >= 21 else fixed(number)
+    return _scientific(number) if exponent < -4 or exponent >= 6 else fixed(number)
 
 
 def json_of(value: Value, *, indent: int = 0, level: int = 0, escape: bool = True) -> str:
