@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from flowdsl.grammar.template import Reference
 
@@ -177,14 +177,11 @@ def children(node: Node) -> Iterator[Node]:
         for pair in node.pairs:
             yield from pair
         return
-    for part in node[:-2]:
+    for part in tuple[object, ...](node)[:-2]:
         if isinstance(part, _NODES):
             yield part
         elif isinstance(part, tuple):
-            parts: tuple[object, ...] = part
-            for one in parts:
-                if isinstance(one, _NODES):
-                    yield one
+            yield from cast("tuple[Node, ...]", part)
 
 
 def walk(node: Node) -> Iterator[Node]:

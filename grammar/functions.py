@@ -50,7 +50,7 @@ def _read(table: str) -> dict[str, Signature]:
         arguments, _, result = rest.partition("->")
         words = arguments.split()
         least = sum(1 for word in words if word[-1] not in "?*")
-        kinds = tuple(cast("Kind", word.rstrip("?*")) for word in words)
+        kinds = cast("tuple[Kind, ...]", tuple(word.rstrip("?*") for word in words))
         found[name] = Signature(kinds, least, rest.count("*") > 0, cast("Kind", result.strip()))
     return found
 

@@ -137,10 +137,11 @@ class _Kinds:
         """Values of different kinds are never equal, and constants say the same each time."""
         answer = "false" if node.operator == "==" else "true"
         shown = self.shown(node)
-        for side, kind, other, beside in (
+        sides: tuple[tuple[g.Condition, Kind, g.Condition, Kind], ...] = (
             (node.left, one, node.right, two),
             (node.right, two, node.left, one),
-        ):
+        )
+        for side, kind, other, beside in sides:
             fixed = other.value if isinstance(other, g.Text) and other.quoted else ""
             becomes = "a number" if _NUMBER.fullmatch(fixed) else "true or false" if fixed in _FLAGS else ""
             if kind == "any" and becomes and not self.tagged(other):
@@ -170,7 +171,8 @@ class _Kinds:
             if len(fixed) < 2 and all(_NUMBER.fullmatch(value) for value in fixed):
                 self.found.append(TextOrder(self.shown(node), "take the quotes off for numbers"))
             return
-        for side, kind, other in ((node.left, one, two), (node.right, two, one)):
+        sides: tuple[tuple[g.Condition, Kind, Kind], ...] = ((node.left, one, two), (node.right, two, one))
+        for side, kind, other in sides:
             if kind == "flag" or (kind == "text" and group(other) == "number"):
                 quoted = isinstance(side, g.Text) and side.quoted
                 way = "take the quotes off" if quoted else "compare numbers"

@@ -433,8 +433,9 @@ class Reader:
 
 def expression_use(path: Path) -> typing.Use:
     """What Argo does with the result of a field that holds an expression."""
-    asked = path[-2] in ("retryStrategy", "stopStrategy") or (len(path) > 2 and path[-3] == "hooks")
-    return "flag" if path[-1] == "expression" and asked else "value"
+    owner, around = path[-2:-1], path[-3:-2]
+    asked = owner in (("retryStrategy",), ("stopStrategy",)) or around == ("hooks",)
+    return "flag" if path[-1:] == ("expression",) and asked else "value"
 
 
 def short(text: str) -> str:

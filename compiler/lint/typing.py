@@ -85,8 +85,10 @@ def result(text: str, node: t.Node) -> Kind:
 def of_path(parts: tuple[str, ...]) -> Kind:
     """The kind of a variable of Argo by its path: text, wherever Argo has text only."""
     match parts:
+        case ("workflow", word) if word in _MAPS:
+            return "any"
         case ("inputs", "parameters", _) | ("workflow", _) | ("item", *_) | ("retries",) | ("lastRetry", _):
-            return "any" if parts[0] == "workflow" and parts[1] in _MAPS else "text"
+            return "text"
         case ("workflow", "parameters" | "labels" | "annotations", _) | ("pod" | "node", "name"):
             return "text"
         case ("workflow", "outputs", "parameters", _) | ("outputs", "parameters", _) | ("outputs", "result"):
@@ -95,8 +97,8 @@ def of_path(parts: tuple[str, ...]) -> Kind:
             return "text"
         case ("tasks" | "steps", _, word) if word != "outputs":
             return "text"
-        case ("inputs", "parameters") | ("inputs",) | ("tasks" | "steps", *_) if len(parts) < 4:
-            return "map" if parts[0] == "inputs" else "any"
+        case ("inputs", "parameters") | ("inputs",):
+            return "map"
         case _:
             return "any"
 
@@ -145,7 +147,7 @@ class _Kinds:
                 one, two = self.of(yes, bound), self.of(no, bound)
                 return one if group(one) == group(two) else "any"
             case t.Let(name, value, body):
-                return self.of(body, bound | {name: self.of(value, bound)})
+                return self.of(body, {**bound, name: self.of(value, bound)})
             case _:
                 last: Kind = "any"
                 for part in t.children(node):
@@ -227,7 +229,8 @@ class _Kinds:
             self.within(node, one, two)
             return "flag"
         if operator in _TEXTUAL:
-            for part, kind in ((left, one), (right, two)):
+            sides: tuple[tuple[t.Node, Kind], ...] = ((left, one), (right, two))
+            for part, kind in sides:
                 if group(kind) not in ("", "text"):
                     self.operand(operator, part, kind, f"write `string({self.shown(part)})`")
             return "flag"
@@ -242,10 +245,11 @@ class _Kinds:
 
     def added(self, node: t.Binary, one: Kind, two: Kind) -> None:
         """A text and a number cannot be added."""
-        for part, kind, other, beside in (
+        sides: tuple[tuple[t.Node, Kind, Kind, t.Node], ...] = (
             (node.left, one, two, node.right),
             (node.right, two, one, node.left),
-        ):
+        )
+        for part, kind, other, beside in sides:
             if kind == "text" and group(other) not in ("", "text", "time"):
                 if isinstance(part, t.Literal):
                     self.operand("+", beside, other, f"write `string({self.shown(beside)})`")
@@ -255,9 +259,9 @@ class _Kinds:
     def order(self, node: t.Binary, one: Kind, two: Kind) -> None:
         """Numbers are put in order as numbers, and a text beside a number fails."""
         if one == two == "text":
-            sides = (node.left, node.right)
-            paths = [side for side in sides if not isinstance(side, t.Literal)]
-            literals = [side.value for side in sides if isinstance(side, t.Literal)]
+            both = (node.left, node.right)
+            paths = [side for side in both if not isinstance(side, t.Literal)]
+            literals = [side.value for side in both if isinstance(side, t.Literal)]
             if not paths or any(not _NUMERIC.fullmatch(str(value)) for value in literals):
                 return
             if any(_TIMES.search((t.path(side) or ("",))[-1]) for side in paths):
@@ -267,7 +271,8 @@ class _Kinds:
             return
         if "any" in (one, two) and "text" in (one, two):
             return
-        for part, kind in ((node.left, one), (node.right, two)):
+        sides: tuple[tuple[t.Node, Kind], ...] = ((node.left, one), (node.right, two))
+        for part, kind in sides:
             self.number(node.operator, part, kind)
 
     def equal(self, node: t.Binary, one: Kind, two: Kind) -> None:
@@ -355,7 +360,7 @@ class _Kinds:
         element: Kind = "any"
         for index, argument in enumerate(arguments):
             if isinstance(argument, t.Closure):
-                self.of(argument.body, bound | {"#": element})
+                self.of(argument.body, {**bound, "#": element})
                 continue
             kind = self.of(argument, bound)
             wanted_kind = signature.argument(index)

@@ -3,6 +3,10 @@
 Source: github.com/Knetic/govaluate at 7625b7f8c03d; shouldExecute in workflow/controller/steps.go of Argo 4.1.
 """
 
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import math

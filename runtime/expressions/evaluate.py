@@ -3,6 +3,10 @@
 Source: github.com/expr-lang/expr 1.17.8 (compiler, vm), and getFuncMap in util/expr/env/env.go of Argo Workflows 4.1.
 """
 
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import math
@@ -371,27 +375,28 @@ def binary(word: str, left: Value, right: Value) -> Value:
     if isinstance(left, (datetime, timedelta)) and isinstance(right, (datetime, timedelta)):
         return _of_times(word, left, right)
     if not (is_number(left) and is_number(right)):
-        raise ExpressionError(f"invalid operation: {go_type(left)} {word} {go_type(right)}")
+        return _refuse(word, left, right)
+    return _of_numbers(word, left, right)
+
+
+def _of_numbers(word: str, left: Any, right: Any) -> Value:
     if word == "..":
         return list(range(int(left), int(right) + 1))
     if word == "/":
         return _divided(float(left), float(right))
     if word == "**":
         return _power(float(left), float(right))
-    if word == "%":
-        if isinstance(left, float) or isinstance(right, float):
-            raise ExpressionError(f"invalid operation: {go_type(left)} % {go_type(right)}")
-        if right == 0:
-            raise ExpressionError("runtime error: integer divide by zero")
-        return (
-            int(math.copysign(abs(left) % abs(right), left))
-            if abs(left) < 2**52
-            else left - right * int(left / right)
-        )
     if isinstance(left, float) or isinstance(right, float):
+        if word == "%":
+            return _refuse(word, left, right)
         left, right = float(left), float(right)
     if word in _ORDER:
         return _ORDER[word](left, right)
+    if word == "%":
+        if right == 0:
+            raise ExpressionError("runtime error: integer divide by zero")
+        rest = abs(left) % abs(right)
+        return -rest if left < 0 else rest
     found = _EXACT[word](left, right)
     return wrapped(found) if isinstance(found, int) else found
 

@@ -3,6 +3,10 @@
 Source: github.com/expr-lang/expr 1.17.8, builtin/builtin.go and lib.go; Argo Workflows 4.1, util/expr/env/env.go.
 """
 
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import base64
@@ -90,8 +94,11 @@ _TYPES = {
     str: "string",
     list: "array",
     bytes: "array",
+    dict: "map",
+    AnyMap: "map",
+    datetime: "time.Time",
+    timedelta: "time.Duration",
 }
-_TYPES |= {dict: "map", AnyMap: "map", datetime: "time.Time", timedelta: "time.Duration"}
 
 
 def _as_int(value: Value) -> int:
@@ -349,8 +356,10 @@ def _keep(text: str, start: bool, part: str) -> str:
     return text.removeprefix(part) if start else text.removesuffix(part)
 
 
-SPACES = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-SPACES += "\u2028\u2029\u202f\u205f\u3000"
+SPACES = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
 
 FUNCTIONS: dict[str, Callable[..., Value]] = {
     "len": _length,

@@ -4,6 +4,10 @@ Source: github.com/evilmonkeyinc/jsonpath 0.8.1: keys, indices, slices, wildcard
 filters. Filters compare paths from `@` with literals.
 """
 
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import re

@@ -3,6 +3,10 @@
 Source: github.com/Masterminds/sprig 3.3.0. What needs a network, a key or chance is not computed here.
 """
 
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import math
@@ -50,8 +54,15 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "map": (dict,),
     "time": (datetime,),
 }
-_GO = {"text": "string", "whole": "int", "number": "float64", "flag": "bool", "list": "[]interface {}"}
-_GO |= {"map": "map[string]interface {}", "time": "time.Time"}
+_GO = {
+    "text": "string",
+    "whole": "int",
+    "number": "float64",
+    "flag": "bool",
+    "list": "[]interface {}",
+    "map": "map[string]interface {}",
+    "time": "time.Time",
+}
 
 
 def _call(name: str, arguments: tuple[Value, ...]) -> Value:
@@ -399,22 +410,8 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "fail": _failed,
     "hello": lambda: "Hello!",
 }
-_FUNCTIONS |= {
-    f"must{name[0].upper()}{name[1:]}": _FUNCTIONS[name]
-    for name in (
-        "first",
-        "last",
-        "rest",
-        "initial",
-        "append",
-        "push",
-        "prepend",
-        "reverse",
-        "uniq",
-        "without",
-    )
-}
-_FUNCTIONS |= {
-    f"must{name[0].upper()}{name[1:]}": _FUNCTIONS[name]
-    for name in ("has", "compact", "slice", "chunk", "merge", "mergeOverwrite", "deepCopy")
-}
+for _name in (
+    *("first", "last", "rest", "initial", "append", "push", "prepend", "reverse", "uniq", "without", "has"),
+    *("compact", "slice", "chunk", "merge", "mergeOverwrite", "deepCopy"),
+):
+    _FUNCTIONS[f"must{_name[0].upper()}{_name[1:]}"] = _FUNCTIONS[_name]

@@ -4,6 +4,10 @@ Source: github.com/Masterminds/sprig 3.3.0 (strings.go, regex.go, crypto.go), gi
 github.com/huandu/xstrings 1.5.0. Regular expressions are those of Python.
 """
 
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import base64
@@ -57,11 +61,6 @@ def _title(text: str) -> str:
 
 def _untitle(text: str) -> str:
     return re.sub(r"(?<!\S)\S", lambda match: match[0].lower(), text)
-
-
-def _words(text: str) -> list[str]:
-    """The words of a name in camel case, snake case or between other signs."""
-    return re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+", text)
 
 
 def _snake(text: str, sign: str) -> str:
@@ -258,6 +257,14 @@ def _semver_compare(constraint: str, version: str) -> bool:
     return True
 
 
+def _octal(text: str) -> int:
+    return int(text, 8) if re.fullmatch(r"[0-7]+", text) else 0
+
+
+def _negative() -> str:
+    raise ExpressionError("strings: negative Repeat count")
+
+
 TEXTS: dict[str, Callable[..., Value]] = {
     "upper": lambda text: cased(text, str.upper),
     "lower": lambda text: cased(text, str.lower),
@@ -321,23 +328,8 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "isAbs": lambda path: path.startswith("/"),
     "semverCompare": _semver_compare,
 }
-TEXTS |= {
-    f"must{name[0].upper()}{name[1:]}": TEXTS[name]
-    for name in (
-        "regexMatch",
-        "regexFind",
-        "regexFindAll",
-        "regexReplaceAll",
-        "regexReplaceAllLiteral",
-        "regexSplit",
-    )
-}
-TEXTS |= {f"os{name[0].upper()}{name[1:]}": TEXTS[name] for name in ("base", "dir", "clean", "ext", "isAbs")}
-
-
-def _octal(text: str) -> int:
-    return int(text, 8) if re.fullmatch(r"[0-7]+", text) else 0
-
-
-def _negative() -> str:
-    raise ExpressionError("strings: negative Repeat count")
+for _name in ("Match", "Find", "FindAll", "ReplaceAll", "ReplaceAllLiteral", "Split"):
+    TEXTS[f"mustRegex{_name}"] = TEXTS[f"regex{_name}"]
+TEXTS["mustRegexMatch"] = lambda pattern, text: _pattern(pattern).search(text) is not None
+for _name in ("base", "dir", "clean", "ext", "isAbs"):
+    TEXTS[f"os{_name[0].upper()}{_name[1:]}"] = TEXTS[_name]

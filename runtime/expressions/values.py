@@ -3,6 +3,10 @@
 Values are None, bool, int of 64 bits, float, str, bytes, list, dict and datetime.
 """
 
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import json
