@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,9 +16,9 @@ from flowdsl.grammar.expression_tree import children, variables, walk
 
 def shape(node: Any) -> str:
     """A tree in brackets, without offsets."""
-    if not isinstance(node, tuple):
+    if type(node) is not tuple and not hasattr(node, "_fields"):
         return repr(node)
-    parts = cast("tuple[Any, ...]", node)
+    parts: list[Any] = [*node]
     kind = type(node).__name__
     if kind == "tuple":
         return f"[{' '.join(map(shape, parts))}]"

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.view import Call, Template, View
 
-_FAILING = frozenset(
-    ("asInt", "asFloat", "int", "float", "fromJSON", "jsonpath", "fromBase64", "date", "duration")
-)
+_FAILING = frozenset(("fromJSON", "jsonpath", "fromBase64", "date", "duration"))
+_CONVERSIONS = frozenset(("asInt", "asFloat", "int", "float"))
+"""What fails of a text that is no number; the output of a step that writes numbers is one."""
 
 
 _SIGNS = re.compile(r"\w\(|\[[^']|[/%]")
@@ -29,7 +29,7 @@ def passed_on(text: str, node: t.Node) -> Iterator[PassedOn]:
 
     Source: a real controller, and missingVarsInEnv in util/template/expression_template.go.
     """
-    if (failing := _failing(node)) is None:
+    if (failing := _failing(node, _FAILING | _CONVERSIONS)) is None:
         return
     if any(isinstance(each, t.Let) for each in t.walk(node)):
         effect = "the text of the whole expression is passed on as the value, because of its `let`"
@@ -43,7 +43,7 @@ def can_fail(view: View, template: Template, text: str) -> Iterator[PassedOn]:
         return
     for call in view.calls:
         if call.callee is template and call.owner.body == "dag" and _awaited(call):
-            if (failing := _failing(parse(text))) is None:
+            if (failing := _failing(parse(text), _FAILING)) is None:
                 return
             effect = f"the run never ends, because a task waits for `{call.name}`"
             way = "hand the text on as it is, and compute where it is used"
@@ -57,11 +57,11 @@ def _awaited(call: Call) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _failing(node: t.Node) -> t.Node | None:
-    """The first part that may fail, whatever the variables are."""
+def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
+    """The first part that may fail: one of the functions, an item of a list, a division."""
     for each in t.walk(node):
         match each:
-            case t.Call(function) if function in _FAILING:
+            case t.Call(function) if function in functions:
                 return each
             case t.Member(_, t.Literal(str())):
                 pass

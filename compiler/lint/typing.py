@@ -47,7 +47,6 @@ _GROUPS = {"whole": "number", "number": "number"}
 _ARITHMETIC = frozenset(("-", "*", "/", "%", "**", ".."))
 _ORDER = frozenset(("<", ">", "<=", ">="))
 _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
-_TIMES = re.compile(r"(?:At|Timestamp|Time)$")
 _NUMERIC = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 
 _SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA"}
@@ -262,12 +261,10 @@ class _Kinds:
             both = (node.left, node.right)
             paths = [side for side in both if not isinstance(side, t.Literal)]
             literals = [side.value for side in both if isinstance(side, t.Literal)]
-            if not paths or any(not _NUMERIC.fullmatch(str(value)) for value in literals):
+            if not paths or not literals or any(not _NUMERIC.fullmatch(str(value)) for value in literals):
                 return
-            if any(_TIMES.search((t.path(side) or ("",))[-1]) for side in paths):
-                return
-            asked = " and ".join(f"`asFloat({self.shown(side)})`" for side in paths)
-            self.found.append(TextOrder(self.shown(node), f"write {asked} for numbers"))
+            way = f"write `asFloat({self.shown(paths[0])})`, and the number without quotes"
+            self.found.append(TextOrder(self.shown(node), way))
             return
         if "any" in (one, two) and "text" in (one, two):
             return
