@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression_tree import (
+    BINARY,
+    COMPARISONS,
+    PREDICATES,
+    SAME,
+    UNARY,
     Binary,
     Call,
     Chain,
@@ -40,33 +45,6 @@ if TYPE_CHECKING:
 
 MOST_DEPTH = 100
 """How many parts may stand inside each other."""
-
-PREDICATES: dict[str, tuple[int, int]] = {
-    **dict.fromkeys(("all", "none", "any", "one", "filter", "map", "find", "findIndex"), (2, 2)),
-    **dict.fromkeys(("findLast", "findLastIndex", "groupBy"), (2, 2)),
-    **dict.fromkeys(("count", "sum"), (1, 2)),
-    **dict.fromkeys(("sortBy", "reduce"), (2, 3)),
-}
-"""The functions whose second argument is asked of each element, and how many arguments they take."""
-
-COMPARISONS = frozenset(("<", ">", "<=", ">="))
-
-_SAME = {"and": "&&", "or": "||", "not": "!", "^": "**"}
-_UNARY = {"!": 50, "-": 90, "+": 90}
-_BINARY = {
-    "|": 0,
-    "||": 10,
-    "&&": 15,
-    "..": 25,
-    "+": 30,
-    "-": 30,
-    "*": 60,
-    "/": 60,
-    "%": 60,
-    "**": 100,
-    "??": 500,
-    **dict.fromkeys(("==", "!=", *COMPARISONS, "in", "matches", "contains", "startsWith", "endsWith"), 20),
-}
 
 
 @lru_cache(maxsize=8192)
@@ -352,14 +330,14 @@ class _Climb:
         word = str(self.items[self.at])
         if word == "not":
             return str(self.items[self.at + 1]), 2
-        return _SAME.get(word, word), 1
+        return SAME.get(word, word), 1
 
     def operation(self, least: int) -> Node:
         left = self.operand()
         previous = ""
         while True:
             word, tokens = self.operator()
-            if not word or _BINARY[word] < least:
+            if not word or BINARY[word] < least:
                 return left
             token = self.items[self.at]
             if previous == "??" and word not in ("??", "|"):
@@ -370,7 +348,7 @@ class _Climb:
             elif word in COMPARISONS:
                 left = self.compared(left, word)
             else:
-                right = self.operation(_BINARY[word] + (word != "**"))
+                right = self.operation(BINARY[word] + (word != "**"))
                 left = Binary(word, left, right, left.start, right.end)
                 if tokens == 2:
                     left = Unary("!", left, left.start, left.end)
@@ -380,7 +358,7 @@ class _Climb:
         """A comparison, or several: `a < b < c` is `a < b && b < c`."""
         made: Node | None = None
         while True:
-            right = self.operation(_BINARY[word] + 1)
+            right = self.operation(BINARY[word] + 1)
             one = Binary(word, left, right, left.start, right.end)
             made = one if made is None else Binary("&&", made, one, made.start, one.end)
             left = right
@@ -402,7 +380,7 @@ class _Climb:
         item = self.items[self.at]
         self.at += 1
         if kind_of(item) in ("NOT", "BANG", "PLUS", "MINUS"):
-            word = _SAME.get(str(item), str(item))
-            operand = self.operation(_UNARY[word])
+            word = SAME.get(str(item), str(item))
+            operand = self.operation(UNARY[word])
             return Unary(word, operand, _start(item), operand.end)
         return self.builder.node(item)

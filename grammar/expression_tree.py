@@ -171,6 +171,41 @@ Node = (
 )
 
 
+PREDICATES: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(("all", "none", "any", "one", "filter", "map", "find", "findIndex"), (2, 2)),
+    **dict.fromkeys(("findLast", "findLastIndex", "groupBy"), (2, 2)),
+    **dict.fromkeys(("count", "sum"), (1, 2)),
+    **dict.fromkeys(("sortBy", "reduce"), (2, 3)),
+}
+"""The functions whose second argument is asked of each element, and how many arguments they take."""
+
+
+COMPARISONS = frozenset(("<", ">", "<=", ">="))
+
+
+SAME = {"and": "&&", "or": "||", "not": "!", "^": "**"}
+
+
+UNARY = {"!": 50, "-": 90, "+": 90}
+
+
+BINARY = {
+    "|": 0,
+    "||": 10,
+    "&&": 15,
+    "..": 25,
+    "+": 30,
+    "-": 30,
+    "*": 60,
+    "/": 60,
+    "%": 60,
+    "**": 100,
+    "??": 500,
+    **dict.fromkeys(("==", "!=", *COMPARISONS, "in", "matches", "contains", "startsWith", "endsWith"), 20),
+}
+"""The operators, and how close they bind. Source: parser/operator/operator.go."""
+
+
 def children(node: Node) -> Iterator[Node]:
     """The parts of a node, in the order in which they are written."""
     if isinstance(node, Mapping):

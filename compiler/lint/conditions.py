@@ -6,7 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.typing import WORDS, group, result
+from flowdsl.compiler.lint.kinds import WORDS, group
+from flowdsl.compiler.lint.typing import result
 from flowdsl.compiler.lint.typing_findings import NeverEqual, TextOrder, WrongOperand, WrongResult
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import conditions, typing
 from flowdsl.compiler.lint.failures import can_fail, passed_on, skipped_in_text
@@ -11,8 +11,6 @@ from flowdsl.compiler.lint.findings import (
     BrokenExpression,
     ItemKey,
     LiteralTag,
-    LoopArtifact,
-    NotAncestor,
     NotEarlier,
     UnclosedTag,
     UnknownOutput,
@@ -20,6 +18,16 @@ from flowdsl.compiler.lint.findings import (
 )
 from flowdsl.compiler.lint.scope import Scope, misspelt, workflow_fault
 from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs
+from flowdsl.compiler.lint.uses import (
+    BODY_OF,
+    WORD_OF,
+    Late,
+    Place,
+    expression_use,
+    late_problems,
+    output_fault,
+    short,
+)
 from flowdsl.compiler.lint.variables import workflow_variables
 from flowdsl.compiler.problem import Problem
 from flowdsl.grammar.error import GrammarError
@@ -32,10 +40,6 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
-    from flowdsl.diagnostic import Finding
-
-BODY_OF = {"tasks": "dag", "steps": "steps"}
-WORD_OF = {"dag": "tasks", "steps": "steps"}
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
 """Fields of a call that hold no tags, or whose tags are looked at by themselves."""
@@ -45,31 +49,6 @@ EXPRESSIONS = frozenset(("expression", "fromExpression"))
 
 _SIMPLE = re.compile(r"\{\{([^{}=][^{}]*)\}\}")
 _READ = ('"expression":', '"fromExpression":', '"when":')
-
-
-class Late(NamedTuple):
-    """A use of one task by another, by their positions in a DAG, to be asked of the DAG with all others."""
-
-    graph: Template
-    producer: int
-    user: int
-    path: Path
-
-
-class Place(NamedTuple):
-    """Where a text stands: the template whose calls it may name, and the call that it belongs to.
-
-    `call` is None in the outputs of `graph`, which all calls are before.
-    """
-
-    graph: Template | None
-    call: Call | None
-
-    @property
-    def outer(self) -> Place:
-        """The place around the template, where it is inline in a call."""
-        around = self.graph.around if self.graph is not None else None
-        return Place(around.owner, around) if around is not None else Place(None, None)
 
 
 def references(view: View) -> Iterator[Problem]:
@@ -92,22 +71,6 @@ def references(view: View) -> Iterator[Problem]:
             continue
         yield from reader.texts(data, template.path, Place(template, None).outer)
     yield from late_problems(late)
-
-
-def late_problems(late: list[Late]) -> Iterator[Problem]:
-    """The findings about tasks that are used by others which do not wait for them."""
-    graphs: dict[int, list[Late]] = {}
-    for use in late:
-        graphs.setdefault(id(use.graph), []).append(use)
-    for uses in graphs.values():
-        graph = uses[0].graph
-        if not graph.dag.is_sound:
-            continue
-        reached = graph.dag.reached((use.producer, use.user) for use in uses)
-        for use in uses:
-            if (use.producer, use.user) not in reached:
-                names = graph.calls[use.user].name, graph.calls[use.producer].name
-                yield Problem(use.path, NotAncestor(*names))
 
 
 def workflow_references(view: View) -> Iterator[Problem]:
@@ -429,37 +392,3 @@ class Reader:
         else:
             which = "not every item has" if key in found.some else "no item has"
             yield Problem(path, ItemKey(which, key, found.some - {key}))
-
-
-def expression_use(path: Path) -> typing.Use:
-    """What Argo does with the result of a field that holds an expression."""
-    owner, around = path[-2:-1], path[-3:-2]
-    asked = owner in (("retryStrategy",), ("stopStrategy",)) or around == ("hooks",)
-    return "flag" if path[-1:] == ("expression",) and asked else "value"
-
-
-def short(text: str) -> str:
-    """A text, shortened for a message."""
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
-    """What is wrong with an output of a call, or None. The template of the call may not be known."""
-    known = producer.outputs
-    if known is None or output in known:
-        return None
-    if not exact and (not output or any(f"{output}.".startswith(f"{each}.") for each in known)):
-        return None
-    if not exact and any(each.startswith(f"{output}.") for each in known):
-        return None
-    callee = producer.callee
-    if callee is not None and output in callee.outputs:
-        return LoopArtifact(producer.name)
-    reason = ""
-    if output == "outputs.parameters":
-        reason = "only `withItems` and `withParam` collect the parameters of all items"
-    elif output in ("outputs.result", "exitCode") and callee is not None:
-        reason = f"a template with `{callee.body}` has none"
-    elif output == "ip":
-        reason = "only a template with `daemon: true` has an address"
-    return UnknownOutput(producer.name, output, known, reason)

@@ -6,10 +6,10 @@ Source of what fails and what runs: github.com/expr-lang/expr 1.17.8 (checker, v
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from flowdsl.compiler.lint.kinds import NUMERIC, WORDS, fits, group, of_path, of_value, way_to
 from flowdsl.compiler.lint.plain import kind as kind_letter
 from flowdsl.compiler.lint.typing_findings import (
     NeverEqual,
@@ -30,25 +30,9 @@ if TYPE_CHECKING:
 Use = Literal["value", "flag", "condition"]
 """What becomes of the result: text, true or false, or the whole of a `when`, where text may be `true`."""
 
-WORDS: dict[str, str] = {
-    "text": "text",
-    "whole": "a number",
-    "number": "a number",
-    "flag": "true or false",
-    "list": "a list",
-    "map": "an object",
-    "time": "a time",
-    "numbers": "numbers, or lists of numbers",
-    "nil": "nil",
-    "any": "anything",
-}
-
-_GROUPS = {"whole": "number", "number": "number"}
 _ARITHMETIC = frozenset(("-", "*", "/", "%", "**", ".."))
 _ORDER = frozenset(("<", ">", "<=", ">="))
 _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
-_NUMERIC = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
-
 _SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA"}
 
 
@@ -81,35 +65,6 @@ def result(text: str, node: t.Node) -> Kind:
     return _Kinds(text, frozenset()).of(node, {})
 
 
-def of_path(parts: tuple[str, ...]) -> Kind:
-    """The kind of a variable of Argo by its path: text, wherever Argo has text only."""
-    match parts:
-        case ("workflow", word) if word in _MAPS:
-            return "any"
-        case ("inputs", "parameters", _) | ("workflow", _) | ("item", *_) | ("retries",) | ("lastRetry", _):
-            return "text"
-        case ("workflow", "parameters" | "labels" | "annotations", _) | ("pod" | "node", "name"):
-            return "text"
-        case ("workflow", "outputs", "parameters", _) | ("outputs", "parameters", _) | ("outputs", "result"):
-            return "text"
-        case ("tasks" | "steps", _, "outputs", "parameters", _) | ("tasks" | "steps", _, "outputs", "result"):
-            return "text"
-        case ("tasks" | "steps", _, word) if word != "outputs":
-            return "text"
-        case ("inputs", "parameters") | ("inputs",):
-            return "map"
-        case _:
-            return "any"
-
-
-_MAPS = frozenset(("parameters", "labels", "annotations", "outputs"))
-
-
-def group(kind: Kind) -> str:
-    """The kinds that can be equal to each other have one group; none for those that are not known."""
-    return "" if kind in ("any", "nil", "numbers") else _GROUPS.get(kind, kind)
-
-
 class _Kinds:
     def __init__(self, text: str, names: frozenset[str]) -> None:
         self.text = text
@@ -125,7 +80,7 @@ class _Kinds:
         """The kind of a node; what is wrong inside is added to `found`."""
         match node:
             case t.Literal(value):
-                return _literal(value)
+                return of_value(value)
             case t.Name() | t.Member() | t.Chain():
                 return self.member(node, bound)
             case t.Element(name):
@@ -261,7 +216,7 @@ class _Kinds:
             both = (node.left, node.right)
             paths = [side for side in both if not isinstance(side, t.Literal)]
             literals = [side.value for side in both if isinstance(side, t.Literal)]
-            if not paths or not literals or any(not _NUMERIC.fullmatch(str(value)) for value in literals):
+            if not paths or not literals or any(not NUMERIC.fullmatch(str(value)) for value in literals):
                 return
             way = f"write `asFloat({self.shown(paths[0])})`, and the number without quotes"
             self.found.append(TextOrder(self.shown(node), way))
@@ -363,8 +318,8 @@ class _Kinds:
             wanted_kind = signature.argument(index)
             if index == 0 and wanted_kind == "list" and _is_range(argument):
                 element = "whole"
-            if not _fits(kind, wanted_kind):
-                way = _way(argument, kind, wanted_kind, self.shown(argument))
+            if not fits(kind, wanted_kind):
+                way = way_to(argument, kind, wanted_kind, self.shown(argument))
                 given = f"`{self.shown(argument)}`, which is {WORDS[kind]}"
                 self.found.append(WrongArgument(name, WORDS[wanted_kind], given, way))
                 break
@@ -382,46 +337,8 @@ class _Kinds:
             self.found.append(WrongResult(self.shown(node), WORDS[kind], "true or false", "compare it"))
 
 
-def _literal(value: object) -> Kind:
-    if value is None:
-        return "nil"
-    if isinstance(value, bool):
-        return "flag"
-    if isinstance(value, int):
-        return "whole"
-    if isinstance(value, float):
-        return "number"
-    return "text" if isinstance(value, str) else "any"
-
-
 def _is_range(node: t.Node) -> bool:
     return isinstance(node, t.Binary) and node.operator == ".."
-
-
-def _fits(kind: Kind, wanted: Kind) -> bool:
-    """Whether a function takes a value of a kind."""
-    if not group(kind) or wanted == "any":
-        return True
-    if wanted == "numbers":
-        return group(kind) in ("number", "list")
-    return group(kind) == group(wanted)
-
-
-def _way(node: t.Node, kind: Kind, wanted: Kind, shown: str) -> str:
-    """How a value becomes what a function takes."""
-    if isinstance(node, t.Literal) and not (isinstance(node.value, str) and _NUMERIC.fullmatch(node.value)):
-        return f"give it {WORDS[wanted]}"
-    if kind == "text" and wanted in ("list", "map"):
-        return f"read it by `fromJSON({shown})`"
-    if kind == "text" and wanted in ("whole", "number", "numbers"):
-        return f"write `asInt({shown})`" if wanted == "whole" else f"write `asFloat({shown})`"
-    if wanted == "text":
-        return (
-            f"write `string({shown})`" if kind in ("whole", "number", "flag") else f"write `toJSON({shown})`"
-        )
-    if wanted == "flag":
-        return f"compare it, as in `{shown} == 'true'`"
-    return f"give it {WORDS[wanted]}"
 
 
 def _nil(node: t.Node) -> t.Node | None:

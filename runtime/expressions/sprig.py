@@ -15,6 +15,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.functions import sprig as signatures
+from flowdsl.runtime.expressions.sprig_numbers import (
+    folded,
+    folded_float,
+    largest,
+    quotient,
+    rounded,
+    seq,
+    to_float64,
+    to_int64,
+    until_step,
+)
 from flowdsl.runtime.expressions.sprig_text import TEXTS, strval
 from flowdsl.runtime.expressions.values import (
     ExpressionError,
@@ -23,7 +34,6 @@ from flowdsl.runtime.expressions.values import (
     go_type,
     is_number,
     json_of,
-    to_int,
     wrapped,
 )
 
@@ -86,66 +96,6 @@ def _call(name: str, arguments: tuple[Value, ...]) -> Value:
         raise ExpressionError(f"sprig.{name}: {error}") from None
 
 
-def to_int64(value: Value) -> int:
-    """cast.ToInt64: 0 of what is no number."""
-    if isinstance(value, bool):
-        return int(value)
-    if is_number(value):
-        return to_int(value) if isinstance(value, float) else int(value)
-    if isinstance(value, str):
-        text = re.sub(r"\.0*$", "", value)
-        octal = re.fullmatch(r"[+-]?0[0-7]+", text)
-        try:
-            number = int(text, 8 if octal else 0)
-        except ValueError:
-            return 0
-        return number if wrapped(number) == number else 0
-    return 0
-
-
-def to_float64(value: Value) -> float:
-    """cast.ToFloat64: 0 of what is no number."""
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            return 0.0
-    return float(value) if is_number(value) or isinstance(value, bool) else 0.0
-
-
-def _folded(rule: Callable[[int, int], int]) -> Callable[..., int]:
-    def made(first: Value, *rest: Value) -> int:
-        total = to_int64(first)
-        for value in rest:
-            total = wrapped(rule(total, to_int64(value)))
-        return total
-
-    return made
-
-
-def _folded_float(rule: Callable[[float, float], float]) -> Callable[..., float]:
-    def made(first: Value, *rest: Value) -> float:
-        total = to_float64(first)
-        for value in rest:
-            total = rule(total, to_float64(value))
-        return total
-
-    return made
-
-
-def _quotient(one: int, two: int) -> int:
-    if two == 0:
-        raise ExpressionError("runtime error: integer divide by zero")
-    found = abs(one) // abs(two)
-    return found if (one < 0) == (two < 0) else -found
-
-
-def _round(value: Value, places: int, on: float = 0.5) -> float:
-    scale = math.pow(10, places)
-    digit = scale * to_float64(value)
-    return (math.ceil(digit) if math.modf(digit)[0] >= on else math.floor(digit)) / scale
-
-
 def _items(value: Value, function: str) -> list[Value]:
     if not isinstance(value, list):
         raise ExpressionError(f"Cannot {function} on type {go_type(value)}")
@@ -176,25 +126,6 @@ def _uniq(items: Value) -> list[Value]:
         if not any(_same(item, each) for each in found):
             found.append(item)
     return found
-
-
-def _until_step(start: int, stop: int, step: int) -> list[int]:
-    if step == 0 or (stop < start and step >= 0) or (stop >= start and step < 0):
-        return []
-    return list(range(start, stop, step))
-
-
-def _seq(*numbers: int) -> str:
-    if not 1 <= len(numbers) <= 3:
-        return ""
-    start, step, stop = (1, 1, numbers[0]) if len(numbers) == 1 else (numbers[0], 1, numbers[-1])
-    if len(numbers) == 3:
-        step = numbers[1]
-        if (stop < start) != (step < 0):
-            return ""
-    elif stop < start:
-        step = -1
-    return " ".join(map(str, _until_step(start, stop + (1 if step > 0 else -1), step)))
 
 
 def _dict(*values: Value) -> dict[str, Value]:
@@ -285,10 +216,6 @@ def _encoded(value: Value, *, indent: int = 0, escape: bool = True) -> str:
         return ""
 
 
-def _largest(first: Value, *rest: Value) -> int:
-    return max(to_int64(value) for value in (first, *rest))
-
-
 _LAYOUT = {
     "2006": "%Y", "06": "%y", "01": "%m", "02": "%d", "15": "%H", "03": "%I", "04": "%M", "05": "%S",
     "Jan": "%b", "January": "%B", "Mon": "%a", "Monday": "%A", "PM": "%p", "MST": "%Z",
@@ -324,18 +251,18 @@ def _failed(message: str) -> Value:
 
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "add": lambda *values: wrapped(sum(map(to_int64, values))),
-    "sub": _folded(lambda one, two: one - two),
-    "mul": _folded(lambda one, two: one * two),
-    "div": _folded(_quotient),
-    "mod": _folded(lambda one, two: one - two * _quotient(one, two)),
+    "sub": folded(lambda one, two: one - two),
+    "mul": folded(lambda one, two: one * two),
+    "div": folded(quotient),
+    "mod": folded(lambda one, two: one - two * quotient(one, two)),
     "add1": lambda value: wrapped(to_int64(value) + 1),
-    "max": _largest,
-    "biggest": _largest,
+    "max": largest,
+    "biggest": largest,
     "min": lambda first, *rest: min(to_int64(value) for value in (first, *rest)),
-    "addf": _folded_float(lambda one, two: one + two),
-    "subf": _folded_float(lambda one, two: one - two),
-    "mulf": _folded_float(lambda one, two: one * two),
-    "divf": _folded_float(
+    "addf": folded_float(lambda one, two: one + two),
+    "subf": folded_float(lambda one, two: one - two),
+    "mulf": folded_float(lambda one, two: one * two),
+    "divf": folded_float(
         lambda one, two: one / two if two else math.copysign(math.inf, one) if one else math.nan
     ),
     "add1f": lambda value: to_float64(value) + 1,
@@ -343,13 +270,13 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "minf": lambda first, *rest: min(to_float64(value) for value in (first, *rest)),
     "floor": lambda value: float(math.floor(to_float64(value))),
     "ceil": lambda value: float(math.ceil(to_float64(value))),
-    "round": _round,
+    "round": rounded,
     "int": to_int64,
     "int64": to_int64,
     "float64": to_float64,
-    "until": lambda count: _until_step(0, count, 1 if count >= 0 else -1),
-    "untilStep": _until_step,
-    "seq": _seq,
+    "until": lambda count: until_step(0, count, 1 if count >= 0 else -1),
+    "untilStep": until_step,
+    "seq": seq,
     "default": lambda default, *given: default if not given or empty(given[0]) else given[0],
     "empty": empty,
     "coalesce": lambda *values: next((value for value in values if not empty(value)), None),

@@ -236,3 +236,41 @@ def equal(left: Value, right: Value) -> bool:
             and all(type(first[key]) is type(second[key]) and equal(first[key], second[key]) for key in first)
         )
     return type(left) is type(right) and bool(left == right)
+
+
+def as_text(value: Value) -> str:
+    """A text. Raises ExpressionError."""
+    if not isinstance(value, str):
+        raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not string")
+    return value
+
+
+def as_list(value: Value, verb: str) -> list[Value]:
+    """A list; `verb` says what is done with it. Raises ExpressionError."""
+    if not isinstance(value, list):
+        raise ExpressionError(f"cannot {verb} {go_type(value)}")
+    found: list[Value] = value
+    return found
+
+
+def as_map(value: Value, verb: str) -> dict[Value, Value]:
+    """An object; `verb` says what is done with it. Raises ExpressionError."""
+    if not isinstance(value, dict):
+        raise ExpressionError(f"cannot {verb} {go_type(value)}")
+    found: dict[Value, Value] = value
+    return found
+
+
+def as_number(value: Value, function: str) -> int | float:
+    """A number, for a function. Raises ExpressionError."""
+    if not is_number(value):
+        raise ExpressionError(f"invalid argument for {function} (type {go_type(value)})")
+    number: int | float = value
+    return number
+
+
+def as_whole(value: Value) -> int:
+    """A number as an int. Raises ExpressionError."""
+    if not is_number(value):
+        raise ExpressionError(f"invalid operation: int({go_type(value)})")
+    return to_int(value) if isinstance(value, float) else int(value)
