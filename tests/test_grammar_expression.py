@@ -16,10 +16,10 @@ from flowdsl.grammar.expression_tree import children, variables, walk
 
 def shape(node: Any) -> str:
     """A tree in brackets, without offsets."""
-    if type(node) is not tuple and not hasattr(node, "_fields"):
+    kind: str = node.__class__.__name__
+    if kind in ("str", "int", "float", "bool", "NoneType"):
         return repr(node)
     parts: list[Any] = [*node]
-    kind = type(node).__name__
     if kind == "tuple":
         return f"[{' '.join(map(shape, parts))}]"
     if kind in ("Literal", "Name", "Element", "Number", "Flag"):
