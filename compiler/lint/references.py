@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint import conditions, typing
-from flowdsl.compiler.lint.failures import can_fail, passed_on, skipped_in_text
+from flowdsl.compiler.lint import conditions, reading, typing
+from flowdsl.compiler.lint.failures import can_fail, skipped_in_text
 from flowdsl.compiler.lint.findings import (
-    BrokenExpression,
     ItemKey,
     LiteralTag,
     NotEarlier,
@@ -17,7 +16,7 @@ from flowdsl.compiler.lint.findings import (
     UnknownVariable,
 )
 from flowdsl.compiler.lint.scope import Scope, misspelt, workflow_fault
-from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs
+from flowdsl.compiler.lint.tree import inside, is_list, is_mapping, pairs
 from flowdsl.compiler.lint.uses import (
     BODY_OF,
     WORD_OF,
@@ -25,15 +24,12 @@ from flowdsl.compiler.lint.uses import (
     Place,
     expression_use,
     late_problems,
+    names_at,
     output_fault,
-    short,
 )
 from flowdsl.compiler.lint.variables import workflow_variables
 from flowdsl.compiler.problem import Problem
-from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.expression import parse
-from flowdsl.grammar.expression_tree import variables as expression_variables
-from flowdsl.grammar.template import ROOTS, TAG, tags, unbalanced, variables
+from flowdsl.grammar.template import ROOTS, TAG, tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -47,8 +43,14 @@ ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks",
 EXPRESSIONS = frozenset(("expression", "fromExpression"))
 """Fields that hold an expression without braces."""
 
+QUERIES = frozenset(("jsonPath", "jqFilter"))
+"""Fields that hold a path into an object."""
+
+HTTP = ("http", "successCondition")
+"""The end of the path to a condition on an answer."""
+
 _SIMPLE = re.compile(r"\{\{([^{}=][^{}]*)\}\}")
-_READ = ('"expression":', '"fromExpression":', '"when":')
+_READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFilter":', '"successCondition":')
 
 
 def references(view: View) -> Iterator[Problem]:
@@ -77,7 +79,9 @@ def workflow_references(view: View) -> Iterator[Problem]:
     """Tags outside of the templates name variables of the workflow that exist."""
     known = workflow_variables(view)
     spec = {key: value for key, value in view.spec.items() if key != "templates"}
-    for path, _, text in strings(spec, view.path):
+    for path, field, text in strings(spec, view.path):
+        if field in EXPRESSIONS:
+            yield from workflow_expression(view, path, text, known)
         for body in TAG.findall(text):
             name = body.strip()
             if name.startswith("workflow.") and "{{" not in name:
@@ -86,6 +90,23 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 finding = misspelt(name)
             if finding is not None:
                 yield Problem(path, finding)
+    if view.kind == "CronWorkflow":
+        asked = inside(view.document, "spec", "stopStrategy").get("expression")
+        if isinstance(asked, str):
+            yield from workflow_expression(view, ("spec", "stopStrategy", "expression"), asked, known)
+
+
+def workflow_expression(view: View, path: Path, text: str, known: frozenset[str]) -> Iterator[Problem]:
+    """The findings about an expression outside of the templates."""
+    read = reading.expression(text, expression_use(path))
+    yield from (Problem(path, finding) for finding in read.found)
+    for reference in read.named:
+        name = reference.dotted
+        if reference.path[0] != "workflow" or len(reference.path) == 1 or reference.guarded:
+            continue
+        part = any(each.startswith(f"{name}.") for each in known)
+        if name not in known and not part and (finding := workflow_fault(view, name, known)) is not None:
+            yield Problem(path, finding)
 
 
 def harmless(template: Template, allowed: frozenset[str]) -> bool:
@@ -110,7 +131,7 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
         node, path = stack.pop()
         for key, value in pairs(node):
             if isinstance(value, str):
-                if "{{" in value or key in EXPRESSIONS:
+                if "{{" in value or key in EXPRESSIONS or key in QUERIES or key == HTTP[1]:
                     yield (*path, key), str(key), value
             elif is_mapping(value) or is_list(value):
                 stack.append((value, (*path, key)))
@@ -205,10 +226,12 @@ class Reader:
 
     def text(self, path: Path, field: str, text: str, place: Place) -> Iterator[Problem]:
         """The findings about one text: its tags, and the whole where it is an expression or a condition."""
-        if field in EXPRESSIONS:
+        if field in EXPRESSIONS or path[-2:] == HTTP:
             yield from self.expression(path, text, place, expression_use(path))
+        elif field in QUERIES and (broken := reading.query(text, field)) is not None:
+            yield Problem(path, broken)
         if field == "when" and not conditions.plain(text):
-            yield from self.condition(path, text)
+            yield from (Problem(path, finding) for finding in reading.condition(text))
         if "{{" not in text:
             return
         for tag in tags(text):
@@ -250,56 +273,18 @@ class Reader:
         ):
             yield Problem(path, finding)
 
-    def broken(self, path: Path, read: str, text: str, way: str) -> Iterator[Problem]:
-        """The finding about text that cannot be read; `read` is `text` with its tags made harmless."""
-        if (fault := unbalanced(read)) is not None:
-            yield Problem(path, BrokenExpression(short(text), fault[1], fault[0] + 1, way))
-
-    def condition(self, path: Path, text: str) -> Iterator[Problem]:
-        """The findings about the whole of a `when`, whatever its tags become."""
-        way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
-        blank = TAG.sub(lambda tag: "x" * len(tag[0]), text)
-        faults = list(self.broken(path, blank, text, way))
-        yield from faults
-        found = () if faults else conditions.condition(text)
-        if isinstance(found, GrammarError):
-            if found.found.partition(".")[0] in ROOTS:
-                way = f"put the variable into double braces: `{{{{{found.found}}}}}`"
-            yield Problem(path, BrokenExpression(short(text), found.expected, found.start + 1, way))
-        else:
-            yield from (Problem(path, finding) for finding in found)
-
     def expression(
-        self, path: Path, text: str, place: Place, use: typing.Use, braces: bool = False
+        self, path: Path, text: str, place: Place, use: typing.Use, braces: bool | None = None
     ) -> Iterator[Problem]:
         """The findings about an expression: its form, its kinds and its variables.
 
-        `braces` says that there are closing braces behind the tag.
+        `braces` is None outside of tags; in one it says that there are closing braces behind it.
         """
-        way = "close what is open: brackets and quotes come in pairs"
-        if braces and text.count("{") > text.count("}"):
-            way = "the first two closing braces end the tag: write a space between them"
-        faults = list(self.broken(path, text, text, way))
-        yield from faults
-        if faults:
-            return
-        if typing.plain(text, use):
-            named = variables(text)
-        else:
-            try:
-                node = parse(text)
-            except GrammarError as error:
-                way = "write the expression as expr-lang has it"
-                yield Problem(path, BrokenExpression(short(text), error.expected, error.start + 1, way))
-                return
-            named = expression_variables(node)
-            data = frozenset(("data",)) if "transformation" in path else frozenset[str]()
-            yield from (Problem(path, each) for each in typing.kinds(text, node, typing.Extra(use, data)))
-            if path[-1] not in EXPRESSIONS:
-                yield from (Problem(path, each) for each in passed_on(text, node))
+        read = reading.expression(text, use, names_at(path), braces is not None, bool(braces))
+        yield from (Problem(path, finding) for finding in read.found)
         if path[-2:] == ("valueFrom", "expression") and place.call is None:
             yield from (Problem(path, each) for each in can_fail(self.view, self.template, text))
-        for reference in named:
+        for reference in read.named:
             root, *rest = reference.path
             name = reference.dotted
             if root not in ROOTS or not rest or name in self.scope.allowed:

@@ -65,8 +65,15 @@ def late_problems(late: list[Late]) -> Iterator[Problem]:
 def expression_use(path: Path) -> Use:
     """What Argo does with the result of a field that holds an expression."""
     owner, around = path[-2:-1], path[-3:-2]
-    asked = owner in (("retryStrategy",), ("stopStrategy",)) or around == ("hooks",)
-    return "flag" if path[-1:] == ("expression",) and asked else "value"
+    asked = owner in (("retryStrategy",), ("stopStrategy",), ("http",)) or around == ("hooks",)
+    return "flag" if path[-1:] in (("expression",), ("successCondition",)) and asked else "value"
+
+
+def names_at(path: Path) -> frozenset[str]:
+    """The variables that only some places of a template have."""
+    if "transformation" in path:
+        return frozenset(("data",))
+    return frozenset(("request", "response")) if path[-2:] == ("http", "successCondition") else frozenset()
 
 
 def short(text: str) -> str:
