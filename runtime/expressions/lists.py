@@ -12,6 +12,7 @@ from flowdsl.runtime.expressions.operators import member
 from flowdsl.runtime.expressions.values import (
     AnyMap,
     ExpressionError,
+    NilList,
     as_list,
     as_map,
     as_number,
@@ -141,7 +142,7 @@ def uniq(value: Value) -> list[Value]:
 
 def concat(*lists: Value) -> list[Value]:
     """The items of all lists."""
-    return [item for each in lists for item in as_list(each, "concat")]
+    return [item for each in lists for item in as_list(each, "concat")] or NilList()
 
 
 def flatten(value: Value) -> list[Value]:

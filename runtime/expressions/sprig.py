@@ -29,6 +29,7 @@ from flowdsl.runtime.expressions.sprig_numbers import (
 from flowdsl.runtime.expressions.sprig_text import TEXTS, strval
 from flowdsl.runtime.expressions.values import (
     ExpressionError,
+    NilList,
     equal,
     from_json,
     go_type,
@@ -187,12 +188,12 @@ def _chunk(size: int, items: Value) -> list[Value]:
 
 def _rest(items: Value) -> Value:
     found = _items(items, "find rest")
-    return found[1:] if found else None
+    return found[1:] if found else NilList()
 
 
 def _initial(items: Value) -> Value:
     found = _items(items, "find initial")
-    return found[:-1] if found else None
+    return found[:-1] if found else NilList()
 
 
 def _kind(value: Value) -> str:

@@ -27,6 +27,10 @@ class AnyMap(dict[Any, Any]):
     """A mapping whose keys may be of any kind, which JSON does not have."""
 
 
+class NilList(list[Any]):
+    """An empty list that Go did not make: JSON has null for it."""
+
+
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _FLOAT = re.compile(
     r"[+-]?(?:(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE | re.ASCII
@@ -48,6 +52,7 @@ def go_type(value: Value) -> str:
         float: "float64",
         str: "string",
         list: "[]interface {}",
+        NilList: "[]interface {}",
     }
     names |= {dict: "map[string]interface {}", AnyMap: "map[interface {}]interface {}", bytes: "[]uint8"}
     names |= {datetime: "time.Time", timedelta: "time.Duration"}
@@ -159,6 +164,8 @@ def json_of(value: Value, *, indent: int = 0, level: int = 0, escape: bool = Tru
             import base64
 
             return f'"{base64.b64encode(value).decode()}"'
+        case NilList():
+            return "null"
         case list():
             items: list[Any] = value
             texts = [json_of(one, indent=indent, level=level + 1, escape=escape) for one in items]
