@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.lint import conditions, typing
@@ -25,6 +26,7 @@ class Read(NamedTuple):
     named: tuple[Reference, ...] = ()
 
 
+@lru_cache(maxsize=8192)
 def expression(
     text: str, use: typing.Use, names: frozenset[str] = frozenset(), tag: bool = False, braces: bool = False
 ) -> Read:
