@@ -151,7 +151,6 @@ def variables(expression: str) -> tuple[Reference, ...]:
     path ends where its next part is computed. Broken text gives what can be read from it.
     """
     tokens = _tokens(expression)
-    guarded = any(token.text == "??" for token in tokens)
     found: list[Reference] = []
     bound: set[str] = set()
     brackets: list[str] = []
@@ -174,7 +173,11 @@ def variables(expression: str) -> tuple[Reference, ...]:
         follows = tokens[after].text if after < len(tokens) else ""
         key = follows == ":" and before in ("{", ",") and brackets[-1:] == ["{"]
         if follows != "(" and not key and token.text not in bound:
-            found.append(Reference(path, token.start, tokens[after - 1].end, guarded or optional))
+            behind = after
+            while behind < len(tokens) and tokens[behind].text in (")", "]"):
+                behind += 1
+            guarded = optional or (behind < len(tokens) and tokens[behind].text == "??")
+            found.append(Reference(path, token.start, tokens[after - 1].end, guarded))
         index = after
     return tuple(found)
 

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint import conditions, reading, typing
+from flowdsl.compiler.lint.failures import can_fail, skipped_in_text
 from flowdsl.compiler.lint.findings import (
-    BrokenExpression,
     ItemKey,
     LiteralTag,
-    LoopArtifact,
-    NotAncestor,
     NotEarlier,
     UnclosedTag,
     UnknownOutput,
     UnknownVariable,
 )
 from flowdsl.compiler.lint.scope import Scope, misspelt, workflow_fault
-from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs
+from flowdsl.compiler.lint.tree import inside, is_list, is_mapping, pairs
+from flowdsl.compiler.lint.uses import (
+    BODY_OF,
+    WORD_OF,
+    Late,
+    Place,
+    expression_use,
+    late_problems,
+    names_at,
+    output_fault,
+)
 from flowdsl.compiler.lint.variables import workflow_variables
 from flowdsl.compiler.problem import Problem
-from flowdsl.grammar.template import ROOTS, TAG, tags, unbalanced, variables
+from flowdsl.grammar.template import ROOTS, TAG, tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
-    from flowdsl.diagnostic import Finding
-
-BODY_OF = {"tasks": "dag", "steps": "steps"}
-WORD_OF = {"dag": "tasks", "steps": "steps"}
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
 """Fields of a call that hold no tags, or whose tags are looked at by themselves."""
@@ -38,33 +43,14 @@ ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks",
 EXPRESSIONS = frozenset(("expression", "fromExpression"))
 """Fields that hold an expression without braces."""
 
+QUERIES = frozenset(("jsonPath", "jqFilter"))
+"""Fields that hold a path into an object."""
+
+HTTP = ("http", "successCondition")
+"""The end of the path to a condition on an answer."""
+
 _SIMPLE = re.compile(r"\{\{([^{}=][^{}]*)\}\}")
-_READ = ('"expression":', '"fromExpression":', '"when":')
-
-
-class Late(NamedTuple):
-    """A use of one task by another, by their positions in a DAG, to be asked of the DAG with all others."""
-
-    graph: Template
-    producer: int
-    user: int
-    path: Path
-
-
-class Place(NamedTuple):
-    """Where a text stands: the template whose calls it may name, and the call that it belongs to.
-
-    `call` is None in the outputs of `graph`, which all calls are before.
-    """
-
-    graph: Template | None
-    call: Call | None
-
-    @property
-    def outer(self) -> Place:
-        """The place around the template, where it is inline in a call."""
-        around = self.graph.around if self.graph is not None else None
-        return Place(around.owner, around) if around is not None else Place(None, None)
+_READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFilter":', '"successCondition":')
 
 
 def references(view: View) -> Iterator[Problem]:
@@ -89,27 +75,13 @@ def references(view: View) -> Iterator[Problem]:
     yield from late_problems(late)
 
 
-def late_problems(late: list[Late]) -> Iterator[Problem]:
-    """The findings about tasks that are used by others which do not wait for them."""
-    graphs: dict[int, list[Late]] = {}
-    for use in late:
-        graphs.setdefault(id(use.graph), []).append(use)
-    for uses in graphs.values():
-        graph = uses[0].graph
-        if not graph.dag.is_sound:
-            continue
-        reached = graph.dag.reached((use.producer, use.user) for use in uses)
-        for use in uses:
-            if (use.producer, use.user) not in reached:
-                names = graph.calls[use.user].name, graph.calls[use.producer].name
-                yield Problem(use.path, NotAncestor(*names))
-
-
 def workflow_references(view: View) -> Iterator[Problem]:
     """Tags outside of the templates name variables of the workflow that exist."""
     known = workflow_variables(view)
     spec = {key: value for key, value in view.spec.items() if key != "templates"}
-    for path, _, text in strings(spec, view.path):
+    for path, field, text in strings(spec, view.path):
+        if field in EXPRESSIONS:
+            yield from workflow_expression(view, path, text, known)
         for body in TAG.findall(text):
             name = body.strip()
             if name.startswith("workflow.") and "{{" not in name:
@@ -118,6 +90,23 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 finding = misspelt(name)
             if finding is not None:
                 yield Problem(path, finding)
+    if view.kind == "CronWorkflow":
+        asked = inside(view.document, "spec", "stopStrategy").get("expression")
+        if isinstance(asked, str):
+            yield from workflow_expression(view, ("spec", "stopStrategy", "expression"), asked, known)
+
+
+def workflow_expression(view: View, path: Path, text: str, known: frozenset[str]) -> Iterator[Problem]:
+    """The findings about an expression outside of the templates."""
+    read = reading.expression(text, expression_use(path))
+    yield from (Problem(path, finding) for finding in read.found)
+    for reference in read.named:
+        name = reference.dotted
+        if reference.path[0] != "workflow" or len(reference.path) == 1 or reference.guarded:
+            continue
+        part = any(each.startswith(f"{name}.") for each in known)
+        if name not in known and not part and (finding := workflow_fault(view, name, known)) is not None:
+            yield Problem(path, finding)
 
 
 def harmless(template: Template, allowed: frozenset[str]) -> bool:
@@ -142,7 +131,7 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
         node, path = stack.pop()
         for key, value in pairs(node):
             if isinstance(value, str):
-                if "{{" in value or key in EXPRESSIONS:
+                if "{{" in value or key in EXPRESSIONS or key in QUERIES or key == HTTP[1]:
                     yield (*path, key), str(key), value
             elif is_mapping(value) or is_list(value):
                 stack.append((value, (*path, key)))
@@ -224,6 +213,8 @@ class Reader:
                 known = calls[producer].outputs
                 if known is None or parts[2] not in known:
                     return False
+                if "when" in calls[producer].data and len(body) + 4 < len(text):
+                    return False
             return True
 
         return is_plain
@@ -235,24 +226,27 @@ class Reader:
 
     def text(self, path: Path, field: str, text: str, place: Place) -> Iterator[Problem]:
         """The findings about one text: its tags, and the whole where it is an expression or a condition."""
-        if field in EXPRESSIONS:
-            yield from self.expression(path, text, place)
-        if field == "when":
-            blank = TAG.sub(lambda tag: "x" * len(tag[0]), text)
-            yield from self.broken(
-                path, blank, text, "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
-            )
+        if field in EXPRESSIONS or path[-2:] == HTTP:
+            yield from self.expression(path, text, place, expression_use(path))
+        elif field in QUERIES and (broken := reading.query(text, field)) is not None:
+            yield Problem(path, broken)
+        if field == "when" and not conditions.plain(text):
+            yield from (Problem(path, finding) for finding in reading.condition(text))
         if "{{" not in text:
             return
         for tag in tags(text):
             if tag.kind == "expression":
-                yield from self.expression(path, tag.body, place)
+                whole = field == "when" and tag.start == 0 and tag.end == len(text)
+                use: typing.Use = "condition" if whole else "value"
+                yield from self.expression(path, tag.body, place, use, "}}" in text[tag.end :])
             elif tag.kind == "unclosed":
                 name = tag.body.strip().partition(".")[0]
                 if name in ROOTS and "." in tag.body:
                     yield Problem(path, UnclosedTag(text[tag.start : tag.start + 40]))
             elif "{{" not in tag.body:
                 yield from self.variable(path, tag.body.strip(), place)
+                if field == "value" and tag.end - tag.start < len(text):
+                    yield from self.skipped(path, tag.body.strip(), place)
 
     def variable(self, path: Path, name: str, place: Place) -> Iterator[Problem]:
         """The findings about the variable of a simple tag."""
@@ -267,17 +261,30 @@ class Reader:
         elif (finding := self.scope.fault(name)) is not None:
             yield Problem(path, finding)
 
-    def broken(self, path: Path, read: str, text: str, way: str) -> Iterator[Problem]:
-        """The finding about text that cannot be read; `read` is `text` with its tags made harmless."""
-        if (fault := unbalanced(read)) is not None:
-            shown = text if len(text) <= 60 else text[:57] + "..."
-            yield Problem(path, BrokenExpression(shown, fault[1], fault[0] + 1, way))
+    def skipped(self, path: Path, name: str, place: Place) -> Iterator[Problem]:
+        """The finding about an output inside longer text whose task may be skipped."""
+        root, _, rest = name.partition(".")
+        graph, call = place
+        if call is None or graph is None or BODY_OF.get(root) != graph.body:
+            return
+        producer = graph.call_index.get(rest.partition(".")[0])
+        if producer is not None and (
+            finding := skipped_in_text(graph.calls[producer], call, name, rest.partition(".")[2])
+        ):
+            yield Problem(path, finding)
 
-    def expression(self, path: Path, text: str, place: Place) -> Iterator[Problem]:
-        """The findings about the variables of an expression. Guarded ones may be missing."""
-        faults = list(self.broken(path, text, text, "close what is open: brackets and quotes come in pairs"))
-        yield from faults
-        for reference in variables(text) if not faults else ():
+    def expression(
+        self, path: Path, text: str, place: Place, use: typing.Use, braces: bool | None = None
+    ) -> Iterator[Problem]:
+        """The findings about an expression: its form, its kinds and its variables.
+
+        `braces` is None outside of tags; in one it says that there are closing braces behind it.
+        """
+        read = reading.expression(text, use, names_at(path), braces is not None, bool(braces))
+        yield from (Problem(path, finding) for finding in read.found)
+        if path[-2:] == ("valueFrom", "expression") and place.call is None:
+            yield from (Problem(path, each) for each in can_fail(self.view, self.template, text))
+        for reference in read.named:
             root, *rest = reference.path
             name = reference.dotted
             if root not in ROOTS or not rest or name in self.scope.allowed:
@@ -370,25 +377,3 @@ class Reader:
         else:
             which = "not every item has" if key in found.some else "no item has"
             yield Problem(path, ItemKey(which, key, found.some - {key}))
-
-
-def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
-    """What is wrong with an output of a call, or None. The template of the call may not be known."""
-    known = producer.outputs
-    if known is None or output in known:
-        return None
-    if not exact and (not output or any(f"{output}.".startswith(f"{each}.") for each in known)):
-        return None
-    if not exact and any(each.startswith(f"{output}.") for each in known):
-        return None
-    callee = producer.callee
-    if callee is not None and output in callee.outputs:
-        return LoopArtifact(producer.name)
-    reason = ""
-    if output == "outputs.parameters":
-        reason = "only `withItems` and `withParam` collect the parameters of all items"
-    elif output in ("outputs.result", "exitCode") and callee is not None:
-        reason = f"a template with `{callee.body}` has none"
-    elif output == "ip":
-        reason = "only a template with `daemon: true` has an address"
-    return UnknownOutput(producer.name, output, known, reason)

@@ -1,0 +1,98 @@
+"""The kinds that a value in an expression may have: their words, and which variables and literals have them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from flowdsl.grammar import expression_tree as t
+
+if TYPE_CHECKING:
+    from flowdsl.grammar.functions import Kind
+
+WORDS: dict[str, str] = {
+    "text": "text",
+    "whole": "a number",
+    "number": "a number",
+    "flag": "true or false",
+    "list": "a list",
+    "map": "an object",
+    "time": "a time",
+    "numbers": "numbers, or lists of numbers",
+    "nil": "nil",
+    "any": "anything",
+}
+
+
+_GROUPS = {"whole": "number", "number": "number"}
+
+
+NUMERIC = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
+
+
+def of_path(parts: tuple[str, ...]) -> Kind:
+    """The kind of a variable of Argo by its path: text, wherever Argo has text only."""
+    match parts:
+        case ("workflow", word) if word in _MAPS:
+            return "any"
+        case ("inputs", "parameters", _) | ("workflow", _) | ("item", *_) | ("retries",) | ("lastRetry", _):
+            return "text"
+        case ("workflow", "parameters" | "labels" | "annotations", _) | ("pod" | "node", "name"):
+            return "text"
+        case ("workflow", "outputs", "parameters", _) | ("outputs", "parameters", _) | ("outputs", "result"):
+            return "text"
+        case ("tasks" | "steps", _, "outputs", "parameters", _) | ("tasks" | "steps", _, "outputs", "result"):
+            return "text"
+        case ("tasks" | "steps", _, word) if word != "outputs":
+            return "text"
+        case ("inputs", "parameters") | ("inputs",):
+            return "map"
+        case _:
+            return "any"
+
+
+_MAPS = frozenset(("parameters", "labels", "annotations", "outputs"))
+
+
+def group(kind: Kind) -> str:
+    """The kinds that can be equal to each other have one group; none for those that are not known."""
+    return "" if kind in ("any", "nil", "numbers") else _GROUPS.get(kind, kind)
+
+
+def of_value(value: object) -> Kind:
+    """The kind of a literal."""
+    if value is None:
+        return "nil"
+    if isinstance(value, bool):
+        return "flag"
+    if isinstance(value, int):
+        return "whole"
+    if isinstance(value, float):
+        return "number"
+    return "text" if isinstance(value, str) else "any"
+
+
+def fits(kind: Kind, wanted: Kind) -> bool:
+    """Whether a function takes a value of a kind."""
+    if not group(kind) or wanted == "any":
+        return True
+    if wanted == "numbers":
+        return group(kind) in ("number", "list")
+    return group(kind) == group(wanted)
+
+
+def way_to(node: t.Node, kind: Kind, wanted: Kind, shown: str) -> str:
+    """How a value becomes what a function takes."""
+    if isinstance(node, t.Literal) and not (isinstance(node.value, str) and NUMERIC.fullmatch(node.value)):
+        return f"give it {WORDS[wanted]}"
+    if kind == "text" and wanted in ("list", "map"):
+        return f"read it by `fromJSON({shown})`"
+    if kind == "text" and wanted in ("whole", "number", "numbers"):
+        return f"write `asInt({shown})`" if wanted == "whole" else f"write `asFloat({shown})`"
+    if wanted == "text":
+        return (
+            f"write `string({shown})`" if kind in ("whole", "number", "flag") else f"write `toJSON({shown})`"
+        )
+    if wanted == "flag":
+        return f"compare it, as in `{shown} == 'true'`"
+    return f"give it {WORDS[wanted]}"

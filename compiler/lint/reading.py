@@ -1,0 +1,76 @@
+"""Expressions and conditions as they are read: what is wrong with their form and kinds, and what they name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.lint import conditions, typing
+from flowdsl.compiler.lint.failures import passed_on
+from flowdsl.compiler.lint.findings import BrokenExpression
+from flowdsl.compiler.lint.uses import short
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.expression_tree import variables as tree_variables
+from flowdsl.grammar.template import ROOTS, TAG, unbalanced, variables
+
+if TYPE_CHECKING:
+    from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.template import Reference
+
+
+class Read(NamedTuple):
+    """The findings about an expression, and the variables that it names."""
+
+    found: tuple[Finding, ...]
+    named: tuple[Reference, ...] = ()
+
+
+@lru_cache(maxsize=8192)
+def expression(
+    text: str, use: typing.Use, names: frozenset[str] = frozenset(), tag: bool = False, braces: bool = False
+) -> Read:
+    """An expression, in a `tag` or alone in its field; `braces` says that `}}` follows behind its tag.
+
+    `names` are the variables that only this place has.
+    """
+    way = "close what is open: brackets and quotes come in pairs"
+    if braces and text.count("{") > text.count("}"):
+        way = "the first two closing braces end the tag: write a space between them"
+    if (broken := balance(text, text, way)) is not None:
+        return Read((broken,))
+    if typing.plain(text, use):
+        return Read((), variables(text))
+    try:
+        node = parse(text)
+    except GrammarError as error:
+        way = "write the expression as expr-lang has it"
+        return Read((BrokenExpression(short(text), error.expected, error.start + 1, way),))
+    found = typing.kinds(text, node, typing.Extra(use, names))
+    return Read((*found, *(passed_on(text, node) if tag else ())), tree_variables(node))
+
+
+def condition(text: str) -> tuple[Finding, ...]:
+    """The findings about the whole of a `when`, whatever its tags become."""
+    way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
+    if (broken := balance(TAG.sub(lambda tag: "x" * len(tag[0]), text), text, way)) is not None:
+        return (broken,)
+    found = conditions.condition(text)
+    if not isinstance(found, GrammarError):
+        return found
+    if found.found.partition(".")[0] in ROOTS:
+        way = f"put the variable into double braces: `{{{{{found.found}}}}}`"
+    return (BrokenExpression(short(text), found.expected, found.start + 1, way),)
+
+
+def query(text: str, field: str) -> Finding | None:
+    """The finding about a `jsonPath` or `jqFilter`, of which the brackets and quotes are looked at."""
+    read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, no comment
+    return balance(read, text, "close what is open: brackets and quotes come in pairs")
+
+
+def balance(read: str, text: str, way: str) -> Finding | None:
+    """The finding about text that cannot be read; `read` is `text` with its tags made harmless."""
+    if (fault := unbalanced(read)) is None:
+        return None
+    return BrokenExpression(short(text), fault[1], fault[0] + 1, way)

@@ -1,0 +1,356 @@
+"""The kinds of values in expressions, with the knowledge that every parameter is text when it arrives.
+
+What is found depends on the text alone, not on where it stands: the variables are resolved elsewhere.
+Source of what fails and what runs: github.com/expr-lang/expr 1.17.8 (checker, vm/runtime), asked by running it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from flowdsl.compiler.lint.kinds import NUMERIC, WORDS, fits, group, of_path, of_value, way_to
+from flowdsl.compiler.lint.plain import kind as kind_letter
+from flowdsl.compiler.lint.typing_findings import (
+    NeverEqual,
+    TextOrder,
+    UnknownName,
+    WrongArgument,
+    WrongOperand,
+    WrongResult,
+)
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.functions import builtins, sprig
+from flowdsl.grammar.template import ROOTS
+
+if TYPE_CHECKING:
+    from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.functions import Kind, Signature
+
+Use = Literal["value", "flag", "condition"]
+"""What becomes of the result: text, true or false, or the whole of a `when`, where text may be `true`."""
+
+_ARITHMETIC = frozenset(("-", "*", "/", "%", "**", ".."))
+_ORDER = frozenset(("<", ">", "<=", ">="))
+_TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
+_SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA"}
+
+
+def plain(text: str, use: Use) -> bool:
+    """Whether an expression has one of the usual shapes, in which nothing can be wrong with the kinds."""
+    letter = kind_letter(text)
+    return letter != "" and letter in _SUITS[use]
+
+
+class Extra(NamedTuple):
+    """What is known about the place of an expression: its use, and the names that only it has."""
+
+    use: Use
+    names: frozenset[str] = frozenset()
+
+
+@lru_cache(maxsize=8192)
+def kinds(text: str, node: t.Node, extra: Extra) -> tuple[Finding, ...]:
+    """The findings about the kinds of an expression, one of each mistake."""
+    made = _Kinds(text, extra.names)
+    kind = made.of(node, {})
+    if not made.found:
+        made.result(node, kind, extra.use)
+    return tuple(made.found)
+
+
+@lru_cache(maxsize=1024)
+def result(text: str, node: t.Node) -> Kind:
+    """The kind of the result of an expression."""
+    return _Kinds(text, frozenset()).of(node, {})
+
+
+class _Kinds:
+    def __init__(self, text: str, names: frozenset[str]) -> None:
+        self.text = text
+        self.names = names
+        self.found: list[Finding] = []
+
+    def shown(self, node: t.Node) -> str:
+        """The text of a node, shortened."""
+        found = self.text[node.start : node.end]
+        return found if len(found) <= 60 else found[:57] + "..."
+
+    def of(self, node: t.Node, bound: dict[str, Kind]) -> Kind:
+        """The kind of a node; what is wrong inside is added to `found`."""
+        match node:
+            case t.Literal(value):
+                return of_value(value)
+            case t.Name() | t.Member() | t.Chain():
+                return self.member(node, bound)
+            case t.Element(name):
+                return "whole" if name == "index" else bound.get("#", "any") if not name else "any"
+            case t.Slice(of):
+                kind = self.of(of, bound)
+                return kind if kind in ("text", "list") else "any"
+            case t.Call():
+                return self.call(node, bound)
+            case t.Method(function, arguments):
+                return self.method(node, function, arguments, bound)
+            case t.Unary(operator, operand):
+                return self.unary(operator, operand, bound)
+            case t.Binary():
+                return self.binary(node, bound)
+            case t.Conditional(condition, yes, no):
+                self.flag("?", condition, bound)
+                one, two = self.of(yes, bound), self.of(no, bound)
+                return one if group(one) == group(two) else "any"
+            case t.Let(name, value, body):
+                return self.of(body, {**bound, name: self.of(value, bound)})
+            case _:
+                last: Kind = "any"
+                for part in t.children(node):
+                    last = self.of(part, bound)
+                if isinstance(node, t.Items):
+                    return "list"
+                return "map" if isinstance(node, t.Mapping) else last
+
+    def member(self, node: t.Name | t.Member | t.Chain, bound: dict[str, Kind]) -> Kind:
+        parts = t.path(node)
+        if parts is None:
+            inner = node.of if isinstance(node, t.Chain) else node
+            if isinstance(inner, t.Chain | t.Name) or not isinstance(inner, t.Member):
+                return self.of(inner, bound) if inner is not node else "any"
+            kind, key = self.of(inner.of, bound), self.of(inner.key, bound)
+            if kind == "text":
+                self.operand("[...]", inner.of, "text", f"read it by `fromJSON({self.shown(inner.of)})`")
+            elif kind == "list" and key == "text":
+                self.operand("[...]", inner.key, "text", f"write `asInt({self.shown(inner.key)})`")
+            return "any"
+        root = parts[0]
+        if root in bound:
+            return bound[root] if len(parts) == 1 else "any"
+        if root not in ROOTS and root not in self.names:
+            known = (*builtins(), "sprig")
+            if root not in known:
+                self.found.append(UnknownName("variable", ".".join(parts), sorted(ROOTS | self.names)))
+            return "any"
+        return of_path(parts)
+
+    def operand(self, operator: str, node: t.Node, kind: Kind, way: str) -> None:
+        """Reports a value on which an operator does not work."""
+        finding = WrongOperand(operator, self.shown(node), WORDS[kind], way)
+        if all(vars(finding) != vars(each) for each in self.found):
+            self.found.append(finding)
+
+    def flag(self, operator: str, node: t.Node, bound: dict[str, Kind]) -> None:
+        """Reports a value that should be true or false, and is neither."""
+        kind = self.of(node, bound)
+        if group(kind) not in ("", "flag"):
+            shown = self.shown(node)
+            way = (
+                f"compare it, as in `{shown} == 'true'`"
+                if kind == "text"
+                else f"compare it, as in `{shown} > 0`"
+            )
+            self.operand(operator, node, kind, way if kind in ("text", "whole", "number") else "compare it")
+
+    def number(self, operator: str, node: t.Node, kind: Kind) -> None:
+        """Reports a value that should be a number."""
+        if group(kind) not in ("", "number"):
+            way = f"write `asInt({self.shown(node)})` or `asFloat({self.shown(node)})`"
+            self.operand(operator, node, kind, way if kind == "text" else "give it numbers")
+
+    def unary(self, operator: str, operand: t.Node, bound: dict[str, Kind]) -> Kind:
+        if operator == "!":
+            self.flag("not", operand, bound)
+            return "flag"
+        kind = self.of(operand, bound)
+        self.number(operator, operand, kind)
+        return kind if kind in ("whole", "number") else "number"
+
+    def binary(self, node: t.Binary, bound: dict[str, Kind]) -> Kind:
+        operator, left, right = node.operator, node.left, node.right
+        if operator in ("&&", "||"):
+            self.flag(operator, left, bound)
+            self.flag(operator, right, bound)
+            return "flag"
+        one, two = self.of(left, bound), self.of(right, bound)
+        if operator in ("==", "!="):
+            self.equal(node, one, two)
+            return "flag"
+        if operator == "??":
+            return one if group(one) == group(two) else "any"
+        if operator in _ORDER:
+            self.order(node, one, two)
+            return "flag"
+        if operator == "in":
+            self.within(node, one, two)
+            return "flag"
+        if operator in _TEXTUAL:
+            sides: tuple[tuple[t.Node, Kind], ...] = ((left, one), (right, two))
+            for part, kind in sides:
+                if group(kind) not in ("", "text"):
+                    self.operand(operator, part, kind, f"write `string({self.shown(part)})`")
+            return "flag"
+        if operator == "+" and {one, two} & {"text", "time", "any", "nil"}:
+            self.added(node, one, two)
+            return "text" if "text" in (one, two) else "any"
+        self.number(operator, left, one)
+        self.number(operator, right, two)
+        if operator == "..":
+            return "list"
+        return "whole" if one == two == "whole" and operator not in ("/", "**") else "number"
+
+    def added(self, node: t.Binary, one: Kind, two: Kind) -> None:
+        """A text and a number cannot be added."""
+        sides: tuple[tuple[t.Node, Kind, Kind, t.Node], ...] = (
+            (node.left, one, two, node.right),
+            (node.right, two, one, node.left),
+        )
+        for part, kind, other, beside in sides:
+            if kind == "text" and group(other) not in ("", "text", "time"):
+                if isinstance(part, t.Literal):
+                    self.operand("+", beside, other, f"write `string({self.shown(beside)})`")
+                else:
+                    self.operand("+", part, kind, f"write `asInt({self.shown(part)})`, or make both texts")
+
+    def order(self, node: t.Binary, one: Kind, two: Kind) -> None:
+        """Numbers are put in order as numbers, and a text beside a number fails."""
+        if one == two == "text":
+            both = (node.left, node.right)
+            paths = [side for side in both if not isinstance(side, t.Literal)]
+            literals = [side.value for side in both if isinstance(side, t.Literal)]
+            if not paths or not literals or any(not NUMERIC.fullmatch(str(value)) for value in literals):
+                return
+            way = f"write `asFloat({self.shown(paths[0])})`, and the number without quotes"
+            self.found.append(TextOrder(self.shown(node), way))
+            return
+        if "any" in (one, two) and "text" in (one, two):
+            return
+        sides: tuple[tuple[t.Node, Kind], ...] = ((node.left, one), (node.right, two))
+        for part, kind in sides:
+            self.number(node.operator, part, kind)
+
+    def equal(self, node: t.Binary, one: Kind, two: Kind) -> None:
+        """Values of different kinds are never equal."""
+        first, second = group(one), group(two)
+        if not first or not second or first == second:
+            return
+        way = self.alike(node, one, two)
+        if all(isinstance(side, (t.Literal, t.Name)) for side in (node.left, node.right)):
+            # expr-lang knows both kinds before it runs, and refuses.
+            kind = f"{WORDS[one]} beside {WORDS[two]}"
+            self.found.append(WrongOperand(node.operator, self.shown(node), kind, way))
+            return
+        result = "false" if node.operator == "==" else "true"
+        reason = f"{WORDS[one]} is compared with {WORDS[two]}"
+        self.found.append(NeverEqual(self.shown(node), result, reason, way))
+
+    def alike(self, node: t.Binary, one: Kind, two: Kind) -> str:
+        """How two sides of different kinds are made alike."""
+        text, other = (node.left, node.right) if one == "text" else (node.right, node.left)
+        if "text" not in (one, two):
+            return "compare values of one kind"
+        if isinstance(other, t.Literal):
+            return f"write `'{self.shown(other)}'` in quotes"
+        if "flag" in (one, two):
+            return f"write `{self.shown(other)}`, or `not({self.shown(other)})`"
+        return f"write `asFloat({self.shown(text)})`, or the number without quotes"
+
+    def within(self, node: t.Binary, one: Kind, two: Kind) -> None:
+        """`in` looks into lists and objects."""
+        if two == "text":
+            way = f"write `fromJSON({self.shown(node.right)})` for a list, or `contains` for a part of a text"
+            self.operand("in", node.right, two, way)
+        elif isinstance(node.right, t.Items) and node.right.items and group(one):
+            groups = {group(self.of(item, {})) for item in node.right.items}
+            if "" not in groups and group(one) not in groups:
+                reason = f"{WORDS[one]} is not among items of another kind"
+                self.found.append(
+                    NeverEqual(self.shown(node), "false", reason, "give items of the same kind")
+                )
+
+    def call(self, node: t.Call, bound: dict[str, Kind]) -> Kind:
+        name = node.function
+        signature = builtins().get(name)
+        if signature is None:
+            if name not in bound:
+                known = [*builtins(), *(f"sprig.{each}" for each in sprig())]
+                self.found.append(UnknownName("function", name, known))
+            for argument in node.arguments:
+                self.of(argument, bound)
+            return "any"
+        return self.arguments(node, name, signature, node.arguments, bound)
+
+    def method(
+        self, node: t.Method, function: t.Member, arguments: tuple[t.Node, ...], bound: dict[str, Kind]
+    ) -> Kind:
+        parts = t.path(function)
+        if parts is not None and parts[0] == "sprig" and len(parts) == 2:
+            if (signature := sprig().get(parts[1])) is not None:
+                return self.arguments(node, ".".join(parts), signature, arguments, bound)
+            known = [*(f"sprig.{each}" for each in sprig()), *builtins()]
+            self.found.append(UnknownName("function", ".".join(parts), known))
+        for argument in arguments:
+            self.of(argument, bound)
+        return "any"
+
+    def arguments(
+        self,
+        node: t.Node,
+        name: str,
+        signature: Signature,
+        arguments: tuple[t.Node, ...],
+        bound: dict[str, Kind],
+    ) -> Kind:
+        """The result of a function; its arguments are counted and looked at."""
+        least, most = signature.least, signature.most
+        if len(arguments) < least or (most is not None and len(arguments) > most):
+            wanted = (
+                f"{least}" if most == least else f"at least {least}" if most is None else f"{least} to {most}"
+            )
+            wanted += " argument" if wanted == "1" else " arguments"
+            way = "see the documentation of " + ("sprig" if name.startswith("sprig.") else "expr-lang")
+            self.found.append(WrongArgument(name, wanted, str(len(arguments)), way))
+            return signature.result
+        element: Kind = "any"
+        for index, argument in enumerate(arguments):
+            if isinstance(argument, t.Closure):
+                self.of(argument.body, {**bound, "#": element})
+                continue
+            kind = self.of(argument, bound)
+            wanted_kind = signature.argument(index)
+            if index == 0 and wanted_kind == "list" and _is_range(argument):
+                element = "whole"
+            if not fits(kind, wanted_kind):
+                way = way_to(argument, kind, wanted_kind, self.shown(argument))
+                given = f"`{self.shown(argument)}`, which is {WORDS[kind]}"
+                self.found.append(WrongArgument(name, WORDS[wanted_kind], given, way))
+                break
+        return signature.result
+
+    def result(self, node: t.Node, kind: Kind, use: Use) -> None:
+        """Reports a result that Argo cannot use."""
+        if (nil := _nil(node)) is not None:
+            way = "give a value in every case, such as `''`"
+            self.found.append(WrongResult(self.shown(nil), "nil", "a value", way))
+        elif use == "flag" and group(kind) not in ("", "flag"):
+            way = f"compare it, as in `{self.shown(node)} == 'true'`" if kind == "text" else "compare it"
+            self.found.append(WrongResult(self.shown(node), WORDS[kind], "true or false", way))
+        elif use == "condition" and group(kind) not in ("", "flag", "text"):
+            self.found.append(WrongResult(self.shown(node), WORDS[kind], "true or false", "compare it"))
+
+
+def _is_range(node: t.Node) -> bool:
+    return isinstance(node, t.Binary) and node.operator == ".."
+
+
+def _nil(node: t.Node) -> t.Node | None:
+    """The part that makes the result nil, or None."""
+    match node:
+        case t.Literal(None):
+            return node
+        case t.Conditional(_, yes, no):
+            return _nil(yes) or _nil(no)
+        case t.Binary("??", _, right):
+            return _nil(right)
+        case t.Let(_, _, body):
+            return _nil(body)
+        case _:
+            return None

@@ -1,0 +1,131 @@
+"""What can be wrong with the kinds of values in expressions: FD572 to FD579."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.diagnostic import Finding, near
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+class UnknownName(Finding):
+    """A name that expressions do not have: the task fails, or gets the text of the expression as the value."""
+
+    code = "FD572"
+    title = "expressions have no {what} `{name}`"
+    label = "{hint}"
+    help = "{way}"
+    what: str
+    name: str
+    known: Collection[str]
+
+    def words(self) -> dict[str, str]:
+        """The name, what was probably meant, and the way out."""
+        if self.what == "variable":
+            root, dot, rest = self.name.partition(".")
+            close = near(root, self.known)
+            meant = f"{close}{dot}{rest}" if close else ""
+            way = (
+                f"write `{meant}`"
+                if meant
+                else "write a text in quotes, and a variable as in `inputs.parameters.x`"
+            )
+        else:
+            meant = near(self.name, self.known) or next(
+                (each for each in sorted(self.known) if each.rpartition(".")[2] == self.name), ""
+            )
+            way = f"write `{meant}`" if meant else "write a function of expr-lang, or one below `sprig.`"
+        hint = f"did you mean `{meant}`?" if meant else ""
+        return {"what": self.what, "name": self.name, "hint": hint, "way": way}
+
+
+class WrongArgument(Finding):
+    """An argument that a function of expressions does not take."""
+
+    code = "FD573"
+    title = "`{function}` takes {wanted}, not {given}"
+    help = "{way}"
+    function: str
+    wanted: str
+    given: str
+    way: str
+
+
+class WrongOperand(Finding):
+    """An operator with a value of a kind that it does not work on: the run fails there."""
+
+    code = "FD574"
+    title = "`{operator}` does not work on `{operand}`, which is {kind}"
+    label = "{kind}"
+    help = "{way}"
+    operator: str
+    operand: str
+    kind: str
+    way: str
+
+
+class TextOrder(Finding):
+    """Numbers that are put in order as texts, where `10` comes before `9`."""
+
+    code = "FD575"
+    severity = "warning"
+    title = "`{found}` compares texts: as text, 10 comes before 9"
+    label = "compares texts"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class NeverEqual(Finding):
+    """A comparison of two values that cannot be equal, because they are of different kinds."""
+
+    code = "FD576"
+    severity = "warning"
+    title = "`{found}` is always {result}: {reason}"
+    label = "always {result}"
+    help = "{way}"
+    found: str
+    result: str
+    reason: str
+    way: str
+
+
+class WrongResult(Finding):
+    """An expression or condition whose result Argo cannot use."""
+
+    code = "FD577"
+    title = "`{found}` gives {kind}, and Argo needs {wanted}"
+    label = "gives {kind}"
+    help = "{way}"
+    found: str
+    kind: str
+    wanted: str
+    way: str
+
+
+class PassedOn(Finding):
+    """An expression that can fail where nobody notices, so that the run goes on or does not end."""
+
+    code = "FD578"
+    severity = "warning"
+    title = "when `{found}` fails, {effect}"
+    label = "can fail"
+    help = "{way}"
+    found: str
+    effect: str
+    way: str
+
+
+class SkippedInText(Finding):
+    """An output of a task that may be skipped, inside longer text: then the task that uses it fails."""
+
+    code = "FD579"
+    severity = "warning"
+    title = "the run fails here when `{producer}` is skipped: `{found}` is inside longer text"
+    label = "may be missing"
+    help = "{way}"
+    producer: str
+    found: str
+    way: str

@@ -1,0 +1,103 @@
+"""The uses of one task or step by another, and of what each has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.lint.findings import LoopArtifact, NotAncestor, UnknownOutput
+from flowdsl.compiler.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.typing import Use
+    from flowdsl.compiler.lint.view import Call, Template
+    from flowdsl.diagnostic import Finding
+
+BODY_OF = {"tasks": "dag", "steps": "steps"}
+
+
+WORD_OF = {"dag": "tasks", "steps": "steps"}
+
+
+class Late(NamedTuple):
+    """A use of one task by another, by their positions in a DAG, to be asked of the DAG with all others."""
+
+    graph: Template
+    producer: int
+    user: int
+    path: Path
+
+
+class Place(NamedTuple):
+    """Where a text stands: the template whose calls it may name, and the call that it belongs to.
+
+    `call` is None in the outputs of `graph`, which all calls are before.
+    """
+
+    graph: Template | None
+    call: Call | None
+
+    @property
+    def outer(self) -> Place:
+        """The place around the template, where it is inline in a call."""
+        around = self.graph.around if self.graph is not None else None
+        return Place(around.owner, around) if around is not None else Place(None, None)
+
+
+def late_problems(late: list[Late]) -> Iterator[Problem]:
+    """The findings about tasks that are used by others which do not wait for them."""
+    graphs: dict[int, list[Late]] = {}
+    for use in late:
+        graphs.setdefault(id(use.graph), []).append(use)
+    for uses in graphs.values():
+        graph = uses[0].graph
+        if not graph.dag.is_sound:
+            continue
+        reached = graph.dag.reached((use.producer, use.user) for use in uses)
+        for use in uses:
+            if (use.producer, use.user) not in reached:
+                names = graph.calls[use.user].name, graph.calls[use.producer].name
+                yield Problem(use.path, NotAncestor(*names))
+
+
+def expression_use(path: Path) -> Use:
+    """What Argo does with the result of a field that holds an expression."""
+    owner, around = path[-2:-1], path[-3:-2]
+    asked = owner in (("retryStrategy",), ("stopStrategy",), ("http",)) or around == ("hooks",)
+    return "flag" if path[-1:] in (("expression",), ("successCondition",)) and asked else "value"
+
+
+def names_at(path: Path) -> frozenset[str]:
+    """The variables that only some places of a template have."""
+    if "transformation" in path:
+        return frozenset(("data",))
+    return frozenset(("request", "response")) if path[-2:] == ("http", "successCondition") else frozenset()
+
+
+def short(text: str) -> str:
+    """A text, shortened for a message."""
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
+    """What is wrong with an output of a call, or None. The template of the call may not be known."""
+    known = producer.outputs
+    if known is None or output in known:
+        return None
+    if not exact and (not output or any(f"{output}.".startswith(f"{each}.") for each in known)):
+        return None
+    if not exact and any(each.startswith(f"{output}.") for each in known):
+        return None
+    callee = producer.callee
+    if callee is not None and output in callee.outputs:
+        return LoopArtifact(producer.name)
+    reason = ""
+    if output == "outputs.parameters":
+        reason = "only `withItems` and `withParam` collect the parameters of all items"
+    elif output in ("outputs.result", "exitCode") and callee is not None:
+        reason = f"a template with `{callee.body}` has none"
+    elif output == "ip":
+        reason = "only a template with `daemon: true` has an address"
+    return UnknownOutput(producer.name, output, known, reason)

@@ -1,0 +1,292 @@
+"""The tree of an expr-lang expression, whose nodes say where they stand, and which variables it names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from flowdsl.grammar.template import Reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Literal(NamedTuple):
+    """`1`, `2.5`, `'text'`, `b'bytes'`, `true`, `nil`."""
+
+    value: bool | int | float | str | bytes | None
+    start: int
+    end: int
+
+
+class Name(NamedTuple):
+    """A variable: of Argo, or bound by `let`."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Element(NamedTuple):
+    """`#`, the element that a predicate is asked about; or its `#index`, or the `#acc` of `reduce`."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Member(NamedTuple):
+    """`of.key`, `of[key]`; `optional` when written with `?.`."""
+
+    of: Node
+    key: Node
+    optional: bool
+    start: int
+    end: int
+
+
+class Chain(NamedTuple):
+    """How far a `?.` inside reaches: all of it is nil where the part before a `?.` is."""
+
+    of: Node
+    start: int
+    end: int
+
+
+class Slice(NamedTuple):
+    """`of[first:last]`."""
+
+    of: Node
+    first: Node | None
+    last: Node | None
+    start: int
+    end: int
+
+
+class Call(NamedTuple):
+    """`function(...)`; `value | function(...)` has the value as its first argument."""
+
+    function: str
+    arguments: tuple[Node, ...]
+    start: int
+    end: int
+
+
+class Method(NamedTuple):
+    """`of.name(...)`, such as `sprig.trim(x)`."""
+
+    function: Member
+    arguments: tuple[Node, ...]
+    start: int
+    end: int
+
+
+class Closure(NamedTuple):
+    """The predicate of `filter`, `map` and their like, with or without braces."""
+
+    body: Node
+    start: int
+    end: int
+
+
+class Unary(NamedTuple):
+    """`!`, `-` or `+` before an operand; `not` is `!`."""
+
+    operator: str
+    operand: Node
+    start: int
+    end: int
+
+
+class Binary(NamedTuple):
+    """Two operands; `and`, `or` and `^` are `&&`, `||` and `**`."""
+
+    operator: str
+    left: Node
+    right: Node
+    start: int
+    end: int
+
+
+class Conditional(NamedTuple):
+    """`condition ? yes : no`, or `if condition {yes} else {no}`."""
+
+    condition: Node
+    yes: Node
+    no: Node
+    start: int
+    end: int
+
+
+class Items(NamedTuple):
+    """`[1, 2]`."""
+
+    items: tuple[Node, ...]
+    start: int
+    end: int
+
+
+class Mapping(NamedTuple):
+    """`{key: value}`; the keys are literals of text, or expressions in parentheses."""
+
+    pairs: tuple[tuple[Node, Node], ...]
+    start: int
+    end: int
+
+
+class Let(NamedTuple):
+    """`let name = value; body`."""
+
+    name: str
+    value: Node
+    body: Node
+    start: int
+    end: int
+
+
+class Sequence(NamedTuple):
+    """`a; b`: the value is that of the last part."""
+
+    parts: tuple[Node, ...]
+    start: int
+    end: int
+
+
+Node = (
+    Literal
+    | Name
+    | Element
+    | Member
+    | Chain
+    | Slice
+    | Call
+    | Method
+    | Closure
+    | Unary
+    | Binary
+    | Conditional
+    | Items
+    | Mapping
+    | Let
+    | Sequence
+)
+
+
+PREDICATES: dict[str, tuple[int, int]] = {
+    **dict.fromkeys(("all", "none", "any", "one", "filter", "map", "find", "findIndex"), (2, 2)),
+    **dict.fromkeys(("findLast", "findLastIndex", "groupBy"), (2, 2)),
+    **dict.fromkeys(("count", "sum"), (1, 2)),
+    **dict.fromkeys(("sortBy", "reduce"), (2, 3)),
+}
+"""The functions whose second argument is asked of each element, and how many arguments they take."""
+
+
+COMPARISONS = frozenset(("<", ">", "<=", ">="))
+
+
+SAME = {"and": "&&", "or": "||", "not": "!", "^": "**"}
+
+
+UNARY = {"!": 50, "-": 90, "+": 90}
+
+
+BINARY = {
+    "|": 0,
+    "||": 10,
+    "&&": 15,
+    "..": 25,
+    "+": 30,
+    "-": 30,
+    "*": 60,
+    "/": 60,
+    "%": 60,
+    "**": 100,
+    "??": 500,
+    **dict.fromkeys(("==", "!=", *COMPARISONS, "in", "matches", "contains", "startsWith", "endsWith"), 20),
+}
+"""The operators, and how close they bind. Source: parser/operator/operator.go."""
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The parts of a node, in the order in which they are written."""
+    if isinstance(node, Mapping):
+        for pair in node.pairs:
+            yield from pair
+        return
+    for part in tuple[object, ...](node)[:-2]:
+        if isinstance(part, _NODES):
+            yield part
+        elif isinstance(part, tuple):
+            yield from cast("tuple[Node, ...]", part)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything inside it, each before its parts."""
+    stack = [node]
+    while stack:
+        at = stack.pop()
+        yield at
+        stack.extend(reversed(list(children(at))))
+
+
+def path(node: Node) -> tuple[str, ...] | None:
+    """The parts of `a.b['c']`, or None where the node is anything else."""
+    match node:
+        case Name(name):
+            return (name,)
+        case Chain(of):
+            return path(of)
+        case Member(of, Literal(str() as key)):
+            before = path(of)
+            return None if before is None else (*before, key)
+        case _:
+            return None
+
+
+def variables(node: Node) -> tuple[Reference, ...]:
+    """The variables that an expression names, with the longest path of each, in order.
+
+    What `let` binds, functions, and keys of computed values are none. `guarded` says that the expression
+    has an answer for the case that the variable is missing: it stands to the left of `??`, or has a `?.`.
+    """
+    found: list[Reference] = []
+    _variables(node, False, frozenset(), found)
+    return tuple(found)
+
+
+def _variables(node: Node, guarded: bool, bound: frozenset[str], found: list[Reference]) -> None:
+    if isinstance(node, (Name, Member, Chain)) and (parts := path(node)) is not None:
+        if parts[0] not in bound:
+            optional = any(isinstance(each, Member) and each.optional for each in walk(node))
+            found.append(Reference(parts, node.start, node.end, guarded or optional))
+    elif isinstance(node, Let):
+        _variables(node.value, guarded, bound, found)
+        _variables(node.body, guarded, bound | {node.name}, found)
+    elif isinstance(node, Binary) and node.operator == "??":
+        _variables(node.left, True, bound, found)
+        _variables(node.right, guarded, bound, found)
+    elif isinstance(node, Method) and path(node.function) is not None:
+        for argument in node.arguments:
+            _variables(argument, guarded, bound, found)
+    else:
+        for part in children(node):
+            _variables(part, guarded, bound, found)
+
+
+_NODES = (
+    Literal,
+    Name,
+    Element,
+    Member,
+    Chain,
+    Slice,
+    Call,
+    Method,
+    Closure,
+    Unary,
+    Binary,
+    Conditional,
+    Items,
+    Mapping,
+    Let,
+    Sequence,
+)

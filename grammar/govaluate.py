@@ -1,0 +1,211 @@
+r"""The language of `when`, which Argo evaluates by govaluate after the tags in it are replaced.
+
+Words without quotes are texts, numbers are floats, both quotes are the same and `\` takes the sign behind it as it
+is. Source: github.com/Knetic/govaluate at 7625b7f8c03d, which Argo Workflows 4.1 uses, and shouldExecute in
+workflow/controller/steps.go.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.lalr import Lalr, kind_of, span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_DEPTH = 100
+"""How many parts may stand inside each other."""
+
+
+class Text(NamedTuple):
+    """A word, or quoted text."""
+
+    value: str
+    quoted: bool
+    start: int
+    end: int
+
+
+class Number(NamedTuple):
+    """`3`, `0.5`, `0x1f`."""
+
+    value: float
+    start: int
+    end: int
+
+
+class Flag(NamedTuple):
+    """`true`, `false`."""
+
+    value: bool
+    start: int
+    end: int
+
+
+class Unary(NamedTuple):
+    """`!`, `-` or `~` before an operand."""
+
+    operator: str
+    operand: Condition
+    start: int
+    end: int
+
+
+class Binary(NamedTuple):
+    """Two operands."""
+
+    operator: str
+    left: Condition
+    right: Condition
+    start: int
+    end: int
+
+
+class Choice(NamedTuple):
+    """`condition ? yes : no`; without the last it is nil."""
+
+    condition: Condition
+    yes: Condition
+    no: Condition | None
+    start: int
+    end: int
+
+
+class Several(NamedTuple):
+    """`(a, b)`, which only `in` takes."""
+
+    items: tuple[Condition, ...]
+    start: int
+    end: int
+
+
+Condition = Text | Number | Flag | Unary | Binary | Choice | Several
+
+_RUN = re.compile(r"""[^\s\w()'"\\\[]{2,}""")
+
+
+@lru_cache(maxsize=8192)
+def parse(text: str) -> Condition:
+    """The tree of a condition, with offsets in code points. Raises GrammarError."""
+    try:
+        return _Builder(text).node(_lalr().parse(text).children[0])
+    except RecursionError:
+        raise GrammarError(text, 0, len(text), f"at most {MOST_DEPTH} nested parts") from None
+
+
+def children(condition: Condition) -> Iterator[Condition]:
+    """The parts of a node, in the order in which they are written."""
+    match condition:
+        case Unary(_, operand):
+            yield operand
+        case Binary(_, left, right):
+            yield left
+            yield right
+        case Choice(asked, yes, no):
+            yield asked
+            yield yes
+            if no is not None:
+                yield no
+        case Several(items):
+            yield from items
+        case _:
+            pass
+
+
+@cache
+def _lalr() -> Lalr:
+    return Lalr("govaluate.lark", _unreadable, _instead)
+
+
+def _unreadable(rest: str) -> str:
+    """What may stand where no token begins."""
+    if rest[0] in "'\"":
+        return "a second quote behind this one"
+    if rest[0] == "=":
+        return "`==`"
+    return "a value, or quotes around the text"
+
+
+def _instead(found: str, allowed: frozenset[str]) -> str:
+    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    if "WORD" in allowed:
+        return "a value, or quotes around the text" if found else "a value"
+    closing = "`)`" if "RPAR" in allowed else "the end"
+    operator = "an operator such as `==`, or quotes around the text"
+    return f"{operator}, or {closing}" if found else f"an operator or {closing}"
+
+
+class _Builder:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.depth = 0
+
+    def node(self, item: Any) -> Condition:
+        self.depth += 1
+        start, end = span(item)
+        if self.depth > MOST_DEPTH:
+            raise GrammarError(self.text, start, end, f"at most {MOST_DEPTH} nested parts")
+        made = self.made(item, start, end)
+        self.depth -= 1
+        return made
+
+    def made(self, item: Any, start: int, end: int) -> Condition:
+        kind = kind_of(item)
+        if kind.isupper():
+            return self.token(kind, str(item), start, end)
+        parts: list[Any] = item.children
+        match kind:
+            case "unary":
+                sign, operand = parts
+                self.separate(sign, operand)
+                if kind_of(operand) in ("STRING", "WORD", "NAMED"):
+                    raise GrammarError(
+                        self.text, start, end, "a number or a condition behind the sign, not text"
+                    )
+                return Unary(str(sign), self.node(operand), start, end)
+            case "binary":
+                left, sign, right = parts
+                self.separate(sign, right)
+                return Binary(str(sign), self.node(left), self.node(right), start, end)
+            case "within":
+                return Binary("in", self.node(parts[0]), self.node(parts[1]), start, end)
+            case "list":
+                return Several(tuple(self.node(part) for part in parts), start, end)
+            case "group":
+                return self.node(parts[0])
+            case _:
+                asked, yes, no = parts
+                return Choice(
+                    self.node(asked), self.node(yes), None if no is None else self.node(no), start, end
+                )
+
+    def separate(self, sign: Any, right: Any) -> None:
+        """Raises an error where an operator touches another one: govaluate reads both as one."""
+        start, end = span(sign)
+        following = span(right)[0]
+        if end == following and (run := _RUN.match(self.text, start)) is not None and run.end() > end:
+            raise GrammarError(self.text, start, run.end(), f"a space behind `{sign}`")
+
+    def token(self, kind: str, text: str, start: int, end: int) -> Condition:
+        match kind:
+            case "CONSTANT":
+                return Flag(text == "true", start, end)
+            case "NUMBER":
+                try:
+                    return Number(float(int(text, 16) if text[:2] == "0x" else float(text)), start, end)
+                except ValueError:
+                    raise GrammarError(self.text, start, end, "a number") from None
+            case "WORD":
+                if "." in text:
+                    raise GrammarError(self.text, start, end, f"quotes around the text: `'{text}'`")
+                return Text(_plain(text), False, start, end)
+            case _:
+                return Text(_plain(text[1:-1]), True, start, end)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)

@@ -1,0 +1,145 @@
+"""The value of a `when` whose tags are replaced, as govaluate computes it.
+
+Source: github.com/Knetic/govaluate at 7625b7f8c03d; shouldExecute in workflow/controller/steps.go of Argo 4.1.
+"""
+
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from flowdsl.grammar import govaluate as g
+from flowdsl.grammar.error import GrammarError
+from flowdsl.runtime.expressions.values import ExpressionError, is_number, shown
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.expressions.values import Value
+
+
+def condition(text: str) -> bool:
+    """Whether a task runs; an empty text is true. Raises ExpressionError."""
+    if not text:
+        return True
+    found = evaluate(text)
+    if not isinstance(found, bool):
+        raise ExpressionError(f"Expected boolean evaluation for '{text}'. Got {shown(found)}")
+    return found
+
+
+def evaluate(text: str) -> Value:
+    """The value of a condition: text, float, bool, list or nil. Raises ExpressionError."""
+    try:
+        return _of(g.parse(text))
+    except GrammarError as error:
+        raise ExpressionError(f"Invalid 'when' expression '{text}': {error}") from None
+
+
+def _of(node: g.Condition) -> Value:
+    match node:
+        case g.Text(value) | g.Number(value) | g.Flag(value):
+            return value
+        case g.Several(items):
+            return [_of(item) for item in items]
+        case g.Choice(asked, yes, no):
+            if _flag(_of(asked), "?"):
+                return _of(yes)
+            return None if no is None else _of(no)
+        case g.Unary(word, operand):
+            value = _of(operand)
+            if word == "!":
+                return not _flag(value, word)
+            number = _number(value, word)
+            return -number if word == "-" else float(~int(number))
+        case g.Binary(word, left, right):
+            one = _of(left)
+            if word in ("&&", "||"):
+                if _flag(one, word) == (word == "||"):
+                    return one
+                return _flag(_of(right), word)
+            if word == "??":
+                return _of(right) if one is None else one
+            return _binary(word, one, _of(right))
+
+
+def _flag(value: Value, word: str) -> bool:
+    if not isinstance(value, bool):
+        raise ExpressionError(
+            f"Value '{shown(value)}' cannot be used with the operator '{word}', it is not a bool"
+        )
+    return value
+
+
+def _number(value: Value, word: str) -> float:
+    if not is_number(value):
+        raise ExpressionError(
+            f"Value '{shown(value)}' cannot be used with the modifier '{word}', it is not a number"
+        )
+    return float(value)
+
+
+def _binary(word: str, one: Value, two: Value) -> Value:
+    if word in ("==", "!="):
+        return (type(one) is type(two) and one == two) == (word == "==")
+    if word in ("<", ">", "<=", ">="):
+        return _order(word, one, two)
+    if word == "in":
+        if not isinstance(two, list):
+            raise ExpressionError(
+                f"Value '{shown(two)}' cannot be used with the comparator 'in', it is not an array"
+            )
+        items: list[Value] = two
+        return any(type(item) is type(one) and item == one for item in items)
+    if word in ("=~", "!~"):
+        if not (isinstance(one, str) and isinstance(two, str)):
+            raise ExpressionError(f"Value '{shown(one)}' cannot be used with the comparator '{word}'")
+        try:
+            return (re.search(two, one) is not None) == (word == "=~")
+        except re.error as error:
+            raise ExpressionError(f"error parsing regexp: {error}") from None
+    if word == "+" and (isinstance(one, str) or isinstance(two, str)):
+        return shown(one) + shown(two)
+    return _arithmetic(word, _number(one, word), _number(two, word))
+
+
+def _order(word: str, one: Value, two: Value) -> bool:
+    texts = isinstance(one, str) and isinstance(two, str)
+    if not texts and not (is_number(one) and is_number(two)):
+        raise ExpressionError(
+            f"Value '{shown(one)}' cannot be used with the comparator '{word}', it is not a number"
+        )
+    if texts:
+        one, two = one.encode(), two.encode()
+    return bool({"<": one < two, ">": one > two, "<=": one <= two, ">=": one >= two}[word])
+
+
+def _arithmetic(word: str, one: float, two: float) -> float:
+    match word:
+        case "+":
+            return one + two
+        case "-":
+            return one - two
+        case "*":
+            return one * two
+        case "/":
+            return one / two if two else math.nan if not one or one != one else math.copysign(math.inf, one)
+        case "%":
+            return math.fmod(one, two) if two else math.nan
+        case "**":
+            try:
+                return math.pow(one, two)
+            except (OverflowError, ValueError):
+                return math.inf
+        case "&":
+            return float(int(one) & int(two))
+        case "|":
+            return float(int(one) | int(two))
+        case "^":
+            return float(int(one) ^ int(two))
+        case _:
+            left, count = int(one) % 2**64, min(int(two) % 2**64, 64)
+            return float((left << count) % 2**64 if word == "<<" else left >> count)

@@ -1,0 +1,295 @@
+"""The value of an expr-lang expression in a scope of nested mappings.
+
+Source: github.com/expr-lang/expr 1.17.8 (compiler, vm), and getFuncMap in util/expr/env/env.go of Argo Workflows 4.1.
+"""
+
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.functions import builtins
+from flowdsl.runtime.expressions.functions import FUNCTIONS
+from flowdsl.runtime.expressions.lists import ordered
+from flowdsl.runtime.expressions.operators import binary, cut, flag, member, unary
+from flowdsl.runtime.expressions.sprig import SPRIG, formatted
+from flowdsl.runtime.expressions.values import (
+    AnyMap,
+    ExpressionError,
+    go_type,
+    is_number,
+    json_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from flowdsl.runtime.expressions.values import Value
+
+
+def evaluate(text: str, scope: Mapping[str, Value]) -> Value:
+    """The value of an expression. Raises ExpressionError where Argo reports one."""
+    try:
+        node = parse(text)
+    except GrammarError as error:
+        raise ExpressionError(f"unexpected token at {error.start}: {error}") from None
+    _check_names(node, scope, frozenset())
+    try:
+        return _Evaluation(scope).of(node, _Around({}, ()))
+    except RecursionError:
+        raise ExpressionError("the expression is nested too deeply") from None
+
+
+def text_of(value: Value) -> str:
+    """The text that takes the place of `{{=...}}`: a text as it is, everything else as JSON; nil is an error."""
+    if value is None:
+        raise ExpressionError("failed to evaluate expression: the result is nil")
+    return value if isinstance(value, str) else json_of(value)
+
+
+def _check_names(node: t.Node, scope: Mapping[str, Value], bound: frozenset[str]) -> None:
+    """expr-lang refuses an unknown name wherever it stands, before it evaluates anything."""
+    match node:
+        case t.Name(name):
+            if name not in scope and name not in bound and name not in ("sprig", *_ADDED):
+                raise ExpressionError(f"unknown name {name}")
+        case t.Call(name) if name not in builtins() and name not in bound:
+            raise ExpressionError(f"unknown name {name}")
+        case t.Let(name, value, body):
+            _check_names(value, scope, bound)
+            _check_names(body, scope, bound | {name})
+            return
+        case _:
+            pass
+    for part in t.children(node):
+        _check_names(part, scope, bound)
+
+
+_ADDED = frozenset(("asInt", "asFloat", "toJson", "jsonpath"))
+
+
+class _Element(NamedTuple):
+    """What `#`, `#index` and `#acc` are in a predicate."""
+
+    value: Value
+    position: int
+    acc: Value
+
+
+class _Around(NamedTuple):
+    """What stands around a part: the names that `let` binds, and the elements, the innermost last."""
+
+    names: Mapping[str, Value]
+    elements: tuple[_Element, ...]
+
+
+class _Missing(Exception):
+    """Something before a `?.` is nil."""
+
+
+class _Evaluation:
+    def __init__(self, scope: Mapping[str, Value]) -> None:
+        self.scope = scope
+        self.known: dict[int, Value] = {}  # of calls that stand in a predicate and do not ask for its element
+
+    def of(self, node: t.Node, around: _Around) -> Value:
+        match node:
+            case t.Literal(value):
+                return value
+            case t.Name(name):
+                if name in around.names:
+                    return around.names[name]
+                return SPRIG if name == "sprig" and name not in self.scope else self.scope.get(name)
+            case t.Element(name):
+                value, index, acc = around.elements[-1]
+                return index if name == "index" else acc if name == "acc" else value
+            case t.Member(of, key, optional):
+                base = self.of(of, around)
+                if base is None and optional:
+                    raise _Missing
+                return member(base, self.of(key, around))
+            case t.Chain(of):
+                try:
+                    return self.of(of, around)
+                except _Missing:
+                    return None
+            case t.Slice(of, first, last):
+                limits = [None if each is None else self.of(each, around) for each in (first, last)]
+                return cut(self.of(of, around), *limits)
+            case t.Call():
+                return self.called(node, around)
+            case t.Method(function, arguments):
+                return self.method(function, [self.of(each, around) for each in arguments], around)
+            case t.Closure(body):
+                return self.of(body, around)
+            case t.Unary(word, operand):
+                return unary(word, self.of(operand, around))
+            case t.Binary():
+                return self.binary(node, around)
+            case t.Conditional(condition, yes, no):
+                return self.of(yes if flag(self.of(condition, around), "?") else no, around)
+            case t.Items(items):
+                return [self.of(each, around) for each in items]
+            case t.Mapping(pairs):
+                return {_key(self.of(key, around)): self.of(value, around) for key, value in pairs}
+            case t.Let(name, value, body):
+                return self.of(body, around._replace(names={**around.names, name: self.of(value, around)}))
+            case t.Sequence(parts):
+                return [self.of(each, around) for each in parts][-1]
+
+    def binary(self, node: t.Binary, around: _Around) -> Value:
+        word = node.operator
+        if word == "??":
+            try:
+                left = self.of(node.left, around)
+            except _Missing:
+                left = None
+            return self.of(node.right, around) if left is None else left
+        left = self.of(node.left, around)
+        if word in ("&&", "||"):
+            if flag(left, word) == (word == "||"):
+                return left
+            return flag(self.of(node.right, around), word)
+        return binary(word, left, self.of(node.right, around))
+
+    def called(self, node: t.Call, around: _Around) -> Value:
+        if id(node) in self.known:
+            return self.known[id(node)]
+        name, arguments = node.function, node.arguments
+        if len(arguments) > 1 and isinstance(arguments[1], t.Closure):
+            found = self.predicate(name, arguments, around)
+        else:
+            signature = builtins()[name]
+            most = signature.most
+            if len(arguments) < signature.least or (most is not None and len(arguments) > most):
+                few = len(arguments) < signature.least
+                raise ExpressionError(f"{'not enough' if few else 'too many'} arguments to call {name}")
+            values = [self.of(each, around) for each in arguments]
+            found = FUNCTIONS[name](*values)
+        if around.elements and not around.names and not _asks(node):
+            self.known[id(node)] = found
+        return found
+
+    def method(self, function: t.Member, arguments: list[Value], around: _Around) -> Value:
+        name = function.key
+        base = self.of(function.of, around)
+        if base is None and function.optional:
+            raise _Missing
+        if base is SPRIG and isinstance(name, t.Literal):
+            if (made := SPRIG.get(str(name.value))) is None:
+                raise ExpressionError("invalid operation: cannot call nil")
+            return made(*arguments)
+        if isinstance(base, datetime) and isinstance(name, t.Literal) and str(name.value) in _OF_TIMES:
+            return _OF_TIMES[str(name.value)](base, *arguments)
+        raise ExpressionError(f"cannot call {getattr(name, 'value', '')} of {go_type(base)}")
+
+    def predicate(self, name: str, arguments: tuple[t.Node, ...], around: _Around) -> Value:
+        items = elements(self.of(arguments[0], around), name)
+        asked = arguments[1]
+
+        def ask(index: int, acc: Value = None) -> Value:
+            element = _Element(items[index], index, acc)
+            return self.of(asked, around._replace(elements=(*around.elements, element)))
+
+        def flags(order: Iterator[int]) -> Iterator[int]:
+            return (index for index in order if flag(ask(index), name))
+
+        forth = iter(range(len(items)))
+        back = iter(range(len(items) - 1, -1, -1))
+        match name:
+            case "all":
+                return all(flag(ask(index), name) for index in forth)
+            case "any" | "none":
+                return any(True for _ in flags(forth)) == (name == "any")
+            case "one":
+                return sum(1 for _ in flags(forth)) == 1
+            case "count":
+                return sum(1 for _ in flags(forth))
+            case "filter":
+                return [items[index] for index in flags(forth)]
+            case "map":
+                return [ask(index) for index in forth]
+            case "find" | "findLast":
+                return next((items[index] for index in flags(forth if name == "find" else back)), None)
+            case "findIndex" | "findLastIndex":
+                return next(flags(forth if name == "findIndex" else back), None)
+            case "sum":
+                return added([ask(index) for index in forth])
+            case "groupBy":
+                groups = AnyMap()
+                for index in forth:
+                    groups.setdefault(_key(ask(index), any_key=True), []).append(items[index])
+                return groups
+            case "sortBy":
+                order = self.of(arguments[2], around) if len(arguments) > 2 else "asc"
+                keys = [ask(index) for index in forth]
+                return [items[index] for index in ordered(keys, order)]
+            case _:
+                return self.reduced(items, ask, [self.of(each, around) for each in arguments[2:]])
+
+    def reduced(self, items: list[Value], ask: Callable[[int, Value], Value], given: list[Value]) -> Value:
+        if not given and not items:
+            raise ExpressionError("reduce of empty array with no initial value")
+        acc = given[0] if given else items[0]
+        for index in range(0 if given else 1, len(items)):
+            acc = ask(index, acc)
+        return acc
+
+
+def _asks(node: t.Node) -> bool:
+    """Whether a part asks for the element of a predicate that it stands in."""
+    if isinstance(node, t.Element):
+        return True
+    if isinstance(node, t.Call) and len(node.arguments) > 1 and isinstance(node.arguments[1], t.Closure):
+        return any(map(_asks, (node.arguments[0], *node.arguments[2:]))) or _asks_outside(node.arguments[1])
+    return any(map(_asks, t.children(node)))
+
+
+def _asks_outside(closure: t.Closure) -> bool:
+    """Whether a predicate asks for more than its own element: for a name that `let` binds it cannot be known."""
+    return any(isinstance(each, t.Let) for each in t.walk(closure))
+
+
+def elements(value: Value, function: str) -> list[Value]:
+    """What a predicate goes through: the items of a list, the bytes of a text. Raises ExpressionError."""
+    if isinstance(value, list):
+        found: list[Value] = value
+        return found
+    if isinstance(value, (str, bytes)):
+        return list(value.encode() if isinstance(value, str) else value)
+    raise ExpressionError(f"builtin {function} takes only array (got {go_type(value)})")
+
+
+def added(values: list[Value]) -> Value:
+    """The sum of numbers; 0 of nothing."""
+    total: Value = 0
+    for value in values:
+        total = binary("+", total, value) if is_number(value) else binary("+", value, total)
+    return total
+
+
+def _key(value: Value, any_key: bool = False) -> Value:
+    if isinstance(value, str) or (any_key and not isinstance(value, (list, dict))):
+        return value
+    if any_key:
+        raise ExpressionError(f"hash of unhashable type {go_type(value)}")
+    raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not string")
+
+
+_OF_TIMES: dict[str, Callable[..., Value]] = {
+    "Year": lambda when: when.year,
+    "Day": lambda when: when.day,
+    "Hour": lambda when: when.hour,
+    "Minute": lambda when: when.minute,
+    "Second": lambda when: when.second,
+    "YearDay": lambda when: when.timetuple().tm_yday,
+    "Unix": lambda when: int(when.timestamp()),
+    "Format": lambda when, layout: formatted(layout, when),
+}

@@ -1,0 +1,193 @@
+"""The operators of expr-lang on values. Source: github.com/expr-lang/expr 1.17.8, vm/runtime."""
+
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.runtime.expressions.values import (
+    AnyMap,
+    ExpressionError,
+    equal,
+    go_type,
+    is_number,
+    to_int,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.expressions.values import Value
+
+
+def flag(value: Value, word: str) -> bool:
+    """A value that has to be true or false. Raises ExpressionError."""
+    if not isinstance(value, bool):
+        raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not bool ({word})")
+    return value
+
+
+def member(of: Value, key: Value) -> Value:
+    """`of[key]`: an item of a list, a byte of a text, a value of an object or nil. Raises ExpressionError."""
+    if isinstance(of, dict):
+        found: dict[Value, Value] = of
+        if not isinstance(of, AnyMap) and key is not None and not isinstance(key, str):
+            raise ExpressionError(f"cannot use {go_type(key)} to get an element from {go_type(of)}")
+        return found.get(key)
+    if isinstance(of, (list, str, bytes)):
+        if not is_number(key):
+            raise ExpressionError(f"invalid operation: int({go_type(key)})")
+        items: list[Value] = list(of.encode()) if isinstance(of, str) else list(of)
+        index = to_int(key) if isinstance(key, float) else key
+        index = index if index >= 0 else len(items) + index
+        if not 0 <= index < len(items):
+            raise ExpressionError(f"index out of range: {index} (array length is {len(items)})")
+        return items[index]
+    raise ExpressionError(f"cannot fetch {key} from {go_type(of)}")
+
+
+def cut(of: Value, first: Value, last: Value) -> Value:
+    """`of[first:last]`, of the bytes of a text. Raises ExpressionError."""
+    if not isinstance(of, (list, str, bytes)):
+        raise ExpressionError(f"cannot slice {go_type(of)}")
+    items: Any = of.encode() if isinstance(of, str) else of
+    size = len(items)
+
+    def limit(value: Value) -> int:
+        if not is_number(value):
+            raise ExpressionError(f"invalid operation: int({go_type(value)})")
+        at = int(value)
+        return min(max(at + size if at < 0 else at, 0), size)
+
+    start, end = limit(0 if first is None else first), limit(size if last is None else last)
+    cut = items[min(start, end) : end]
+    return cut.decode(errors="replace") if isinstance(of, str) else cut
+
+
+def unary(word: str, value: Value) -> Value:
+    """A sign before a value. Raises ExpressionError."""
+    if word == "!":
+        return not flag(value, "!")
+    if not is_number(value):
+        raise ExpressionError(f"invalid operation: {word} {go_type(value)}")
+    return value if word == "+" else wrapped(-value) if isinstance(value, int) else -value
+
+
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+_EXACT: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+
+
+def binary(word: str, left: Value, right: Value) -> Value:
+    """An operator on two values. Raises ExpressionError."""
+    if word in ("==", "!="):
+        return equal(left, right) == (word == "==")
+    if word == "in":
+        return _within(left, right)
+    texts = isinstance(left, str) and isinstance(right, str)
+    if word in ("contains", "startsWith", "endsWith", "matches"):
+        if not texts:
+            raise ExpressionError(f"interface conversion: {go_type(left)} {word} {go_type(right)}")
+        return _textual(word, left, right)
+    if texts and word == "+":
+        return left + right
+    if texts and word in _ORDER:
+        return _ORDER[word](left.encode(), right.encode())
+    if isinstance(left, (datetime, timedelta)) and isinstance(right, (datetime, timedelta)):
+        return _of_times(word, left, right)
+    if not (is_number(left) and is_number(right)):
+        return _refuse(word, left, right)
+    return _of_numbers(word, left, right)
+
+
+def _of_numbers(word: str, left: Any, right: Any) -> Value:
+    if word == "..":
+        return list(range(int(left), int(right) + 1))
+    if word == "/":
+        return _divided(float(left), float(right))
+    if word == "**":
+        return _power(float(left), float(right))
+    if isinstance(left, float) or isinstance(right, float):
+        if word == "%":
+            return _refuse(word, left, right)
+        left, right = float(left), float(right)
+    if word in _ORDER:
+        return _ORDER[word](left, right)
+    if word == "%":
+        if right == 0:
+            raise ExpressionError("runtime error: integer divide by zero")
+        rest = abs(left) % abs(right)
+        return -rest if left < 0 else rest
+    found = _EXACT[word](left, right)
+    return wrapped(found) if isinstance(found, int) else found
+
+
+def _of_times(word: str, left: Any, right: Any) -> Value:
+    """Times and durations: added, taken from each other, put in order."""
+    rule: Callable[[Any, Any], Any] | None = _ORDER.get(word) or {"+": operator.add, "-": operator.sub}.get(
+        word
+    )
+    try:
+        return rule(left, right) if rule is not None else _refuse(word, left, right)
+    except TypeError:
+        return _refuse(word, left, right)
+
+
+def _refuse(word: str, left: Value, right: Value) -> Value:
+    raise ExpressionError(f"invalid operation: {go_type(left)} {word} {go_type(right)}")
+
+
+def _within(needle: Value, values: Value) -> bool:
+    if values is None:
+        return False
+    if isinstance(values, list):
+        items: list[Value] = values
+        return any(equal(item, needle) for item in items)
+    if isinstance(values, dict):
+        found: dict[Value, Value] = values
+        if not isinstance(values, AnyMap) and needle is not None and not isinstance(needle, str):
+            raise ExpressionError(f"cannot use {go_type(needle)} as a key")
+        return needle in found
+    raise ExpressionError(f'operator "in" not defined on {go_type(values)}')
+
+
+def _textual(word: str, left: str, right: str) -> bool:
+    if word == "contains":
+        return right in left
+    if word == "matches":
+        try:
+            return re.search(right, left) is not None
+        except re.error as error:
+            raise ExpressionError(f"error parsing regexp: {error}") from None
+    return left.startswith(right) if word == "startsWith" else left.endswith(right)
+
+
+def _divided(left: float, right: float) -> float:
+    if right != 0:
+        return left / right
+    if left == 0 or left != left:
+        return math.nan
+    return math.copysign(math.inf, left) * math.copysign(1, right)
+
+
+def _power(base: float, exponent: float) -> float:
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return -math.inf if base < 0 and exponent % 2 == 1 else math.inf
+    except ValueError:
+        return math.inf if base == 0 else math.nan

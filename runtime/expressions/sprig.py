@@ -1,0 +1,345 @@
+"""The functions below `sprig.`: numbers, lists, objects and defaults; those of text are in sprig_text.py.
+
+Source: github.com/Masterminds/sprig 3.3.0. What needs a network, a key or chance is not computed here.
+"""
+
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.grammar.functions import sprig as signatures
+from flowdsl.runtime.expressions.sprig_numbers import (
+    folded,
+    folded_float,
+    largest,
+    quotient,
+    rounded,
+    seq,
+    to_float64,
+    to_int64,
+    until_step,
+)
+from flowdsl.runtime.expressions.sprig_text import TEXTS, strval
+from flowdsl.runtime.expressions.values import (
+    ExpressionError,
+    NilList,
+    equal,
+    from_json,
+    go_type,
+    is_number,
+    json_of,
+    wrapped,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.expressions.values import Value
+
+
+class _Sprig:
+    """The functions by name, with the arguments that Go's reflection lets through."""
+
+    def get(self, name: str) -> Callable[..., Value] | None:
+        """The function of a name, or None."""
+        if name not in signatures():
+            return None
+        return lambda *arguments: _call(name, arguments)
+
+
+SPRIG = _Sprig()
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "whole": (int,),
+    "number": (float,),
+    "flag": (bool,),
+    "list": (list,),
+    "map": (dict,),
+    "time": (datetime,),
+}
+_GO = {
+    "text": "string",
+    "whole": "int",
+    "number": "float64",
+    "flag": "bool",
+    "list": "[]interface {}",
+    "map": "map[string]interface {}",
+    "time": "time.Time",
+}
+
+
+def _call(name: str, arguments: tuple[Value, ...]) -> Value:
+    signature = signatures()[name]
+    least, most = signature.least, signature.most
+    if len(arguments) < least or (most is not None and len(arguments) > most):
+        raise ExpressionError(f"invalid number of arguments: expected {least}, got {len(arguments)}")
+    for index, argument in enumerate(arguments):
+        wanted = signature.argument(index)
+        kinds = _KINDS.get(wanted)
+        if kinds and not (
+            isinstance(argument, kinds) and (wanted == "flag" or not isinstance(argument, bool))
+        ):
+            raise ExpressionError(f"reflect: Call using {go_type(argument)} as type {_GO[wanted]}")
+    function = _FUNCTIONS.get(name) or TEXTS.get(name)
+    if function is None:
+        raise ExpressionError(f"sprig.{name} is not evaluated here")
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:  # where Go panics
+        raise ExpressionError(f"sprig.{name}: {error}") from None
+
+
+def _items(value: Value, function: str) -> list[Value]:
+    if not isinstance(value, list):
+        raise ExpressionError(f"Cannot {function} on type {go_type(value)}")
+    found: list[Value] = value
+    return found
+
+
+def empty(value: Value) -> bool:
+    """Whether a value is the one that Go starts with: nil, false, 0, nothing in it."""
+    if isinstance(value, (str, bytes, list, dict)):
+        sized: Any = value
+        return len(sized) == 0
+    return value is None or value is False or (is_number(value) and value == 0)
+
+
+def _has(needle: Value, items: Value) -> bool:
+    return items is not None and any(_same(needle, item) for item in _items(items, "find"))
+
+
+def _same(one: Value, two: Value) -> bool:
+    """reflect.DeepEqual: 1 is not 1.0."""
+    return type(one) is type(two) and equal(one, two)
+
+
+def _uniq(items: Value) -> list[Value]:
+    found: list[Value] = []
+    for item in _items(items, "find uniq"):
+        if not any(_same(item, each) for each in found):
+            found.append(item)
+    return found
+
+
+def _dict(*values: Value) -> dict[str, Value]:
+    keys = [strval(key) for key in values[::2]]
+    return dict(zip(keys, [*values[1::2], ""][: len(keys)], strict=True))
+
+
+def _changed(found: dict[str, Value], key: str, value: Value) -> dict[str, Value]:
+    found[key] = value
+    return found
+
+
+def _without_key(found: dict[str, Value], key: str) -> dict[str, Value]:
+    found.pop(key, None)
+    return found
+
+
+def _merged(target: dict[str, Value], *sources: dict[str, Value], over: bool = False) -> dict[str, Value]:
+    for source in sources:
+        for key, value in source.items():
+            old = target.get(key)
+            if isinstance(old, dict) and isinstance(value, dict):
+                inner: dict[str, Value] = old
+                other: dict[str, Value] = value
+                _merged(inner, other, over=over)
+            elif (over and not empty(value)) or (not over and empty(old)):
+                target[key] = value
+    return target
+
+
+def _dig(*values: Value) -> Value:
+    *keys, default, found = values
+    for key in keys:
+        inner: dict[str, Value] = found if isinstance(found, dict) else {}
+        if key not in inner:
+            return default
+        found = inner[key]
+    return found
+
+
+def _slice(items: Value, *limits: Value) -> Value:
+    found = _items(items, "slice")
+    start, end = 0, len(found)
+    if limits:
+        start = to_int64(limits[0])
+    if len(limits) > 1:
+        end = to_int64(limits[1])
+    if not 0 <= start <= end <= len(found):
+        raise ExpressionError("reflect.Value.Slice: slice index out of bounds")
+    return found[start:end]
+
+
+def _chunk(size: int, items: Value) -> list[Value]:
+    found = _items(items, "chunk")
+    if size < 1:
+        raise ExpressionError("runtime error: integer divide by zero")
+    return [found[at : at + size] for at in range(0, len(found), size)]
+
+
+def _rest(items: Value) -> Value:
+    found = _items(items, "find rest")
+    return found[1:] if found else NilList()
+
+
+def _initial(items: Value) -> Value:
+    found = _items(items, "find initial")
+    return found[:-1] if found else NilList()
+
+
+def _kind(value: Value) -> str:
+    kinds = {bool: "bool", int: "int", float: "float64", str: "string", list: "slice", bytes: "slice"}
+    if value is None:
+        return "invalid"
+    return kinds.get(type(value), "map" if isinstance(value, dict) else "struct")
+
+
+def _decoded(text: str) -> Value:
+    try:
+        return from_json(text)
+    except ExpressionError:
+        return None
+
+
+def _encoded(value: Value, *, indent: int = 0, escape: bool = True) -> str:
+    try:
+        return json_of(value, indent=indent, escape=escape)
+    except ExpressionError:
+        return ""
+
+
+_LAYOUT = {
+    "2006": "%Y", "06": "%y", "01": "%m", "02": "%d", "15": "%H", "03": "%I", "04": "%M", "05": "%S",
+    "Jan": "%b", "January": "%B", "Mon": "%a", "Monday": "%A", "PM": "%p", "MST": "%Z",
+}  # fmt: skip
+
+
+def formatted(layout: str, when: datetime) -> str:
+    """A time in one of Go's layouts, such as `2006-01-02 15:04:05`."""
+    words = sorted(_LAYOUT, key=len, reverse=True)
+    pattern = "|".join((*words, r"Z07:00", r"-07:00", r"-0700"))
+
+    def put(match: re.Match[str]) -> str:
+        word = match[0]
+        if word in _LAYOUT:
+            return when.strftime(_LAYOUT[word])
+        offset = when.strftime("%z") or "+0000"
+        if word == "Z07:00" and offset == "+0000":
+            return "Z"
+        return offset if word == "-0700" else f"{offset[:3]}:{offset[3:]}"
+
+    return re.sub(pattern, put, layout)
+
+
+def _moment(value: Value) -> datetime:
+    if isinstance(value, datetime):
+        return value
+    return datetime.fromtimestamp(value, UTC) if isinstance(value, int) else datetime.now(UTC)
+
+
+def _failed(message: str) -> Value:
+    raise ExpressionError(message)
+
+
+_FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "add": lambda *values: wrapped(sum(map(to_int64, values))),
+    "sub": folded(lambda one, two: one - two),
+    "mul": folded(lambda one, two: one * two),
+    "div": folded(quotient),
+    "mod": folded(lambda one, two: one - two * quotient(one, two)),
+    "add1": lambda value: wrapped(to_int64(value) + 1),
+    "max": largest,
+    "biggest": largest,
+    "min": lambda first, *rest: min(to_int64(value) for value in (first, *rest)),
+    "addf": folded_float(lambda one, two: one + two),
+    "subf": folded_float(lambda one, two: one - two),
+    "mulf": folded_float(lambda one, two: one * two),
+    "divf": folded_float(
+        lambda one, two: one / two if two else math.copysign(math.inf, one) if one else math.nan
+    ),
+    "add1f": lambda value: to_float64(value) + 1,
+    "maxf": lambda first, *rest: max(to_float64(value) for value in (first, *rest)),
+    "minf": lambda first, *rest: min(to_float64(value) for value in (first, *rest)),
+    "floor": lambda value: float(math.floor(to_float64(value))),
+    "ceil": lambda value: float(math.ceil(to_float64(value))),
+    "round": rounded,
+    "int": to_int64,
+    "int64": to_int64,
+    "float64": to_float64,
+    "until": lambda count: until_step(0, count, 1 if count >= 0 else -1),
+    "untilStep": until_step,
+    "seq": seq,
+    "default": lambda default, *given: default if not given or empty(given[0]) else given[0],
+    "empty": empty,
+    "coalesce": lambda *values: next((value for value in values if not empty(value)), None),
+    "all": lambda *values: not any(map(empty, values)),
+    "any": lambda *values: not all(map(empty, values)),
+    "ternary": lambda yes, no, flag: yes if flag else no,
+    "list": lambda *values: list(values),
+    "tuple": lambda *values: list(values),
+    "first": lambda items: next(iter(_items(items, "find first")), None),
+    "last": lambda items: next(iter(_items(items, "find last")[-1:]), None),
+    "rest": _rest,
+    "initial": _initial,
+    "append": lambda items, value: [*_items(items, "push"), value],
+    "push": lambda items, value: [*_items(items, "push"), value],
+    "prepend": lambda items, value: [value, *_items(items, "prepend")],
+    "concat": lambda *lists: [item for each in lists for item in _items(each, "concat")],
+    "reverse": lambda items: _items(items, "find reverse")[::-1],
+    "uniq": _uniq,
+    "without": lambda items, *out: [
+        item for item in _items(items, "find without") if not _has(item, list(out))
+    ],
+    "has": _has,
+    "compact": lambda items: [item for item in _items(items, "compact") if not empty(item)],
+    "slice": _slice,
+    "chunk": _chunk,
+    "dict": _dict,
+    "get": lambda found, key: found.get(key, ""),
+    "set": _changed,
+    "unset": _without_key,
+    "hasKey": lambda found, key: key in found,
+    "pluck": lambda key, *maps: [found[key] for found in maps if key in found],
+    "keys": lambda *maps: [key for found in maps for key in sorted(found)],
+    "values": lambda found: [found[key] for key in sorted(found)],
+    "pick": lambda found, *keys: {key: found[key] for key in keys if key in found},
+    "omit": lambda found, *keys: {key: value for key, value in found.items() if key not in keys},
+    "merge": _merged,
+    "mergeOverwrite": lambda target, *sources: _merged(target, *sources, over=True),
+    "dig": _dig,
+    "deepCopy": lambda value: value,
+    "deepEqual": _same,
+    "kindOf": _kind,
+    "kindIs": lambda kind, value: _kind(value) == kind,
+    "typeOf": go_type,
+    "typeIs": lambda kind, value: go_type(value) == kind,
+    "typeIsLike": lambda kind, value: kind in (go_type(value), f"*{go_type(value)}"),
+    "fromJson": _decoded,
+    "mustFromJson": from_json,
+    "toJson": _encoded,
+    "mustToJson": json_of,
+    "toPrettyJson": lambda value: _encoded(value, indent=2),
+    "mustToPrettyJson": lambda value: json_of(value, indent=2),
+    "toRawJson": lambda value: _encoded(value, escape=False),
+    "mustToRawJson": lambda value: json_of(value, escape=False),
+    "now": lambda: datetime.now(UTC),
+    "date": lambda layout, when: formatted(layout, _moment(when)),
+    "unixEpoch": lambda when: str(int(when.timestamp())),
+    "htmlDate": lambda when: formatted("2006-01-02", _moment(when)),
+    "fail": _failed,
+    "hello": lambda: "Hello!",
+}
+for _name in (
+    *("first", "last", "rest", "initial", "append", "push", "prepend", "reverse", "uniq", "without", "has"),
+    *("compact", "slice", "chunk", "merge", "mergeOverwrite", "deepCopy"),
+):
+    _FUNCTIONS[f"must{_name[0].upper()}{_name[1:]}"] = _FUNCTIONS[_name]

@@ -1,0 +1,110 @@
+"""The functions of numbers below `sprig.`. Source: github.com/Masterminds/sprig 3.3.0, numeric.go."""
+
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.expressions.values import ExpressionError, is_number, to_int, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.expressions.values import Value
+
+
+def to_int64(value: Value) -> int:
+    """cast.ToInt64: 0 of what is no number."""
+    if isinstance(value, bool):
+        return int(value)
+    if is_number(value):
+        return to_int(value) if isinstance(value, float) else int(value)
+    if isinstance(value, str):
+        text = re.sub(r"\.0*$", "", value)
+        octal = re.fullmatch(r"[+-]?0[0-7]+", text)
+        try:
+            number = int(text, 8 if octal else 0)
+        except ValueError:
+            return 0
+        return number if wrapped(number) == number else 0
+    return 0
+
+
+def to_float64(value: Value) -> float:
+    """cast.ToFloat64: 0 of what is no number."""
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return 0.0
+    return float(value) if is_number(value) or isinstance(value, bool) else 0.0
+
+
+def folded(rule: Callable[[int, int], int]) -> Callable[..., int]:
+    """An operator on any number of whole numbers."""
+
+    def made(first: Value, *rest: Value) -> int:
+        total = to_int64(first)
+        for value in rest:
+            total = wrapped(rule(total, to_int64(value)))
+        return total
+
+    return made
+
+
+def folded_float(rule: Callable[[float, float], float]) -> Callable[..., float]:
+    """An operator on any number of floats."""
+
+    def made(first: Value, *rest: Value) -> float:
+        total = to_float64(first)
+        for value in rest:
+            total = rule(total, to_float64(value))
+        return total
+
+    return made
+
+
+def quotient(one: int, two: int) -> int:
+    """A division towards zero. Raises ExpressionError."""
+    if two == 0:
+        raise ExpressionError("runtime error: integer divide by zero")
+    found = abs(one) // abs(two)
+    return found if (one < 0) == (two < 0) else -found
+
+
+def rounded(value: Value, places: int, on: float = 0.5) -> float:
+    """A number with so many places."""
+    scale = math.pow(10, places)
+    digit = scale * to_float64(value)
+    return (math.ceil(digit) if math.modf(digit)[0] >= on else math.floor(digit)) / scale
+
+
+def until_step(start: int, stop: int, step: int) -> list[int]:
+    """The numbers from one to another."""
+    if step == 0 or (stop < start and step >= 0) or (stop >= start and step < 0):
+        return []
+    return list(range(start, stop, step))
+
+
+def seq(*numbers: int) -> str:
+    """The numbers from one to another, as text."""
+    if not 1 <= len(numbers) <= 3:
+        return ""
+    start, step, stop = (1, 1, numbers[0]) if len(numbers) == 1 else (numbers[0], 1, numbers[-1])
+    if len(numbers) == 3:
+        step = numbers[1]
+        if (stop < start) != (step < 0):
+            return ""
+    elif stop < start:
+        step = -1
+    return " ".join(map(str, until_step(start, stop + (1 if step > 0 else -1), step)))
+
+
+def largest(first: Value, *rest: Value) -> int:
+    """The largest of whole numbers."""
+    return max(to_int64(value) for value in (first, *rest))

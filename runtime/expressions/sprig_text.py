@@ -1,0 +1,335 @@
+"""The functions of text below `sprig.`.
+
+Source: github.com/Masterminds/sprig 3.3.0 (strings.go, regex.go, crypto.go), github.com/Masterminds/goutils 1.1.1,
+github.com/huandu/xstrings 1.5.0. Regular expressions are those of Python.
+"""
+
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import posixpath
+import re
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.runtime.expressions.functions import SPACES, cased
+from flowdsl.runtime.expressions.values import ExpressionError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.expressions.values import Value
+
+
+def strval(value: Value) -> str:
+    """The text of a value, as sprig makes it."""
+    if isinstance(value, str):
+        return value
+    return value.decode(errors="replace") if isinstance(value, bytes) else shown(value)
+
+
+def _texts(value: Value) -> list[str]:
+    if isinstance(value, list):
+        items: list[Value] = value
+        return [strval(item) for item in items if item is not None]
+    return [] if value is None else [strval(value)]
+
+
+def _quoted(text: str) -> str:
+    """Fmt's %q."""
+    escapes = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
+    escapes |= {'"': '\\"', "\\": "\\\\"}
+
+    def one(sign: str) -> str:
+        if sign in escapes or sign.isprintable():
+            return escapes.get(sign, sign)
+        code = ord(sign)
+        return f"\\x{code:02x}" if code < 128 else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+    return f'"{"".join(map(one, text))}"'
+
+
+def _title(text: str) -> str:
+    return re.sub(r"(?<!\w)[^\W\d_]", lambda match: match[0].upper(), text)
+
+
+def _untitle(text: str) -> str:
+    return re.sub(r"(?<!\S)\S", lambda match: match[0].lower(), text)
+
+
+def _snake(text: str, sign: str) -> str:
+    parts: list[str] = []
+    for chunk in re.split(r"[ _\-]+", text):
+        words = re.findall(
+            r"[A-Z]+(?=[A-Z][a-z])|[A-Z]+[0-9]*(?![a-z])|[A-Z]?[a-z]+[0-9]*|[0-9]+|[^\w\s]+", chunk
+        )
+        parts += words
+    return sign.join(parts).lower()
+
+
+def _camel(text: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[ _\-]+", text) if word)
+
+
+def _trunc(count: int, text: str) -> str:
+    raw = text.encode()
+    if count < 0:
+        return raw[count:].decode(errors="replace") if len(raw) + count > 0 else text
+    return raw[:count].decode(errors="replace")
+
+
+def _substr(start: int, end: int, text: str) -> str:
+    raw = text.encode()
+    if start < 0:
+        return raw[: max(end, 0)].decode(errors="replace")
+    return raw[start : len(raw) if end < 0 or end > len(raw) else end].decode(errors="replace")
+
+
+def _abbrev(width: int, text: str) -> str:
+    if width < 4 or len(text) <= width:
+        return text
+    return text[: width - 3] + "..."
+
+
+def _wrapped(width: int, text: str, separator: str = "\n", long_words: bool = False) -> str:
+    width = max(width, 1)
+    lines: list[str] = []
+    at = 0
+    while len(text) - at > width:
+        if text[at] == " ":
+            at += 1
+            continue
+        stop = text.rfind(" ", 0, width + at + 1)
+        if stop >= at:
+            lines.append(text[at:stop])
+            at = stop + 1
+        elif long_words:
+            lines.append(text[at : at + width])
+            at += width
+        else:
+            stop = text.find(" ", width + at)
+            if stop < 0:
+                break
+            lines.append(text[at:stop])
+            at = stop + 1
+    return separator.join([*lines, text[at:]])
+
+
+def _indent(count: int, text: str) -> str:
+    pad = " " * count
+    return pad + text.replace("\n", "\n" + pad)
+
+
+def _split_map(parts: list[str]) -> dict[str, str]:
+    return {f"_{index}": part for index, part in enumerate(parts)}
+
+
+def _split(separator: str, text: str, count: int = -1) -> list[str]:
+    if count == 0:
+        return []
+    if not separator:
+        return list(text) if count < 0 or count >= len(text) else [*text[: count - 1], text[count - 1 :]]
+    return text.split(separator) if count < 0 else text.split(separator, count - 1)
+
+
+def _pattern(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ExpressionError(f"error parsing regexp: {error}") from None
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Sprig says false where the pattern is wrong."""
+    try:
+        return _pattern(pattern).search(text) is not None
+    except ExpressionError:
+        return False
+
+
+def _replaced(pattern: str, text: str, new: str) -> str:
+    """Go writes groups as `$1` and `${1}`, and reads `$1x` as the group `1x`, which there is not."""
+
+    def expand(match: re.Match[str]) -> str:
+        def group(found: re.Match[str]) -> str:
+            name = found[1] or found[2] or ""
+            if found[0] == "$$":
+                return "$"
+            try:
+                return match[int(name)] or "" if name.isdigit() else match[name] or ""
+            except IndexError:
+                return ""
+
+        return re.sub(r"\$\$|\$\{(\w+)\}|\$(\w+)", group, new)
+
+    return _pattern(pattern).sub(expand, text)
+
+
+def _limited(found: list[str], count: int) -> list[str]:
+    return found if count < 0 else found[:count]
+
+
+def _all(pattern: str, text: str, count: int) -> list[str]:
+    return _limited([match[0] for match in _pattern(pattern).finditer(text)], count)
+
+
+def _regex_split(pattern: str, text: str, count: int) -> list[str]:
+    if count == 0:
+        return []
+    found: list[Any] = []
+    last = 0
+    for match in _pattern(pattern).finditer(text):
+        if count > 0 and len(found) == count - 1:
+            break
+        if match.end() == 0:
+            continue
+        found.append(text[last : match.start()])
+        last = match.end()
+    return [*found, text[last:]]
+
+
+def _decoded(text: str, decode: Callable[[str], bytes]) -> str:
+    try:
+        return decode(text).decode(errors="replace")
+    except (binascii.Error, ValueError) as error:
+        return f"illegal base64 data: {error}"
+
+
+def _atoi(text: str) -> int:
+    return int(text) if re.fullmatch(r"[+-]?[0-9]+", text) and abs(int(text)) < 2**63 else 0
+
+
+def _clean(path: str) -> str:
+    made = posixpath.normpath(path) if path else "."
+    return made[1:] if made.startswith("//") else made
+
+
+def _base(path: str) -> str:
+    if not path:
+        return "."
+    return posixpath.basename(path.rstrip("/")) or "/"
+
+
+def _cat(*values: Value) -> str:
+    return " ".join(strval(value) for value in values if value is not None)
+
+
+def _semver(text: str) -> tuple[int, ...]:
+    match = re.fullmatch(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?", text)
+    if match is None:
+        raise ExpressionError("Invalid Semantic Version")
+    return (*(int(part or 0) for part in match.groups()[:3]), 0 if match[4] else 1)
+
+
+def _semver_compare(constraint: str, version: str) -> bool:
+    """The comparisons of one version; ranges with `-`, `x` or `||` are not computed here."""
+    found = _semver(version)
+    for part in re.split(r"\s*,\s*", constraint.strip()):
+        match = re.fullmatch(
+            r"(=|!=|>=|=>|<=|=<|>|<|\^|~)?\s*(v?\d+(?:\.\d+){0,2}(?:-[0-9A-Za-z.-]+)?)", part
+        )
+        if match is None:
+            raise ExpressionError(f"the version constraint {constraint!r} is not evaluated here")
+        sign, limit = match[1] or "=", _semver(match[2])
+        parts = match[2].lstrip("v").partition("-")[0].count(".") + 1
+        if found[3] == 0 and limit[3] == 1:
+            return False
+        if sign == "^":
+            fixed = next((index for index in range(3) if limit[index]), parts - 1) + 1
+            holds = found >= limit and found[:fixed] == limit[:fixed]
+        elif sign == "~" or (sign == "=" and parts < 3):
+            holds = found >= limit and found[: min(parts, 2)] == limit[: min(parts, 2)]
+        elif sign in (">", "<=", "=<") and parts < 3:
+            beyond = found[:parts] > limit[:parts]
+            holds = beyond == (sign == ">")
+        else:
+            order = {"=": found == limit, "!=": found != limit, ">": found > limit, "<": found < limit}
+            order |= {">=": found >= limit, "=>": found >= limit, "<=": found <= limit, "=<": found <= limit}
+            holds = order[sign]
+        if not holds:
+            return False
+    return True
+
+
+def _octal(text: str) -> int:
+    return int(text, 8) if re.fullmatch(r"[0-7]+", text) else 0
+
+
+def _negative() -> str:
+    raise ExpressionError("strings: negative Repeat count")
+
+
+TEXTS: dict[str, Callable[..., Value]] = {
+    "upper": lambda text: cased(text, str.upper),
+    "lower": lambda text: cased(text, str.lower),
+    "title": _title,
+    "untitle": _untitle,
+    "trim": lambda text: text.strip(SPACES),
+    "trimAll": lambda signs, text: text.strip(signs) if signs else text,
+    "trimall": lambda signs, text: text.strip(signs) if signs else text,
+    "trimPrefix": lambda part, text: text.removeprefix(part),
+    "trimSuffix": lambda part, text: text.removesuffix(part),
+    "repeat": lambda count, text: text * count if count >= 0 else _negative(),
+    "substr": _substr,
+    "nospace": lambda text: re.sub(r"\s", "", text),
+    "trunc": _trunc,
+    "abbrev": _abbrev,
+    "initials": lambda text: "".join(word[0] for word in text.split()),
+    "wrap": _wrapped,
+    "wrapWith": lambda width, separator, text: _wrapped(width, text, separator, long_words=True),
+    "contains": lambda part, text: part in text,
+    "hasPrefix": lambda part, text: text.startswith(part),
+    "hasSuffix": lambda part, text: text.endswith(part),
+    "quote": lambda *values: " ".join(_quoted(strval(value)) for value in values if value is not None),
+    "squote": lambda *values: " ".join(f"'{shown(value)}'" for value in values if value is not None),
+    "cat": _cat,
+    "indent": _indent,
+    "nindent": lambda count, text: "\n" + _indent(count, text),
+    "replace": lambda old, new, text: text.replace(old, new),
+    "plural": lambda one, many, count: one if count == 1 else many,
+    "snakecase": lambda text: _snake(text, "_"),
+    "kebabcase": lambda text: _snake(text, "-"),
+    "camelcase": _camel,
+    "swapcase": lambda text: text.swapcase(),
+    "toString": strval,
+    "toStrings": _texts,
+    "join": lambda glue, items: glue.join(_texts(items)),
+    "split": lambda separator, text: _split_map(_split(separator, text)),
+    "splitn": lambda separator, count, text: _split_map(_split(separator, text, count)),
+    "splitList": _split,
+    "sortAlpha": lambda items: sorted(_texts(items), key=str.encode),
+    "atoi": _atoi,
+    "toDecimal": lambda value: _octal(strval(value)),
+    "b64enc": lambda text: base64.b64encode(text.encode()).decode(),
+    "b64dec": lambda text: _decoded(text, lambda each: base64.b64decode(each, validate=True)),
+    "b32enc": lambda text: base64.b32encode(text.encode()).decode(),
+    "b32dec": lambda text: _decoded(text, base64.b32decode),
+    "sha1sum": lambda text: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest(),
+    "sha256sum": lambda text: hashlib.sha256(text.encode()).hexdigest(),
+    "sha512sum": lambda text: hashlib.sha512(text.encode()).hexdigest(),
+    "adler32sum": lambda text: str(zlib.adler32(text.encode())),
+    "regexMatch": _matches,
+    "regexFind": lambda pattern, text: next((match[0] for match in _pattern(pattern).finditer(text)), ""),
+    "regexFindAll": _all,
+    "regexReplaceAll": _replaced,
+    "regexReplaceAllLiteral": lambda pattern, text, new: _pattern(pattern).sub(lambda _: new, text),
+    "regexSplit": _regex_split,
+    "regexQuoteMeta": lambda text: re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text),
+    "base": _base,
+    "dir": lambda path: _clean(posixpath.dirname(path)),
+    "clean": _clean,
+    "ext": lambda path: "." + path.rpartition(".")[2] if "." in posixpath.basename(path) else "",
+    "isAbs": lambda path: path.startswith("/"),
+    "semverCompare": _semver_compare,
+}
+for _name in ("Match", "Find", "FindAll", "ReplaceAll", "ReplaceAllLiteral", "Split"):
+    TEXTS[f"mustRegex{_name}"] = TEXTS[f"regex{_name}"]
+TEXTS["mustRegexMatch"] = lambda pattern, text: _pattern(pattern).search(text) is not None
+for _name in ("base", "dir", "clean", "ext", "isAbs"):
+    TEXTS[f"os{_name[0].upper()}{_name[1:]}"] = TEXTS[_name]

@@ -1,0 +1,283 @@
+"""Values as text, the way Go's packages write and read them.
+
+Values are None, bool, int of 64 bits, float, str, bytes, list, dict and datetime.
+"""
+
+# What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownLambdaType=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+Value = Any
+"""A value of an expression; which kinds there are is known when it runs only, as in Go."""
+
+
+class ExpressionError(Exception):
+    """An expression that Argo refuses to compile, or cannot evaluate; the message is nearly Go's."""
+
+
+class AnyMap(dict[Any, Any]):
+    """A mapping whose keys may be of any kind, which JSON does not have."""
+
+
+class NilList(list[Any]):
+    """An empty list that Go did not make: JSON has null for it."""
+
+
+_HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+_FLOAT = re.compile(
+    r"[+-]?(?:(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE | re.ASCII
+)
+_INT = re.compile(r"[+-]?[0-9]+")
+
+
+def is_number(value: Value) -> bool:
+    """Whether a value is an int or a float; a bool is neither."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def go_type(value: Value) -> str:
+    """The name of the type in Go's messages."""
+    names = {
+        type(None): "<nil>",
+        bool: "bool",
+        int: "int",
+        float: "float64",
+        str: "string",
+        list: "[]interface {}",
+        NilList: "[]interface {}",
+    }
+    names |= {dict: "map[string]interface {}", AnyMap: "map[interface {}]interface {}", bytes: "[]uint8"}
+    names |= {datetime: "time.Time", timedelta: "time.Duration"}
+    return names.get(type(value), type(value).__name__)
+
+
+def wrapped(number: int) -> int:
+    """A number as it is after an operation on 64 bits."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def atoi(text: str) -> int:
+    """strconv.Atoi. Raises ExpressionError."""
+    if not _INT.fullmatch(text) or wrapped(int(text)) != int(text):
+        raise ExpressionError(f"invalid operation: int({text})")
+    return int(text)
+
+
+def parse_float(text: str) -> float:
+    """strconv.ParseFloat of decimal numbers; one that is too large is an error. Raises ExpressionError."""
+    if (
+        not _FLOAT.fullmatch(text)
+        or "__" in text
+        or text.endswith("_")
+        or (math.isinf(float(text)) and text[-1].isdigit())
+    ):
+        raise ExpressionError(f"invalid operation: float({text})")
+    return float(text)
+
+
+def to_int(number: float) -> int:
+    """int(x) of a float: towards zero; what does not fit is the least number, as on amd64."""
+    return int(number) if -(2.0**63) <= number < 2.0**63 else -(2**63)
+
+
+def shown(value: Value) -> str:
+    """fmt.Sprintf("%v")."""
+    match value:
+        case None:
+            return "<nil>"
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return _general(value)
+        case list():
+            items: list[Any] = value
+            return f"[{' '.join(map(shown, items))}]"
+        case bytes():
+            return f"[{' '.join(map(str, value))}]"
+        case dict():
+            found: dict[Any, Any] = value
+            return f"map[{' '.join(f'{shown(key)}:{shown(found[key])}' for key in _sorted(found))}]"
+        case _:
+            return str(value)
+
+
+def _sorted(keys: dict[Any, Any]) -> list[Any]:
+    return sorted(keys, key=lambda key: (not is_number(key), key if is_number(key) else str(key)))
+
+
+def _digits(number: float) -> tuple[str, str, int]:
+    """The sign, the shortest digits, and the exponent of the first of them."""
+    mantissa, _, exponent = f"{number!r}".lower().partition("e")
+    sign = "-" if mantissa.startswith("-") else ""
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return sign, "0", 0
+    first = len(whole) - (len(whole + fraction) - len(digits)) - 1 + int(exponent or 0)
+    return sign, digits.rstrip("0"), first
+
+
+def _scientific(number: float) -> str:
+    sign, digits, exponent = _digits(number)
+    point = f".{digits[1:]}" if digits[1:] else ""
+    return f"{sign}{digits[0]}{point}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
+
+
+def fixed(number: float) -> str:
+    """strconv.FormatFloat(x, 'f', -1, 64) of a finite number."""
+    sign, digits, exponent = _digits(number)
+    if exponent < 0:
+        return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
+    whole, fraction = digits[: exponent + 1].ljust(exponent + 1, "0"), digits[exponent + 1 :]
+    return f"{sign}{whole}.{fraction}" if fraction else sign + whole
+
+
+def _general(number: float) -> str:
+    """strconv.FormatFloat(x, 'g', -1, 64) as fmt calls it for %v."""
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else "+Inf" if number > 0 else "-Inf"
+    exponent = _digits(number)[2]
+    return _scientific(number) if exponent < -4 or exponent >= 6 else fixed(number)
+
+
+def json_of(value: Value, *, indent: int = 0, level: int = 0, escape: bool = True) -> str:
+    """json.Marshal, or json.MarshalIndent: keys are sorted; `<`, `>`, `&` become escapes. Raises ExpressionError."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return _json_number(value)
+        case str():
+            text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\x7f")
+            return text.translate(_HTML if escape else {code: _HTML[code] for code in (0x2028, 0x2029)})
+        case bytes():
+            import base64
+
+            return f'"{base64.b64encode(value).decode()}"'
+        case NilList():
+            return "null"
+        case list():
+            items: list[Any] = value
+            texts = [json_of(one, indent=indent, level=level + 1, escape=escape) for one in items]
+            return _between("[", texts, "]", indent, level)
+        case AnyMap():
+            raise ExpressionError(f"json: unsupported type: {go_type(value)}")
+        case dict():
+            found: dict[str, Any] = value
+            colon = ": " if indent else ":"
+            parts = [
+                json_of(key, escape=escape)
+                + colon
+                + json_of(found[key], indent=indent, level=level + 1, escape=escape)
+                for key in sorted(found)
+            ]
+            return _between("{", parts, "}", indent, level)
+        case datetime():
+            return f'"{value.isoformat().replace("+00:00", "Z")}"'
+        case timedelta():
+            return str(int(value.total_seconds() * 10**9))
+        case int():
+            return str(value)
+        case _:
+            raise ExpressionError(f"json: unsupported type: {go_type(value)}")
+
+
+def _between(start: str, items: list[str], end: str, indent: int, level: int) -> str:
+    if not indent or not items:
+        return f"{start}{','.join(items)}{end}"
+    margin = " " * indent * level
+    lines = ",\n".join(f"{margin}{' ' * indent}{item}" for item in items)
+    return f"{start}\n{lines}\n{margin}{end}"
+
+
+def _json_number(number: float) -> str:
+    if not math.isfinite(number):
+        raise ExpressionError(f"json: unsupported value: {_general(number)}")
+    if number != 0 and not 1e-6 <= abs(number) < 1e21:
+        return re.sub(r"e-0(?=\d$)", "e-", _scientific(number))
+    return fixed(number)
+
+
+def from_json(text: str) -> Value:
+    """json.Unmarshal into any: every number is a float. Raises ExpressionError."""
+
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"invalid character in {constant}")
+
+    try:
+        return json.loads(text, parse_int=float, parse_constant=refuse)
+    except ValueError as error:
+        raise ExpressionError(f"invalid JSON {text!r:.200}: {error}") from None
+    except RecursionError:
+        raise ExpressionError("exceeded max depth") from None
+
+
+def equal(left: Value, right: Value) -> bool:
+    """`==` of expr-lang: numbers by value, everything else by kind and value."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if is_number(left) and is_number(right):
+        if isinstance(left, float) or isinstance(right, float):
+            return float(left) == float(right)
+        return bool(left == right)
+    if isinstance(left, list) and isinstance(right, list):
+        ones: list[Any] = left
+        twos: list[Any] = right
+        return len(ones) == len(twos) and all(map(equal, ones, twos))
+    if isinstance(left, dict) and isinstance(right, dict):
+        first: dict[Any, Any] = left
+        second: dict[Any, Any] = right
+        return (
+            type(left) is type(right)
+            and first.keys() == second.keys()
+            and all(type(first[key]) is type(second[key]) and equal(first[key], second[key]) for key in first)
+        )
+    return type(left) is type(right) and bool(left == right)
+
+
+def as_text(value: Value) -> str:
+    """A text. Raises ExpressionError."""
+    if not isinstance(value, str):
+        raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not string")
+    return value
+
+
+def as_list(value: Value, verb: str) -> list[Value]:
+    """A list; `verb` says what is done with it. Raises ExpressionError."""
+    if not isinstance(value, list):
+        raise ExpressionError(f"cannot {verb} {go_type(value)}")
+    found: list[Value] = value
+    return found
+
+
+def as_map(value: Value, verb: str) -> dict[Value, Value]:
+    """An object; `verb` says what is done with it. Raises ExpressionError."""
+    if not isinstance(value, dict):
+        raise ExpressionError(f"cannot {verb} {go_type(value)}")
+    found: dict[Value, Value] = value
+    return found
+
+
+def as_number(value: Value, function: str) -> int | float:
+    """A number, for a function. Raises ExpressionError."""
+    if not is_number(value):
+        raise ExpressionError(f"invalid argument for {function} (type {go_type(value)})")
+    number: int | float = value
+    return number
+
+
+def as_whole(value: Value) -> int:
+    """A number as an int. Raises ExpressionError."""
+    if not is_number(value):
+        raise ExpressionError(f"invalid operation: int({go_type(value)})")
+    return to_int(value) if isinstance(value, float) else int(value)

@@ -1,0 +1,139 @@
+"""The evaluator of expressions against what the Go libraries of Argo 4.1 answered, one line for each expression.
+
+`tests/expressions` has the answers as JSON, or `error`: of expr-lang 1.17.8 with sprig 3.3.0 and the functions that
+Argo adds, and of govaluate at 7625b7f8c03d with words as texts.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flowdsl.grammar.functions import builtins, sprig
+from flowdsl.runtime.expressions import conditions
+from flowdsl.runtime.expressions.evaluate import evaluate, text_of
+from flowdsl.runtime.expressions.functions import FUNCTIONS
+from flowdsl.runtime.expressions.values import ExpressionError, json_of, shown
+
+FOLDER = Path(__file__).with_name("expressions")
+ROWS = '[{"id":"0","loss":"NaN"},{"id":"1","loss":"0.5"},{"id":"2","loss":"0.25"},{"id":"3","loss":"0.25"}]'
+SCOPE: dict[str, Any] = {
+    "inputs": {
+        "parameters": {
+            "x": "21",
+            "f": "1.5",
+            "t": "true",
+            "l": "[1,2,3]",
+            "o": '{"b":[2],"a":"<&>"}',
+            "s": "Hello World",
+            "rows": ROWS,
+        }
+    },
+    "tasks": {
+        "a": {"status": "Skipped", "outputs": {"parameters": {"v": None}}},
+        "b": {"status": "Succeeded", "outputs": {"parameters": {"v": "vb"}}},
+    },
+    "item": "5",
+    "list": [1.0, 2.5, "z", None, True, [1.0], {"k": "v"}],
+}
+
+
+def lines(name: str) -> list[tuple[str, str]]:
+    """The expressions of a file, each with what is expected."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    return [(line.rpartition("  =>  ")[0], line.rpartition("  =>  ")[2]) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(("expression", "expected"), [*lines("expr.txt"), *lines("sprig.txt")])
+def test_expressions(expression: str, expected: str) -> None:
+    if expected == "error":
+        with pytest.raises(ExpressionError):
+            text_of(evaluate(expression, SCOPE))
+    else:
+        assert json_of(evaluate(expression, SCOPE)) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), lines("when.txt"))
+def test_conditions(text: str, expected: str) -> None:
+    if expected == "error":
+        with pytest.raises(ExpressionError):
+            conditions.evaluate(text)
+    else:
+        assert json_of(conditions.evaluate(text)) == expected
+
+
+def test_a_condition_is_true_or_false() -> None:
+    assert conditions.condition("")
+    assert conditions.condition("yes == 'yes'")
+    with pytest.raises(ExpressionError, match=r"Expected boolean evaluation for 'yes'\. Got yes"):
+        conditions.condition("yes")
+
+
+def test_text_goes_in_as_it_is() -> None:
+    assert text_of(evaluate("'<é>\\n'", {})) == "<é>\n"
+    assert text_of(evaluate("['<']", {})) == '["\\u003c"]'
+    with pytest.raises(ExpressionError, match="nil"):
+        text_of(None)
+
+
+def test_messages() -> None:
+    for expression, message in (
+        ("inputs.parameters.x * 2", "invalid operation: string * int"),
+        ("asInt('1e3')", "invalid operation: int(1e3)"),
+        ("1/0", "unsupported value: +Inf"),
+        ("fromJSON('[1]')[3]", "index out of range: 3 (array length is 1)"),
+        ("tasks.typo.outputs", "cannot fetch outputs from <nil>"),
+        ("false ? nosuch : 1", "unknown name nosuch"),
+    ):
+        with pytest.raises(ExpressionError) as error:
+            text_of(evaluate(expression, SCOPE))
+        assert message in str(error.value)
+
+
+def test_every_function_is_evaluated_or_says_so() -> None:
+    predicates = {
+        "all",
+        "any",
+        "one",
+        "none",
+        "filter",
+        "map",
+        "find",
+        "findIndex",
+        "findLast",
+        "findLastIndex",
+    }
+    predicates |= {"groupBy", "sortBy", "reduce"}
+    assert set(builtins()) == set(FUNCTIONS) | predicates
+    missing = 0
+    for name, signature in sprig().items():
+        values = {"text": "'a'", "whole": "1", "number": "1.5", "flag": "true", "list": "[]", "map": "{}"}
+        arguments = ", ".join(values.get(kind, "'a'") for kind in signature.arguments)
+        try:
+            evaluate(f"sprig.{name}({arguments})", {})
+        except ExpressionError as error:
+            missing += "is not evaluated here" in str(error)
+    assert missing <= 45
+
+
+@given(st.floats())
+def test_floats_are_read_back(number: float) -> None:
+    if math.isfinite(number):
+        assert float(json_of(number)) == float(shown(number)) == number
+        assert evaluate(f"asFloat('{number!r}')", {}) == number
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.floats(-1e9, 1e9) | st.text(max_size=5), st.lists, max_leaves=5
+    )
+)
+def test_values_survive_json(value: Any) -> None:
+    scope = {"x": json_of(value)}
+    assert json_of(evaluate("fromJSON(x)", scope)) == json_of(value)
+    assert json_of(evaluate("fromJSON(toJSON(fromJSON(x)))", scope)) == json_of(value)
