@@ -17,7 +17,7 @@ PIP := -m pip --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test corpus test-reader lint types wheel-test bench clean
+.PHONY: help demo test corpus test-reader test-peers lint types docs wheel-test bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -29,7 +29,7 @@ demo: $(RUN) ## compile an example: its YAML, then its graph
 	$(BIN)/flowdsl graph $(EXAMPLE)
 
 test: $(DEV) ## the tests that need nothing outside the checkout
-	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader -n $(JOBS)
+	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers -n $(JOBS)
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
 	@test -d "$${FLOWDSL_CORPUS:-../shared}" || { \
@@ -40,6 +40,9 @@ corpus: $(DEV) ## the tests against the reference material in ../shared, or in $
 test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the Kubernetes tools
 	$(PYTEST) tests/reader
 
+test-peers: $(DEV) $(PEERS) ## compile what docs/comparison.md shows with the tools it compares
+	$(PYTEST) tests/peers
+
 lint: $(DEV) ## style, import direction, links
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -49,6 +52,10 @@ lint: $(DEV) ## style, import direction, links
 types: $(DEV) ## mypy and pyright, both strict
 	$(BIN)/mypy
 	$(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python
+
+docs: $(VENV)/.group-docs ## build the site into build/docs; a warning is an error
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
+	@echo build/docs/index.html
 
 wheel-test: $(DEV) ## build the sdist and the wheel, and use the wheel away from the checkout
 	$(PYTEST) tests/wheel

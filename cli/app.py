@@ -11,7 +11,7 @@ from cyclopts import App, Parameter
 
 from flowdsl import __version__
 from flowdsl.cli.completion import Shell
-from flowdsl.cli.process import BUG, DONE, INTERRUPTED, WRONG, Refused, err, mute, out
+from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out
 from flowdsl.cli.report import Format
 
 if TYPE_CHECKING:
@@ -36,7 +36,13 @@ Exit codes: 0 done, 1 the answer is no (compile --check found a difference),
     suppress_keyboard_interrupt=False,  # `run` answers for it
 )
 
+Kind = Literal["workflow", "template", "cluster-template", "cron"]
 FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
+ClusterOption = Annotated[str | None, Parameter(help="A cluster of the project's settings.")]
+VersionOption = Annotated[
+    Literal["3.6", "3.7", "4.0", "4.1"] | None,
+    Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
+]
 _FLAG = Parameter(negative="", show_default=False)
 
 
@@ -47,6 +53,7 @@ Examples:
   flowdsl compile pipeline.py
   flowdsl compile pipeline.py:nightly -o nightly.yaml
   flowdsl compile pipeline.py --as template | kubectl apply -f -
+  flowdsl compile pipeline.py --cluster gke -o gke.yaml
   flowdsl compile pipeline.py --check""",
 )
 def compile_command(
@@ -55,7 +62,11 @@ def compile_command(
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     check: Annotated[bool, _FLAG] = False,
-    kind: Annotated[Literal["workflow", "template"], Parameter(name="--as")] = "workflow",
+    kind: Annotated[Kind | None, Parameter(name="--as")] = None,
+    with_rbac: Annotated[bool, _FLAG] = False,
+    cluster: ClusterOption = None,
+    argo_version: VersionOption = None,
+    explain_cache: Annotated[bool, _FLAG] = False,
     format: FormatOption = "text",
 ) -> int:
     """Write the Argo YAML of the pipelines in a file.
@@ -73,11 +84,26 @@ def compile_command(
         Write nothing, show what would change in the file of -o (else FILE with .yaml for .py).
         Exit 1 if anything would.
     kind
-        A Workflow to create, or a WorkflowTemplate to apply.
+        A Workflow to create, or a WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow to apply.
+        Without it: a CronWorkflow for a pipeline with a schedule, else a Workflow.
+    with_rbac
+        Write the accounts, roles and bindings that they need besides.
+    explain_cache
+        Show instead what the keys of cached steps are made of. With --format json as JSON.
     """
-    from flowdsl.cli.compiling import compile_file
+    from flowdsl.cli.compiling import Target, compile_file
 
-    return compile_file(file, output=output, check=check, kind=kind, format=format)
+    goal = Target(cluster, argo_version)
+    return compile_file(
+        file,
+        output=output,
+        check=check,
+        kind=kind,
+        with_rbac=with_rbac,
+        goal=goal,
+        format=format,
+        explain=explain_cache,
+    )
 
 
 @app.command(
@@ -85,24 +111,51 @@ def compile_command(
     help_epilogue="""\
 Examples:
   flowdsl check pipeline.py
-  flowdsl check pipelines/*.py --format concise
-  flowdsl check pipeline.py --format github""",
+  flowdsl check pipelines/ manifests/ --strict
+  kustomize build . | flowdsl check -
+  flowdsl check workflow.yaml --format sarif
+  flowdsl check pipeline.py --ignore FD217,FD5""",
 )
-def check_command(file: Path, /, *files: Path, format: FormatOption = "text") -> int:
-    """Find what is wrong with pipelines, without writing anything.
+def check_command(
+    file: str,
+    /,
+    *files: str,
+    cluster: ClusterOption = None,
+    argo_version: VersionOption = None,
+    format: FormatOption = "text",
+    select: Annotated[list[str], Parameter(negative="", show_default=False)] | None = None,
+    ignore: Annotated[list[str], Parameter(negative="", show_default=False)] | None = None,
+    strict: Annotated[bool, _FLAG] = False,
+) -> int:
+    """Find what is wrong with pipelines and workflows, without writing anything.
 
     Findings go to standard output. Exit 0 without errors, 2 with errors.
 
     Parameters
     ----------
     file
-        FILE, or FILE:NAME for one of its pipelines.
+        FILE, or FILE:NAME for one of its pipelines; YAML or JSON with workflows of Argo;
+        a folder of such files; or - for YAML on standard input.
     files
-        More of them.
+        More of them. Templates that they use of each other are followed.
+    select
+        Only findings with these codes, or codes that begin so.
+    ignore
+        No findings with these codes, or codes that begin so.
+    strict
+        Warnings count as errors do.
     """
-    from flowdsl.cli.compiling import check_files
+    from flowdsl.cli.checking import check_files
+    from flowdsl.cli.compiling import Target
 
-    return check_files((file, *files), format=format)
+    return check_files(
+        (file, *files),
+        goal=Target(cluster, argo_version),
+        format=format,
+        select=select or (),
+        ignore=ignore or (),
+        strict=strict,
+    )
 
 
 @app.command(
@@ -119,6 +172,7 @@ def graph_command(
     *,
     language: Annotated[Literal["mermaid", "dot"], Parameter(name="--as")] = "mermaid",
     svg: Path | None = None,
+    cluster: ClusterOption = None,
 ) -> int:
     """Draw the tasks of pipelines and what they wait for.
 
@@ -131,9 +185,10 @@ def graph_command(
     svg
         Write a picture to this file instead. Needs an extra: pip install 'flowdsl[svg]'
     """
+    from flowdsl.cli.compiling import Target
     from flowdsl.cli.drawing import draw
 
-    return draw(file, language=language, svg=svg)
+    return draw(file, language=language, svg=svg, goal=Target(cluster))
 
 
 @app.command(
@@ -167,7 +222,8 @@ def run(arguments: Sequence[str]) -> int:
 
     try:
         try:
-            answer: Any = app(list(arguments), exit_on_error=False, print_error=False)
+            given = [STDIN if argument == "-" else argument for argument in arguments]
+            answer: Any = app(given, exit_on_error=False, print_error=False)
             out("")  # what cyclopts printed
             return answer if isinstance(answer, int) else DONE
         except CycloptsError as error:

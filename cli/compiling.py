@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from flowdsl.cli.report import Format
 
 
+class Target(NamedTuple):
+    """What is compiled for: a cluster by name, and a version of Argo, if they are not those of the settings."""
+
+    cluster: str | None = None
+    argo: str | None = None
+
+
+USUAL = Target()
+"""The cluster and the version of the project's settings."""
+
+
 class Judged(NamedTuple):
     """A file on its way out: what it compiled to, or why not."""
 
@@ -36,19 +47,22 @@ class Judged(NamedTuple):
         return self.compiled is None or any(one.finding.severity == "error" for one in self.diagnostics)
 
 
-def judge(target: Path, kind: Kind = "workflow") -> Judged:
+def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal: Target = USUAL) -> Judged:
     """Load and compile FILE or FILE:NAME; raises `Refused` when the project's settings cannot be used."""
-    from flowdsl.cli.config import ignored
+    from flowdsl.cli.config import cluster, ignored
 
     path, name = parted(target)
     codes = ignored(path)
+    profile, wrong = cluster(path, goal.cluster, goal.argo)
+    if wrong:
+        return Judged(None, [Diagnostic(finding, None) for finding in wrong], Sources())
     with _quiet():
         try:
             loaded = load(path)
         except LoadError as error:
             return _failed(error)
         try:
-            compiled = compile_loaded(loaded, name, kind)
+            compiled = compile_loaded(loaded, name, kind, with_rbac, profile)
         except LoadError as error:
             return _failed(error)
     return Judged(compiled, suppressed(compiled.diagnostics, loaded.sources, codes), loaded.sources)
@@ -119,18 +133,30 @@ def compile_file(
     *,
     output: Path | None,
     check: bool,
-    kind: Kind,
+    kind: Kind | None,
+    with_rbac: bool,
+    goal: Target,
     format: Format,
+    explain: bool = False,
 ) -> int:
     """Compile a file to standard output or to `output`; the exit code."""
+    if explain and (output is not None or check):
+        raise Refused(
+            "--explain-cache shows what keys are made of, and writes no YAML: leave out -o and --check"
+        )
     if output is not None:
         refuse_source(output, target)
-    judged = judge(target, kind)
+    judged = judge(target, kind, with_rbac, goal)
     show([judged], format, err)
     if judged.failed:
         return WRONG
     assert judged.compiled is not None
     text = judged.compiled.text
+    if explain:
+        from flowdsl.compiler.explain import explained
+
+        out(explained(judged.compiled.programs, as_json=format == "json"))
+        return DONE
     if check:
         changes = difference(text, output or parted(target)[0].with_suffix(".yaml"))
         out(changes)
@@ -146,10 +172,3 @@ def refuse_source(output: Path, target: Path) -> None:
     """Never write over the pipeline itself; raises `Refused`."""
     if same(output, parted(target)[0]):
         raise Refused(f"{output} is the pipeline itself: name another file to write")
-
-
-def check_files(targets: Sequence[Path], *, format: Format) -> int:
-    """Report the findings of files on standard output; the exit code."""
-    found = [judge(target) for target in targets]
-    show(found, format, out)
-    return WRONG if any(one.failed for one in found) else DONE

@@ -11,7 +11,10 @@ from flowdsl.cli.process import Refused
 if TYPE_CHECKING:
     from pathlib import Path
 
-KEYS = ("ignore",)
+    from flowdsl.compiler.profile import Profile
+    from flowdsl.diagnostic import Finding
+
+KEYS = ("ignore", "default-cluster", "clusters")
 
 _CODE = re.compile(r"FD\d{3}")
 
@@ -38,6 +41,42 @@ def ignored(path: Path) -> frozenset[str]:
             raise Refused(f'{file}: `{code}` in `ignore` is no code of a warning: they look like "FD217"')
         known.add(code)
     return frozenset(known)
+
+
+def cluster(path: Path, name: str | None, version: str | None) -> tuple[Profile, list[Finding]]:
+    """The profile of the cluster that a file is compiled for, and what is wrong with it.
+
+    The one called `name`, else the `default-cluster` of the project's settings, else none; for `version` of Argo, if
+    that is given. Raises `Refused` when the settings cannot be read.
+    """
+    from flowdsl.compiler.profile import NOWHERE
+
+    file, settings = _settings(path)
+    wanted: object = settings.get("default-cluster") if name is None else name
+    found: list[Finding] = []
+    made = NOWHERE
+    if wanted is not None:
+        from flowdsl.compiler.profile_reading import profile
+
+        if not isinstance(wanted, str):
+            raise Refused(
+                f'{file}: `default-cluster` is the name of a cluster, as in default-cluster = "lab"'
+            )
+        clusters: object = settings.get("clusters", {})
+        if not isinstance(clusters, dict):
+            raise Refused(f"{file}: `clusters` has a table for each cluster, as in [clusters.{wanted}]")
+        tables = cast("dict[str, object]", clusters)
+        within = "clusters" if file is None or file.name == "flowdsl.toml" else "tool.flowdsl.clusters"
+        made, found = profile(tables, wanted, _shown(file), within)
+    return made if version is None else made._replace(argo=version), found
+
+
+def _shown(file: Path | None) -> str:
+    """A file of settings for a message: below the current folder without its beginning."""
+    if file is None:
+        return "flowdsl.toml"
+    near = os.path.relpath(file)
+    return str(file) if near.startswith("..") else near
 
 
 def _settings(path: Path) -> tuple[Path | None, dict[str, Any]]:

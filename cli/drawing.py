@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from flowdsl.cli.compiling import judge, refuse_source, show
+from flowdsl.cli.compiling import Target, judge, refuse_source, show
 from flowdsl.cli.files import save
 from flowdsl.cli.process import DONE, WRONG, Refused, err, out
 from flowdsl.compiler.graph import dot, mermaid, picture, together
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def draw(target: Path, *, language: Literal["mermaid", "dot"], svg: Path | None) -> int:
+def draw(target: Path, *, language: Literal["mermaid", "dot"], svg: Path | None, goal: Target) -> int:
     """Draw the pipelines of a file in one picture; the exit code."""
-    judged = judge(target)
+    judged = judge(target, goal=goal)
     show([judged], "text", err)
     if judged.failed:
         return WRONG

@@ -21,6 +21,10 @@ INTERRUPTED = 130
 """Ctrl-C. Source: what a shell reports for a process that SIGINT ended."""
 
 
+STDIN = "<stdin>"
+"""What `-` is called, and how standard input is shown."""
+
+
 class Refused(Exception):
     """A command that cannot be done as it was asked for; the text is one line that says why. Exit code 2."""
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from flowdsl.cli.located import Located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from flowdsl.diagnostic import Diagnostic, Finding
+    from flowdsl.diagnostic import Diagnostic
     from flowdsl.place import Span
     from flowdsl.source import Sources
 
-Format = Literal["text", "concise", "json", "github"]
+Format = Literal["text", "concise", "json", "github", "sarif"]
 
 # The page of a finding's code, below the root of the repository.
 DOCS = "docs/diagnostics/{code}.md"
@@ -32,16 +34,6 @@ _STYLES = {
 }
 
 
-class _Located(NamedTuple):
-    """A finding with its places looked up; files as they are shown."""
-
-    finding: Finding
-    span: Span | None
-    file: str
-    related: tuple[tuple[str, Span | None, str], ...]
-    sources: Sources
-
-
 def render(diagnostics: Sequence[Diagnostic], sources: Sources, format: Format, color: bool = False) -> str:
     """All findings about one file and what it imports: `render_all` of one."""
     return render_all([(diagnostics, sources)], format, color)
@@ -53,12 +45,17 @@ def render_all(
     """All findings, sorted by place, equal ones once; complete lines, or nothing.
 
     `text` ends with the summary; `json` is a list, `[]` without findings, with columns in code points
-    from 1, ends exclusive, null where there is no place; `github` is the workflow command `error` or
-    `warning` (docs.github.com, "Workflow commands for GitHub Actions"). `color` is for text.
+    from 1, ends exclusive, null where there is no place; `sarif` is a log of SARIF 2.1.0; `github` is the
+    workflow command `error` or `warning` (docs.github.com, "Workflow commands for GitHub Actions").
+    `color` is for text.
     """
     found = _located(reports)
     if format == "json":
         return json.dumps([_json(one) for one in found], indent=2) + "\n"
+    if format == "sarif":
+        from flowdsl.cli.sarif import log
+
+        return log(found)
     if format == "github":
         return "".join(_github(one) + "\n" for one in found)
 
@@ -143,13 +140,13 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def _located(reports: Sequence[tuple[Sequence[Diagnostic], Sources]]) -> list[_Located]:
-    found: dict[tuple[Span | None, str], _Located] = {}
+def _located(reports: Sequence[tuple[Sequence[Diagnostic], Sources]]) -> list[Located]:
+    found: dict[tuple[Span | None, str], Located] = {}
     for diagnostics, sources in reports:
         for finding, place, related in diagnostics:
             span = None if place is None else sources.resolve(place)
             others = ((sources.resolve(other.place), other.message) for other in related)
-            one = _Located(
+            one = Located(
                 finding,
                 span,
                 "" if span is None else sources.shown(span.file),
@@ -160,13 +157,13 @@ def _located(reports: Sequence[tuple[Sequence[Diagnostic], Sources]]) -> list[_L
     return sorted(found.values(), key=_order)
 
 
-def _order(one: _Located) -> tuple[bool, str, int, int]:
+def _order(one: Located) -> tuple[bool, str, int, int]:
     if one.span is None:
         return (True, "", 0, 0)
     return (False, one.file, one.span.line, one.span.column)
 
 
-def _count(found: Sequence[_Located]) -> str:
+def _count(found: Sequence[Located]) -> str:
     def words() -> Iterator[str]:
         for severity in ("error", "warning"):
             number = sum(one.finding.severity == severity for one in found)
@@ -176,7 +173,7 @@ def _count(found: Sequence[_Located]) -> str:
     return ", ".join(words())
 
 
-def _head(one: _Located, paint: Callable[[str, str], str]) -> str:
+def _head(one: Located, paint: Callable[[str, str], str]) -> str:
     finding, span = one.finding, one.span
     place = ""
     if span is not None:
@@ -186,7 +183,7 @@ def _head(one: _Located, paint: Callable[[str, str], str]) -> str:
     return f"{place}{kind}: {visible(finding.message)}"
 
 
-def _block(one: _Located, paint: Callable[[str, str], str]) -> Iterator[str]:
+def _block(one: Located, paint: Callable[[str, str], str]) -> Iterator[str]:
     finding, span = one.finding, one.span
     label = visible(finding.caption)
     advice = "" if finding.advice == finding.caption else visible(finding.advice)
@@ -223,7 +220,7 @@ def _cut(line: str, span: Span) -> tuple[str, str, str]:
     return visible(before, _TAB), visible(marked, _TAB), visible(after, _TAB)
 
 
-def _json(one: _Located) -> dict[str, object]:
+def _json(one: Located) -> dict[str, object]:
     finding, span = one.finding, one.span
     known = span is not None and span.column > 0
     return {
@@ -250,7 +247,7 @@ def _json(one: _Located) -> dict[str, object]:
     }
 
 
-def _github(one: _Located) -> str:
+def _github(one: Located) -> str:
     finding, span = one.finding, one.span
     properties: dict[str, object] = {}
     if span is not None:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.compiler.carry_module import ModuleSource, Piece, Trouble
 from flowdsl.compiler.carry_piece import finding, imported, inner_function, piece
 from flowdsl.compiler.carry_text import OLDEST
-from flowdsl.compiler.carry_tree import Function, Import, called, local_names
+from flowdsl.compiler.carry_tree import Function, Import, called, first_line, local_names
 from flowdsl.diagnostic import Related
 from flowdsl.place import Definition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import CodeType
 
     from flowdsl.diagnostic import Diagnostic
@@ -44,6 +44,7 @@ class Carried(NamedTuple):
     classes: tuple[tuple[type[Any], str], ...] = ()  # each class that was asked for, and its name in the text
     names: frozenset[str] = frozenset()  # what the text defines
     positional: tuple[str, ...] = ()  # parameters that the function takes by position only
+    lines: tuple[int, ...] = ()  # where in the file each statement of the text stands
 
 
 def carry(
@@ -51,12 +52,14 @@ def carry(
     module: ModuleSource,
     classes: Iterable[type[Any]] = (),
     made: Place | None = None,
+    allowed: Callable[[Diagnostic], Diagnostic | None] | None = None,
 ) -> tuple[Carried | None, list[Diagnostic]]:
     """The source of a step's function and of all that it uses of its module, or why there is none.
 
     `classes` (Enum, NamedTuple, dataclass) are those that the readers of the script rebuild inputs as; they
-    are carried too. `made` is where the function was made a step. The answer has no source if one of the
-    findings is an error.
+    are carried too. `made` is where the function was made a step. `allowed` says what becomes of a finding about
+    a module of the user's own: None where the step will have it. The answer has no source if one of the findings
+    is an error.
     """
     own = unwrapped(function)
     code = own.__code__ if isinstance(own, FunctionType) else None
@@ -68,7 +71,7 @@ def carry(
         found = list(_unfit(function, node, module))
     if node is None or found:
         return None, found
-    work = _Carrying(module, node, code)
+    work = _Carrying(module, node, code, allowed)
     work.follow(classes)
     if any(one.finding.severity == "error" for one in work.found):
         return None, work.found
@@ -170,10 +173,17 @@ def _has(outer: CodeType | None, code: CodeType) -> bool:
 class _Carrying:
     """The statements that one step needs, followed from name to name."""
 
-    def __init__(self, module: ModuleSource, node: Function, code: CodeType) -> None:
+    def __init__(
+        self,
+        module: ModuleSource,
+        node: Function,
+        code: CodeType,
+        allowed: Callable[[Diagnostic], Diagnostic | None] | None,
+    ) -> None:
         self.module = module
         self.node = node
         self.code = code
+        self.allowed = allowed
         self.index = module.index_of(code)
         self.found: list[Diagnostic] = []
         self.classes: list[tuple[type[Any], str]] = []
@@ -233,6 +243,8 @@ class _Carrying:
 
     def _report(self, found: Sequence[Diagnostic], user: ast.stmt) -> None:
         """Findings in a statement; outside the function they also say which step needs it."""
+        if found and self.allowed is not None:
+            found = [kept for one in found if (kept := self.allowed(one)) is not None]
         if not found:
             return
         related = (Related(Definition(self.code), f"needed by the step `{self.node.name}`"),)
@@ -264,7 +276,12 @@ class _Carrying:
             tuple(self.classes),
             frozenset(name for one in order for name in one.binds),
             given,
+            self._lines(),
         )
+
+    def _lines(self) -> tuple[int, ...]:
+        nodes = [self.module.body[index] for index in sorted({*self.whole, *self.imports})]
+        return tuple(first_line(node) for node in (nodes if self.index is not None else [*nodes, self.node]))
 
 
 def _join(pieces: list[Piece]) -> str:

@@ -111,7 +111,9 @@ class OwnModule(Finding):
     code = "FD310"
     title = "`{module}` is a module of this project: the image of the step does not have it"
     label = "found at {path}"
-    help = "put what the step needs of it into this file, or install it in the image as a package"
+    help = (
+        "say with `code=` or `packages=` where a run gets it from; or put what is needed of it into this file"
+    )
     module: str
     path: str
 

@@ -11,6 +11,7 @@ from importlib.util import resolve_name
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from flowdsl.artifact import Artifact
 from flowdsl.compiler.carry_scan import scan
 from flowdsl.compiler.carry_text import OLDEST
 from flowdsl.compiler.carry_tree import (
@@ -25,6 +26,7 @@ from flowdsl.compiler.carry_tree import (
     touched,
     walrus,
 )
+from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.pipeline import Pipeline
 from flowdsl.place import Span
 from flowdsl.source import Extent
@@ -291,9 +293,10 @@ def is_plain_step(value: object) -> bool:
 def _word(name: str, value: Any) -> tuple[str, str]:
     """What something of flowdsl is, and what to do instead of using it in a step."""
     kind = type(cast(object, value))
-    if kind is Volume or kind is VolumePath:
-        place = name if kind is VolumePath else f'{name} / "..."'
-        return "a place on a volume", f"give the step a parameter of type `Path`, and pass it `{place}`"
+    if issubclass(kind, (Volume, VolumePath, Artifact)):
+        place = f'{name} / "..."' if issubclass(kind, Volume) else name
+        what = "a file of the cluster" if kind is Artifact else "a place on a volume"
+        return what, f"give the step a parameter of type `Path`, and pass it `{place}`"
     if kind is Secret:
         return (
             "a secret",
@@ -304,8 +307,9 @@ def _word(name: str, value: Any) -> tuple[str, str]:
     if is_plain_step(value):
         return "a step with options", "call the function that was decorated"
     if kind is Step:
+        kind_of_step: str = value._definition.kind
         return (
-            "a container step",
+            "a container step" if kind_of_step == "container" else f"a step under `@{WORDS[kind_of_step]}`",
             "make two steps of it, and pass the result of one to the other in the pipeline",
         )
     return "a word of flowdsl", IN_THE_PIPELINE

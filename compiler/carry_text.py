@@ -107,6 +107,12 @@ def _shown(inside: str) -> str:
     return "{{" + line[:40] + (" ..." if more or len(line) > 40 else "}}")
 
 
+def loses_dollar(text: str) -> str | None:
+    """The first piece of a text that the kubelet replaces: `$$` or `$(NAME)`; None where there is none."""
+    found = re.search(rf"\$(?:\$|{_VARIABLE})", text, re.ASCII)
+    return found[0] if found else None
+
+
 def keep_dollars(text: str) -> tuple[str, int | None]:
     r"""A statement that means the same, in which the kubelet finds no `$$` and no `$(NAME)` to replace.
 
@@ -128,6 +134,14 @@ def keep_dollars(text: str) -> tuple[str, int | None]:
             if nested or not _same(text, text[:start] + parts[-1] + text[end:]):
                 return text, start + found.start()
     return "".join(parts) + text[done:], None
+
+
+def replaced_dollar(text: str) -> int | None:
+    """The offset of the first `$` of a text that the kubelet would replace, or that stands before one."""
+    found = _DOLLAR.search(text)
+    return (
+        None if found is None else max(0, found.start() - (1 if text[: found.start()].endswith("$") else 0))
+    )
 
 
 def _literals(text: str, starts: list[int]) -> Iterator[tuple[int, int, bool]]:

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.forms import PLAIN, File, Form
-from flowdsl.compiler.ports import IN, OUT
+from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.carry_text import argo_tags, control_characters, replaced_dollar
+from flowdsl.compiler.checks.kinds import one_result, serves
+from flowdsl.compiler.control_findings import NotYetKnown
+from flowdsl.compiler.described import described
+from flowdsl.compiler.forms import PLAIN, File, Form, Mounted, Parts, part_names, part_types
+from flowdsl.compiler.options.reading import is_mapping
+from flowdsl.compiler.ports import IN
 from flowdsl.diagnostic import Diagnostic, near
-from flowdsl.expr import Const, Expr, InPod, Join, Param, leaves
+from flowdsl.expr import Const, Expr, Get, InPod, Join, Many, Param, RunField, leaves
 from flowdsl.grammar.names import is_env_name
-from flowdsl.lift import text
-from flowdsl.place import Argument, Definition, Place, Site
-from flowdsl.step import Commanded, describe
-from flowdsl.trace import DAMAGED, Trace, start, stop
+from flowdsl.lift import spelled, text
+from flowdsl.place import Argument, Place
+from flowdsl.run import AT_THE_END
+from flowdsl.trace import DAMAGED
 from flowdsl.value import expr_of, is_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from flowdsl.step import StepDef
+    from flowdsl.step import Described, StepDef
 
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "busybox")
 
@@ -31,57 +36,23 @@ class CommandLine(NamedTuple):
 
     words: tuple[Expr, ...]
     env: tuple[tuple[str, Expr], ...]
+    source: Expr | None = None  # a script that the command is given as a file
+    stdout: bool = False  # whether what it prints is the result
 
-    def bound(self, forms: Mapping[str, Form]) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
-        """The same with each input as the parameter or path that its form makes of it."""
-        words = tuple(_bind(word, forms) for word in self.words)
-        return words, tuple((name, _bind(value, forms)) for name, value in self.env)
+    def bound(
+        self, forms: Mapping[str, Form], paths: Mapping[str, str]
+    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
+        """The same with each input as the parameter or path that its form makes of it, each output as its path."""
+        words = tuple(bind(word, forms, paths) for word in self.words)
+        return words, tuple((name, bind(value, forms, paths)) for name, value in self.env)
 
 
 def command_line(definition: StepDef) -> tuple[CommandLine | None, list[Diagnostic]]:
     """What a container step runs, and what is wrong with it."""
-    trace = Trace()
-    mark = start(trace)
-    try:
-        answer = describe(definition)
-        place = Definition(definition.code)
-        if answer is None:
-            silent = Diagnostic(mistakes.NoCommand(definition.name), place)
-            return None, [silent, *_computed(definition, trace)]
-        if not isinstance(answer, Commanded):
-            # What the trace found explains the exception better than the exception does.
-            error = f"{type(answer).__name__}: {answer}"
-            failed = mistakes.CommandFailed(definition.name, error)
-            raised = _innermost(answer, definition) or place
-            return None, _computed(definition, trace) or [Diagnostic(failed, raised)]
-        found: list[Diagnostic] = []
-        line = _read(definition, answer, found)
-        return line, [*_computed(definition, trace), *found]
-    finally:
-        stop(trace, mark)
+    return described(definition, _read)
 
 
-def _computed(definition: StepDef, trace: Trace) -> list[Diagnostic]:
-    """What the function did with its inputs, and cannot: they are values of the run, as in a pipeline."""
-    return [
-        one._replace(finding=mistakes.InputComputed(definition.name, one.finding.message))
-        for one in trace.problems
-    ]
-
-
-def _innermost(error: BaseException, definition: StepDef) -> Place | None:
-    """The last line of the step's file that an exception came through."""
-    found: Place | None = None
-    traceback = error.__traceback__
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        if code.co_filename == definition.code.co_filename:
-            found = Site(code, traceback.tb_lasti)
-        traceback = traceback.tb_next
-    return found
-
-
-def _read(definition: StepDef, said: Commanded, found: list[Diagnostic]) -> CommandLine:
+def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> CommandLine:
     words: list[Expr] = []
     shell = False
     for position, argument in enumerate(said.arguments):
@@ -99,7 +70,8 @@ def _read(definition: StepDef, said: Commanded, found: list[Diagnostic]) -> Comm
         )
         words.append(word)
     env: list[tuple[str, Expr]] = []
-    for name, value in cast("Mapping[Any, object]", said.env).items():
+    variables = _variables(definition, said, found)
+    for name, value in variables.items():
         place = Argument(said.site, "env", part=f"item:{name}")
         if not isinstance(name, str) or not is_env_name(name):
             wrong = Argument(said.site, "env", part=f"key:{name}")
@@ -107,15 +79,79 @@ def _read(definition: StepDef, said: Commanded, found: list[Diagnostic]) -> Comm
         env.append((name, _word(definition, value, f"the variable `{name}`", place, found)))
     if not words:
         found.append(Diagnostic(mistakes.NoCommand(definition.name), said.site))
+    stdout = said.options["stdout"]
+    if is_value(stdout) or not isinstance(stdout, bool):
+        flag = mistakes.OptionType("stdout", "True or False", spelled(stdout))
+        found.append(Diagnostic(flag, Argument(said.site, "stdout")))
+    elif stdout and (several := one_result(definition, "what a command prints")) is not None:
+        found.append(several)
     places: list[Place] = [Argument(said.site, position=position) for position in range(len(words))]
-    places += [Argument(said.site, "env", part=f"item:{name}") for name in said.env]
-    _outputs(definition, list(zip((*words, *(value for _, value in env)), places, strict=True)), said, found)
-    return CommandLine(tuple(words), tuple(env))
+    places += [Argument(said.site, "env", part=f"item:{name}") for name in variables]
+    parts = list(zip((*words, *(value for _, value in env)), places, strict=True))
+    source = _source(definition, said, found)
+    if source is not None:
+        parts.append((source, Argument(said.site, "source")))
+    _outputs(definition, parts, said, found)
+    return CommandLine(tuple(words), tuple(env), source, said.options["stdout"] is True)
+
+
+def _variables(definition: StepDef, said: Described, found: list[Diagnostic]) -> Mapping[Any, object]:
+    env = said.options["env"]
+    if not is_value(env) and is_mapping(env):
+        return env
+    finding = mistakes.OptionType("env", "a dict of texts", spelled(env))
+    found.append(Diagnostic(finding, Argument(said.site, "env")))
+    return {}
+
+
+def _source(definition: StepDef, said: Described, found: list[Diagnostic]) -> Expr | None:
+    """The script of a command: text of the user's own, in which nothing but the path of an output may stand."""
+    source = said.options["source"]
+    if source is None:
+        return None
+    place = Argument(said.site, "source")
+    if is_value(source):
+        found.append(Diagnostic(kind_findings.SourceInput(), place))
+        return None
+    if not isinstance(source, str):
+        found.append(Diagnostic(mistakes.OptionType("source", "a text", spelled(source)), place))
+        return None
+    made = text(source)
+    if any(
+        not (isinstance(leaf, (Const)) or (isinstance(leaf, InPod) and leaf.output)) for leaf in leaves(made)
+    ):
+        found.append(Diagnostic(kind_findings.SourceInput(), place))
+        return None
+    parts = made.parts if isinstance(made, Join) else (source,)
+    for part in parts:
+        if isinstance(part, str):
+            flaws = (kind_findings.SourceText(definition.name, *flaw) for flaw in _flaws(part))
+            found.extend(Diagnostic(flaw, place) for flaw in flaws)
+    return made
+
+
+def _flaws(source: str) -> Iterator[tuple[str, str, str]]:
+    """What would not arrive as it stands in a script: what, why, and what to do. See `carry_text`."""
+    for _, name in control_characters(source):
+        yield name, "Argo cannot hand on this character", "write it by its escape, or leave it out"
+    for tag in argo_tags(source):
+        yield (
+            f"`{tag.text}`",
+            "Argo would evaluate it",
+            "take it apart, or pass the text as a variable: `env={...}`",
+        )
+    if (dollar := replaced_dollar(source)) is not None:
+        shown = source[dollar:].partition(")")[0] + ")" if source[dollar + 1] == "(" else "$$"
+        yield (
+            f"`{shown}`",
+            "Kubernetes would replace it",
+            'write it in parts, such as `"$""$"`, or pass it by `env={...}`',
+        )
 
 
 def _word(definition: StepDef, argument: object, where: str, place: Place, found: list[Diagnostic]) -> Expr:
     if is_value(argument):
-        return expr_of(argument)
+        return _steady(expr_of(argument), place, found)
     if isinstance(argument, (int, float)) and not isinstance(argument, bool):
         return Const(str(argument), t.TEXT)
     if not isinstance(argument, (str, PurePath)):
@@ -132,14 +168,23 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
 
             kind = language.DamagedText if DAMAGED.search(literal) else language.LiteralBraces
             found.append(Diagnostic(kind(), place))
+    return _steady(word, place, found)
+
+
+def _steady(word: Expr, place: Place, found: list[Diagnostic]) -> Expr:
+    """The same, if it is known whenever a step may run; else it is recorded."""
+    early = [leaf for leaf in leaves(word) if isinstance(leaf, RunField) and leaf.name in AT_THE_END]
+    found.extend(Diagnostic(NotYetKnown(leaf.name), place) for leaf in early)
     return word
 
 
 def _outputs(
-    definition: StepDef, parts: list[tuple[Expr, Place]], said: Commanded, found: list[Diagnostic]
+    definition: StepDef, parts: list[tuple[Expr, Place]], said: Described, found: list[Diagnostic]
 ) -> None:
     """Every output has a path in the command line, and every path is that of an output."""
     known = tuple(out.name for out in t.outputs(definition.signature.returns))
+    if serves(definition) or said.options["stdout"] is True:
+        known = ()  # the result is no file
     named: set[str] = set()
     for word, place in parts:
         for leaf in leaves(word):
@@ -154,14 +199,48 @@ def _outputs(
     found.extend(Diagnostic(finding, said.site) for finding in missing)
 
 
-def _bind(expr: Expr, forms: Mapping[str, Form]) -> Expr:
+def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, str]) -> Expr:
+    """An expression over the inputs and outputs of a step as one over the parameters and paths of its template."""
     match expr:
         case InPod(name, _, True):
-            return Const(f"{OUT}/{name}", t.TEXT)
+            return Const(paths.get(name, ""), t.TEXT)  # one that is no output was reported
         case InPod(name, kind):
             form = forms.get(name, PLAIN)
             return Const(f"{IN}/{name}", t.TEXT) if isinstance(form, File) else Param(name, kind)
         case Join(parts):
-            return Join(tuple(part if isinstance(part, str) else _bind(part, forms) for part in parts))
+            return Join(tuple(part if isinstance(part, str) else bind(part, forms, paths) for part in parts))
+        case Many(items, names, kind):
+            return Many(tuple(bind(item, forms, paths) for item in items), names, kind)
+        case Get(of, key, kind):
+            inner = bind(of, forms, paths)
+            return _part(inner, of, str(key), forms) or Get(inner, key, kind)
         case _:
             return expr
+
+
+def _part(whole: Expr, of: Expr, key: str, forms: Mapping[str, Form]) -> Expr | None:
+    """A part of an input that came in parts, each of which is an input of its own; None for any other."""
+    name = of.name if isinstance(of, InPod) else whole.name if isinstance(whole, Param) else ""
+    form = _form(name, forms)
+    if not isinstance(form, Parts) or key not in part_names(form):
+        return None
+    inner = form.forms[part_names(form).index(key)]
+    port = f"{name}-{key}"
+    kind = t.TEXT if isinstance(inner, Mounted) else part_kind(of.type, form, key)
+    return Const(f"{IN}/{port}", t.TEXT) if isinstance(inner, File) else Param(port, kind)
+
+
+def _form(name: str, forms: Mapping[str, Form]) -> Form | None:
+    """The form of an input, or of the part of one that a port is named after."""
+    if name in forms:
+        return forms[name]
+    for whole, form in forms.items():
+        if isinstance(form, Parts) and name.startswith(f"{whole}-"):
+            inner = {f"{whole}-{part}": one for part, one in zip(part_names(form), form.forms, strict=True)}
+            return _form(name, inner)
+    return None
+
+
+def part_kind(kind: t.Type, form: Parts, key: str) -> t.Type:
+    """The type of a part."""
+    return part_types(kind, form)[part_names(form).index(key)]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import gc
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.load import LoadError, exits, importing, user_traceback
 from flowdsl.compiler.naming import task_names
-from flowdsl.compiler.options import declared
+from flowdsl.compiler.options import cached_calls, declared
+from flowdsl.compiler.profile import NOWHERE
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.signature import is_function
@@ -18,16 +19,23 @@ from flowdsl.step import Step, StepDef
 from flowdsl.tracing import BodyError, trace_pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
+    from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.carry import Carried, ModuleSource
     from flowdsl.compiler.ir import Program
+    from flowdsl.compiler.leaves import Descriptions
     from flowdsl.compiler.load import Loaded
+    from flowdsl.compiler.profile import Profile
     from flowdsl.trace import Graph, Trace
 
-Kind = Literal["workflow", "template"]
-KINDS: Mapping[Kind, str] = {"workflow": "Workflow", "template": "WorkflowTemplate"}
+Kind = Literal["workflow", "template", "cluster-template", "cron"]
+KINDS: Mapping[Kind, str] = {
+    "workflow": "Workflow",
+    "template": "WorkflowTemplate",
+    "cluster-template": "ClusterWorkflowTemplate",
+    "cron": "CronWorkflow",
+}
 
 
 class Compiled(NamedTuple):
@@ -37,6 +45,7 @@ class Compiled(NamedTuple):
     documents: list[dict[str, Any]]
     diagnostics: list[Diagnostic]
     programs: list[Program]
+    manifests: Sequence[Manifest] = ()
 
     @property
     def failed(self) -> bool:
@@ -67,43 +76,72 @@ class InternalError(Exception):
     """The compiler wrote something wrong by itself: a bug of flowdsl, not a mistake of the user."""
 
 
-def compile_loaded(loaded: Loaded, name: str | None = None, kind: Kind = "workflow") -> Compiled:
-    """Compile the root pipelines of a loaded file, or the one called `name`.
+def compile_loaded(
+    loaded: Loaded,
+    name: str | None = None,
+    kind: Kind | None = None,
+    with_rbac: bool = False,
+    profile: Profile | None = None,
+) -> Compiled:
+    """Compile the root pipelines of a loaded file, or the one called `name`, for the cluster of a profile.
 
+    Without a kind, a pipeline with a schedule is a CronWorkflow and every other one a Workflow. `with_rbac` adds
+    the accounts, roles and bindings that they need to the text.
     Raises `LoadError` when the body of a pipeline raises an exception of its own, and `InternalError`
     when the manifest is wrong at a place that no text of the user decides.
     """
     with resting_collector():
-        unit = _Unit(loaded)
+        unit = _Unit(loaded, profile or NOWHERE)
         try:
-            return _compile(unit, name, kind)
+            return _compile(unit, name, kind, with_rbac)
         finally:
             unit.clear()
 
 
-def _compile(unit: _Unit, name: str | None, kind: Kind) -> Compiled:
+def _compile(unit: _Unit, name: str | None, kind: Kind | None, with_rbac: bool) -> Compiled:
     from flowdsl.compiler.argo import to_argo
     from flowdsl.compiler.emit import emit
+    from flowdsl.compiler.objects import kind_of, misfits
 
     programs = unit.programs(name)
     if unit.failed:
         return Compiled("", [], unit.diagnostics, [])
-    manifests = [to_argo(program, KINDS[kind]) for program in programs]
+    objects = [(program, KINDS[kind or kind_of(program)]) for program in programs]
+    unit.diagnostics.extend(misfits(objects))
+    if unit.failed:
+        return Compiled("", [], unit.diagnostics, programs)
+    manifests = [to_argo(program, written) for program, written in objects]
     for manifest in manifests:
-        unit.diagnostics.extend(judge(manifest, unit.traces.values()))
+        unit.diagnostics.extend(manifest.refused)
+        unit.diagnostics.extend(judge(manifest, unit.traces.values(), unit.profile.argo))
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]
-    return Compiled(emit(documents), documents, unit.diagnostics, programs)
+    besides = _rbac(unit, manifests) if with_rbac else []
+    return Compiled(emit([*documents, *besides]), documents, unit.diagnostics, programs, manifests)
 
 
-def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:
-    """The findings of lint about a manifest, each at the place in the user's file that caused it."""
+def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
+    """The accounts, roles and bindings that manifests need."""
+    from flowdsl.compiler.origins import placed
+    from flowdsl.compiler.rbac import rbac
+
+    found = rbac([manifest.body for manifest in manifests])
+    for manifest, problems in zip(manifests, found.problems, strict=True):
+        for problem in problems:
+            diagnostic = placed(problem, manifest, unit.traces.values())
+            unit.diagnostics.append(diagnostic or Diagnostic(problem.finding, None))
+    return found.documents
+
+
+def judge(manifest: Manifest, traces: Iterable[Trace], version: str) -> list[Diagnostic]:
+    """The findings about a manifest for a version of Argo, each at the place in the user's file that caused it."""
     from flowdsl.compiler.lint import lint
     from flowdsl.compiler.origins import placed
+    from flowdsl.compiler.schema.versions import misfits
 
     found: list[Diagnostic] = []
-    for problem in lint(manifest.body):
+    for problem in (*lint(manifest.body), *misfits(manifest.body, version)):
         diagnostic = placed(problem, manifest, traces)
         if diagnostic is None:
             where = ".".join(map(str, problem.path))
@@ -115,14 +153,16 @@ def judge(manifest: Manifest, traces: Iterable[Trace]) -> list[Diagnostic]:
 class _Unit:
     """One file on its way through the compiler."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: Loaded, profile: Profile) -> None:
         self.loaded = loaded
+        self.profile = profile
         self.diagnostics: list[Diagnostic] = []
         self.traces: dict[int, Trace] = {}
         self._modules: dict[str, ModuleSource] = {}
         self._carried: dict[int, Carried | None] = {}
         self._tasks: dict[int, dict[int, str]] = {}
-        self._declared = cache(declared)
+        self._declared = cache(partial(declared, profile=profile))
+        self._descriptions: Descriptions | None = None
         namespace = vars(loaded.module)
         here = loaded.source.filename
         self.pipelines: dict[str, PipelineDef] = {}
@@ -157,7 +197,7 @@ class _Unit:
         definitions = self._definitions()
         self.diagnostics.extend(check_definitions(definitions, [id(root) for root in roots], self._declared))
         for trace in self.traces.values():
-            self.diagnostics.extend(check_trace(trace, self.loaded.sources))
+            self.diagnostics.extend(check_trace(trace, self.loaded.sources, self.profile))
             if not trace.failed:  # arguments that are wrong do not tell calls apart
                 for graph in trace.graphs.values():
                     self._names(graph)
@@ -235,6 +275,7 @@ class _Unit:
         if id(definition) not in self._carried:
             from flowdsl.compiler import mistakes
             from flowdsl.compiler.carry import ModuleSource, carry
+            from flowdsl.compiler.checks.code import provided
             from flowdsl.compiler.checks.definitions import classes
 
             filename = definition.code.co_filename
@@ -247,23 +288,48 @@ class _Unit:
                     self._carried[id(definition)] = None
                     return None
                 module = self._modules[filename] = ModuleSource(file, definition.plain.__globals__)
-            made, found = carry(definition.function, module, classes(definition.signature), definition.site)
+            made, found = carry(
+                definition.function,
+                module,
+                classes(definition.signature),
+                definition.site,
+                lambda one: provided(one, definition, self.traces.values()),
+            )
             self._carried[id(definition)] = made
             self.diagnostics.extend(found)
         return self._carried[id(definition)]
 
+    def _digest(self, trace: Trace) -> str:
+        """The digest of the files in which the pipelines and steps of a trace are defined."""
+        from flowdsl.compiler.argo.provenance import source_digest
+
+        graphs = trace.graphs.values()
+        owners = {graph.owner.code.co_filename for graph in graphs}
+        targets = {call.target.code.co_filename for graph in graphs for call in graph.calls}
+        files = (self.loaded.sources.file(filename) for filename in owners | targets)
+        return source_digest({file.text for file in files if file is not None})
+
     def _lower(self, definition: PipelineDef) -> Program:
         from flowdsl.compiler import mistakes
+        from flowdsl.compiler.ends import too_large
+        from flowdsl.compiler.leaves import Descriptions, handed_on_daemons
+        from flowdsl.compiler.locks import locks_inside
         from flowdsl.compiler.lower import Lowering
         from flowdsl.compiler.plan import Planner
         from flowdsl.compiler.split import split
 
-        planner = Planner(self.traces[id(definition)], self._names)
+        if self._descriptions is None:
+            self._descriptions = Descriptions(self._declared, self.diagnostics)
+        trace = self.traces[id(definition)]
+        planner = Planner(trace, self._names, self._descriptions, cached_calls(trace, definition))
         root = planner.root(definition)
-        lowering = Lowering(planner, self.carried, self._declared)
+        lowering = Lowering(planner, self.carried, self._declared, self.profile)
         program = lowering.program(root)
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)
-        parted, waiting = split(program)
+        self.diagnostics.extend(locks_inside(program))
+        self.diagnostics.extend(too_large(program))
+        parted, waiting = split(program._replace(source=self._digest(self.traces[id(definition)])))
+        self.diagnostics.extend(handed_on_daemons(program, parted))
         self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)
         return parted

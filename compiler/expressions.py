@@ -29,6 +29,7 @@ from flowdsl.expr import (
     Param,
     Ran,
     RunField,
+    Status,
 )
 
 VOLUMES = "/flowdsl/volumes"
@@ -77,14 +78,18 @@ def _brace_before_value(parts: tuple[str | Expr, ...]) -> bool:
 def simple(expr: Expr) -> str | None:
     """The plain tag of a reference, or None where it takes an expression."""
     match expr:
-        case Out(task, name):
-            return f"{{{{tasks.{task}.outputs.parameters.{name}}}}}"
+        case Out(task, name, _, variable):
+            return f"{{{{tasks.{task}.{variable or f'outputs.parameters.{name}'}}}}}"
         case Param(name):
             return f"{{{{inputs.parameters.{name}}}}}"
         case Item(name):
             return f"{{{{item.{name}}}}}" if name else "{{item}}"
+        case RunField("failures"):
+            return None
         case RunField(name):
             return f"{{{{workflow.{name}}}}}"
+        case Status(task):
+            return f"{{{{tasks.{task}.status}}}}"
         case _:
             return None
 
@@ -125,17 +130,33 @@ def _json(kind: t.Type) -> t.Type:
     return t.JSON if t.is_text(kind) or isinstance(kind, t.File) else kind
 
 
-def ref(expr: Out | Param | Item | RunField | Cell | Best) -> str:
+#: What failed, as a list. Argo gives JSON in the text of a JSON string, and null where nothing failed. A message
+#: may hold tags and `$`, which are escaped: two braces stand beside each other only inside the texts of JSON.
+_FAILURES = (
+    "replace(replace(toJSON(map(fromJSON(fromJSON(workflow.failures)) ?? [], "
+    "({'name': #.displayName, 'message': #.message, 'template': #.templateName, "
+    "'phase': #.phase, 'pod': #.podName, 'finished_at': string(#.finishedAt ?? '')}))), "
+    "'{' + '{', '\\\\u007b\\\\u007b'), '$', '\\\\u0024')"
+)
+
+
+def ref(expr: Out | Param | Item | RunField | Status | Cell | Best) -> str:
     """The formula for the text behind a reference."""
     match expr:
-        case Out(task, name):
-            return f"tasks['{task}'].outputs.parameters['{name}']"
+        case Out(task, name, _, variable):
+            return (
+                f"tasks['{task}'].{variable}" if variable else f"tasks['{task}'].outputs.parameters['{name}']"
+            )
         case Param(name):
             return f"inputs.parameters['{name}']"
         case Item(name):
             return f"item['{name}']" if name else "item"
+        case RunField("failures"):
+            return _FAILURES
         case RunField(name):
             return f"workflow.{name}"
+        case Status(task):
+            return f"tasks['{task}'].status"
         case Cell(rows, index, name):
             if rows == index:  # the item is one JSON text
                 return f"fromJSON({raw(rows)})['{name}']"
@@ -172,7 +193,7 @@ def raw(expr: Expr) -> str:
     match expr:
         case Const(value, kind):
             return literal(encode(value, kind))
-        case Out() | Param() | Item() | RunField() | Cell() | Best():
+        case Out() | Param() | Item() | RunField() | Status() | Cell() | Best():
             return ref(expr)
         case Either(choices, kind):
             return _either(choices, kind)
@@ -183,12 +204,26 @@ def raw(expr: Expr) -> str:
             return literal_with_tags(text_of(expr, expr.type))
         case Op("?:", (asked, one, two)):
             return f"({formula(asked)} ? {raw(one)} : {raw(two)})"
+        case Op("numbers" | "failed"):
+            return f"toJSON({formula(expr)})"
         case Get() if not t.is_text(expr.type):
             return f"toJSON({formula(expr)})"
         case Get():
             return formula(expr)
         case _:
             return f"string({formula(expr)})"
+
+
+def handed_on(expr: Expr) -> str:
+    """The formula of an output of a graph: it knows no `workflow`, but tags in its texts are replaced before."""
+    match expr:
+        case RunField():
+            return f"'{simple(expr)}'"
+        case Join(parts):
+            pieces = [literal(part) if isinstance(part, str) else handed_on(part) for part in parts]
+            return f"({' + '.join(pieces)})"
+        case _:
+            return raw(expr)
 
 
 def literal_with_tags(text: str) -> str:
@@ -214,7 +249,10 @@ def _path(tag: str) -> str:
         return tag
     if root == "inputs":
         return f"inputs.parameters['{rest.removeprefix('parameters.')}']"
-    task, _, name = rest.partition(".outputs.parameters.")
+    task, found, name = rest.partition(".outputs.parameters.")
+    if not found:
+        task, _, variable = rest.partition(".")
+        return f"tasks['{task}'].{variable}"
     return f"tasks['{task}'].outputs.parameters['{name}']"
 
 
@@ -235,7 +273,7 @@ def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
 def shown(expr: Expr) -> str:
     """The formula whose result, written into text by Argo, is the text of the value."""
     match expr:
-        case Op("?:"):
+        case Op("?:" | "numbers" | "failed"):
             return raw(expr)
         case Op() | Ran():
             return formula(expr)
@@ -260,6 +298,12 @@ def formula(expr: Expr) -> str:
             return f" {_OPERATORS[operator]} ".join(f"({formula(arg)})" for arg in args)
         case Op("?:", (asked, one, two)):
             return f"({formula(asked)} ? {formula(one)} : {formula(two)})"
+        case Op("numbers", (end,)):
+            return f"0..{_operand(end)}-1"
+        case Op("failed", (rows, items, *outer)):
+            last = f"{items.value - 1}" if isinstance(items, Const) else f"{_count(items)}-1"
+            place = " + ".join([*map(raw, outer), "'/'", "string(#)"])
+            return f"filter(0..{last}, not(({place}) in map(fromJSON({raw(rows)}), #['flowdsl-index'])))"
         case Op("/", (left, right)) if not (isinstance(right, Const) and right.value):
             # Argo would go on with an infinity.
             divisor = _operand(right)
@@ -280,6 +324,13 @@ def formula(expr: Expr) -> str:
             return f"int({found})" if kind == t.INT else found
         case _:
             return _converted(raw(expr), expr.type)
+
+
+def _count(items: Expr) -> str:
+    """The formula for the length of a list."""
+    if isinstance(items, Op) and items.op == "numbers":
+        return _operand(items.args[0])
+    return f"len(fromJSON({raw(items)}))"
 
 
 def _is_number(expr: Expr) -> bool:

@@ -16,7 +16,9 @@ from flowdsl.compiler.ports import (
     FromEnv,
     FromEnvPath,
     FromFile,
+    FromFirst,
     FromParts,
+    FromRow,
     FromRows,
     Reader,
     file_reader,
@@ -30,9 +32,13 @@ class Plain(Node):
 
 
 class File(Node):
-    """A file that Argo hands on (an artifact), or that lies under a key of the artifact repository."""
+    """A file that Argo hands on (an artifact), or that lies under a key of the artifact repository.
+
+    `digest`: the digest of its content goes along, as a parameter.
+    """
 
     keyed: bool
+    digest: bool = False
 
 
 class Mounted(Node):
@@ -44,13 +50,16 @@ class Mounted(Node):
 class Gathered(Node):
     """What a loop hands on: rows in one parameter, and for each file among the outputs the key of a folder.
 
-    `large`: too many rows for an environment variable, which holds 128 KiB.
+    `large`: too many rows for an environment variable, which holds 128 KiB. `others`: the forms of outputs that a
+    pipeline returns as the results of a loop, or in parts; the rows hold their ports.
     """
 
     item: t.Type
     folders: tuple[str, ...]
     volumes: tuple[str, ...]
     large: bool = False
+    others: tuple[tuple[str, Form], ...] = ()
+    digests: tuple[str, ...] = ()  # those outputs of which the rows have digests
 
 
 class Absent(Node):
@@ -58,22 +67,52 @@ class Absent(Node):
 
 
 class Parts(Node):
-    """A record (with names) or a list, each part with a form of its own."""
+    """A record (with names) or a list, each part with a form of its own.
+
+    `choice`: several files, of which the first that is there is the value.
+    """
 
     names: tuple[str, ...]
     forms: tuple[Form, ...]
+    choice: bool = False
 
 
 Form = Plain | File | Mounted | Gathered | Absent | Parts
 
 PLAIN = Plain()
 
+DIGEST = "flowdsl-digest-"
+"""How the port begins that holds the digest of a file, before the name of the file's port."""
+
+
+def spelled(form: Form) -> str:
+    """A form as text that names of templates are made of: it must say the same in every version."""
+    match form:
+        case Plain():
+            return "text"
+        case File(keyed, digest):
+            return ("key" if keyed else "file") + ("+digest" if digest else "")
+        case Mounted(volumes):
+            return f"path on {','.join(volumes)}"
+        case Absent():
+            return "none"
+        case Parts(names, forms, choice):
+            inner = zip(names or [""] * len(forms), forms, strict=True)
+            word = "first" if choice else "parts"
+            return f"{word}({' '.join(f'{name}:{spelled(one)}' for name, one in inner)})"
+        case Gathered(item, folders, volumes, large, others, digests):
+            more = [f"{name}:{spelled(one)}" for name, one in others]
+            marks = [*(f"{name}/" for name in folders), *(f"on {name}" for name in volumes), *more]
+            marks += [*(f"{name}+digest" for name in digests), *(["large"] if large else [])]
+            return f"rows({t.spell(item)} {' '.join(marks)})"
+
 
 def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
     """The ports of a parameter in a form: their names and kinds."""
     match form:
-        case File(keyed):
-            return [(name, "key" if keyed else "artifact")]
+        case File(keyed, digest):
+            found: list[tuple[str, Kind]] = [(name, "key" if keyed else "artifact")]
+            return [*found, (DIGEST + name, "parameter")] if digest else found
         case Gathered(_, folders, _, large):
             rows: Kind = "text" if large else "parameter"
             return [(name, rows), *((f"{name}-{folder}", "key") for folder in folders)]
@@ -116,7 +155,10 @@ def inputs(name: str, form: Form, kind: t.Type, *, in_pod: bool) -> list[Input]:
 def _optional(name: str, form: Form, kind: t.Type) -> frozenset[str]:
     """The ports that hold a file which may be None."""
     if isinstance(form, Parts):
-        parts = zip(part_names(form), form.forms, part_types(kind, form), strict=True)
+        kinds = part_types(kind, form)
+        if form.choice:  # any but the last may be missing
+            kinds = [t.Maybe(t.FILE)] * (len(kinds) - 1) + kinds[-1:]
+        parts = zip(part_names(form), form.forms, kinds, strict=True)
         return frozenset[str]().union(
             *(_optional(f"{name}-{part}", inner, one) for part, inner, one in parts)
         )
@@ -147,6 +189,8 @@ def port_types(form: Form, kind: t.Type) -> list[t.Type]:
     match form:
         case Plain():
             return [kind]
+        case File(_, True):
+            return [t.TEXT, t.TEXT]
         case Gathered(_, folders):
             return [t.JSON, *(t.TEXT for _ in folders)]
         case Absent():
@@ -175,12 +219,34 @@ def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
             return []
         case Plain():
             return [Param(name, kind)]
+        case File(_, True):
+            return [Param(name, t.TEXT), Param(DIGEST + name, t.TEXT)]
         case _:
             return [Param(name, t.TEXT)]
 
 
+def undigested(form: Form, values: list[Expr]) -> tuple[Form, list[Expr]]:
+    """A form and its values without the digests of files."""
+    match form:
+        case File(_, True):
+            return form.changed(digest=False), values[:1]
+        case Parts(_, forms):
+            found: list[tuple[Form, list[Expr]]] = []
+            for inner in forms:
+                count = len(ports("", inner))
+                found.append(undigested(inner, values[:count]))
+                values = values[count:]
+            return form.changed(forms=tuple(one for one, _ in found)), [v for _, some in found for v in some]
+        case Gathered():
+            return form.changed(digests=()), values
+        case _:
+            return form, values
+
+
 def part_types(kind: t.Type, form: Parts) -> list[t.Type]:
     """The types of the parts of a value."""
+    if form.choice:
+        return [kind] * len(form.forms)
     match kind:
         case t.Record(_, fields):
             return [field.type for field in fields]
@@ -208,17 +274,22 @@ def volumes(form: Form) -> tuple[str, ...]:
 def reader(name: str, form: Form, kind: t.Type) -> Reader:
     """How the script of a Python step rebuilds a parameter in a form."""
     plain = kind.item if isinstance(kind, t.Maybe) else kind
-    optional = isinstance(kind, t.Maybe)
     match form:
         case File():
             return file_reader(f"{IN}/{name}", kind)
         case Absent():
             return FromFile(f"{IN}/{name}", True)
         case Mounted():
-            return FromEnvPath(variable(name), optional)
+            return file_reader(FromEnvPath(variable(name)), kind)
         case Gathered(item, folders, _, large):
             found = tuple((folder, f"{IN}/{name}-{folder}") for folder in folders)
-            return FromRows(FromFile(f"{IN}/{name}") if large else variable(name), item, found)
+            source = FromFile(f"{IN}/{name}") if large else variable(name)
+            return FromRows(source, item, found, _others(form))
+        case Parts(_, forms, True):
+            *others, last = (reader(f"{name}-{at}", one, t.Maybe(t.FILE)) for at, one in enumerate(forms))
+            if not isinstance(kind, t.Maybe):
+                last = reader(f"{name}-{len(others)}", forms[-1], kind)
+            return FromFirst((*others, last))
         case Parts(names, forms):
             kinds = part_types(kind, form)
             parts = tuple(
@@ -228,6 +299,27 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
             return FromParts(parts, names, plain)
         case _:
             return FromEnv(variable(name), kind)
+
+
+def _others(rows: Gathered) -> tuple[tuple[str, Reader], ...]:
+    kinds = {out.name: out.type for out in t.outputs(rows.item)}
+    return tuple((name, _in_row(name, form, kinds[name])) for name, form in rows.others)
+
+
+def _in_row(name: str, form: Form, kind: t.Type) -> Reader:
+    """How an output of an item is rebuilt from its ports in the row."""
+    match form:
+        case Gathered(item):
+            return FromRows(FromRow(name, t.TEXT), item, (), _others(form))
+        case Parts(names, forms):
+            kinds = part_types(kind, form)
+            parts = tuple(
+                _in_row(f"{name}-{part}", inner, one)
+                for part, inner, one in zip(part_names(form), forms, kinds, strict=True)
+            )
+            return FromParts(parts, names, kind.item if isinstance(kind, t.Maybe) else kind)
+        case _:
+            return FromRow(name, kind)
 
 
 def variable(port: str) -> str:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler import ir
-from flowdsl.expr import Best, Const, Expr, Get, Item, Op, Out, Param, Ran, RunField
+from flowdsl.expr import Best, Const, Expr, Get, Item, Op, Out, Param, Ran, RunField, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 WIDEST = 60
 """The most characters of a condition that are shown."""
+
+
+AT_THE_END = "at the end"
+"""The node that holds what runs when the run has ended; no task is called so."""
 
 
 class Node(NamedTuple):
@@ -48,6 +52,9 @@ def picture(program: ir.Program) -> Picture:
     """The picture of a program; loops and sub-pipelines hold the tasks they run."""
     templates = {template.name: template for template in program.templates}
     nodes, edges = _graph(templates, _body(templates, program.entrypoint), "")
+    if program.exit is not None:
+        inside = _graph(templates, _body(templates, program.exit), f"{AT_THE_END}/")
+        nodes = (*nodes, Node(AT_THE_END, AT_THE_END, "", "", "", *inside))
     return Picture(program.name, nodes, edges)
 
 
@@ -82,8 +89,13 @@ def _body(templates: dict[str, ir.Template], name: str) -> ir.Graph:
 def _graph(
     templates: dict[str, ir.Template], graph: ir.Graph, head: str
 ) -> tuple[tuple[Node, ...], tuple[tuple[str, str], ...]]:
-    nodes = tuple(_node(templates, task, head) for task in graph.tasks)
-    edges = tuple((head + before, head + task.name) for task in graph.tasks for before in task.after)
+    tasks = [task for task in graph.tasks if task.template != ir.NOTHING]
+    nodes = tuple(_node(templates, task, head) for task in tasks)
+    edges = tuple(
+        (head + before, head + task.name)
+        for task in tasks
+        for before in (*task.after, *(name for name, _ in task.ended))
+    )
     return nodes, edges
 
 
@@ -94,13 +106,15 @@ def _node(templates: dict[str, ir.Template], task: ir.Task, head: str) -> Node:
     when = "" if task.when is None else _short(_spelled(task.when))
     times = "" if task.loop is None else _times(task.loop, None)
     body = templates[task.template].body
-    if isinstance(body, ir.Pod):
+    if isinstance(body, ir.Graph) and body.around:
+        return _node(templates, body.tasks[0]._replace(name=task.name, when=task.when), head)
+    if not isinstance(body, ir.Graph):
         return Node(identity, task.name, runs, times, when)
     if len(body.tasks) == 1 and (loop := body.tasks[0].loop) is not None:
         # A loop is a graph of one task: what that runs is drawn in the loop itself.
         times, runs = _times(loop, body.parallelism), ""
         inner = templates[body.tasks[0].template].body
-        if isinstance(inner, ir.Graph):
+        if isinstance(inner, ir.Graph) and not inner.around:
             body, runs = inner, body.tasks[0].template
         else:
             body = ir.Graph((body.tasks[0]._replace(loop=None),))
@@ -128,6 +142,8 @@ def _spelled(expr: Expr) -> str:
             return name or "item"
         case RunField(name):
             return f"run.{name}"
+        case Status(task):
+            return f"{task}.status"
         case Out(task, name):
             return f"{task}{_field(name)}"
         case Best(task, name):

@@ -6,36 +6,52 @@ with tasks by name. `compiler/argo/` is the only reader that knows Argo's field 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flowdsl.expr import Expr
+    from flowdsl.expr import Expr, Stored
     from flowdsl.place import Place
     from flowdsl.types import Type
-    from flowdsl.volume import Secret, Volume
+    from flowdsl.volume import Config, Mountable, Secret, Volume
 
 #: parameter: a text. artifact: a file that Argo hands on. key: a text that names an object of the
 #: artifact repository, and the file under that key. text: a text that is too long for a variable, as a file.
 Kind = Literal["parameter", "artifact", "key", "text"]
 
 
+#: Where an output of a leaf is read: a file of the pod, the object of a `resource` template by a JSONPath or
+#: a filter of jq, or a person.
+Origin = Literal["file", "json path", "jq", "person"]
+
+
+class Question(NamedTuple):
+    """What a person is asked: a text, and the answers to choose from."""
+
+    about: str = ""
+    choices: tuple[str, ...] = ()
+
+
 class Input(NamedTuple):
-    """One input of a template; `path` is where a file appears in the pod, `default` what a task need not say."""
+    """One input of a template; `path` is where a file appears in the pod, `default` what a task need not say.
+
+    `asked`: what a person sees who is to supply the output of that name.
+    """
 
     name: str
     kind: Kind
     path: str | None = None
     optional: bool = False
     default: str | None = None
+    asked: Question | None = None
 
 
 class Output(NamedTuple):
-    """One output of a template: read from `path` in a pod, or handed on from `value`.
+    """One output of a template: read at `path` of its `origin`, or handed on from `value`.
 
-    For a key, `value` is the key. `default` stands in where the task it comes from did not run. `optional`: a
-    file that may not be there.
+    For a key, `value` is the key. `default` stands in where the task it comes from did not run, or a person
+    says nothing. `optional`: a file that may not be there.
     """
 
     name: str
@@ -44,6 +60,16 @@ class Output(NamedTuple):
     value: Expr | None = None
     default: str | None = None
     optional: bool = False
+    origin: Origin = "file"
+    archive: str | int | None = None  # how a file is packed; a number is a level of compression
+    kept: bool = False  # not deleted with the run that made it
+
+
+class Store(NamedTuple):
+    """A folder of a volume where files of steps go, in a folder of their own for each run; empty: the volume."""
+
+    volume: str
+    folder: str
 
 
 class Mount(NamedTuple):
@@ -51,8 +77,32 @@ class Mount(NamedTuple):
 
     volume: str
     path: str
-    sub_path: str | None = None
+    sub_path: str | Expr | None = None
     read_only: bool = False
+
+
+class PodVolume(NamedTuple):
+    """A volume that pods mount, and where it comes from.
+
+    claim: the existing claim `source`. new: a claim made for the run. scratch: an empty folder of the pod.
+    config, secret: the ConfigMap or Secret `source`. host: the folder `source` of the node. The claims are
+    declared for all pods, the others where they are mounted.
+    """
+
+    name: str
+    kind: Literal["claim", "new", "scratch", "config", "secret", "host"]
+    source: str = ""
+    size: str | None = None
+    mode: str = ""
+    storage_class: str | None = None
+    memory: bool = False
+    place: Place | None = None
+
+
+class Files(NamedTuple):
+    """How the files of outputs are packed, by output; "" is every other one."""
+
+    archive: tuple[tuple[str, str | int], ...] = ()
 
 
 class Resources(NamedTuple):
@@ -63,28 +113,159 @@ class Resources(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Which nodes may run a pod, and how urgent it is; `affinity`: any of, all of (key, operator, values)."""
+    """Which nodes may run a pod, and how urgent it is; `affinity`: any of, all of (key, operator, values).
+
+    `near`: onto the same nodes as others, or onto other ones. `queue`: the queue of Kueue that lets it in.
+    """
 
     node: Mapping[str, str] = {}
     affinity: tuple[tuple[tuple[str, str, tuple[str, ...]], ...], ...] = ()
     tolerations: tuple[Mapping[str, str], ...] = ()
     priority: str | None = None
+    near: Literal["pack", "spread"] | None = None
+    queue: str | None = None
+    spot: bool = False  # may be taken away, so it is tried again
 
 
 class Environment(NamedTuple):
     """What a container finds: its image, variables and volumes."""
 
     image: str | None = None
-    env: tuple[tuple[str, str | Secret], ...] = ()
+    env: tuple[tuple[str, str | Config | Secret], ...] = ()
     mounts: tuple[Mount, ...] = ()
-    volumes: tuple[Volume, ...] = ()
+    volumes: tuple[Mountable, ...] = ()  # one for each mount
+    workdir: str | None = None
+    pull_policy: str | None = None
+    checkpoints: tuple[Volume, str] | None = None  # where `run.checkpoint_dir` lies: a folder of a volume
+
+
+class Retry(NamedTuple):
+    """How a template is tried again; times are Argo's durations, `expression` says whether to."""
+
+    limit: int
+    policy: str = "Always"
+    wait: str | None = None
+    factor: int | None = None
+    longest: str | None = None
+    within: str | None = None
+    expression: str | None = None
+    elsewhere: bool = False
+
+
+class Lock(NamedTuple):
+    """A mutex, or with a key the semaphore of that entry of a ConfigMap."""
+
+    name: Expr
+    key: str | None = None
+    namespace: str | None = None
 
 
 class Control(NamedTuple):
-    """How often and how long a template may run."""
+    """How often and how long a template may run, and what it waits for."""
 
-    retries: int | None = None
+    retries: Retry | None = None
     timeout: str | None = None
+    queue_timeout: str | None = None
+    locks: tuple[Lock, ...] = ()
+
+
+class Companion(NamedTuple):
+    """A container beside that of a step."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    environment: Environment = Environment()
+    resources: Resources = Resources()
+    mirror: bool = False
+    place: Place | None = None
+
+    def __repr__(self) -> str:
+        # Where it was written makes no difference.
+        return f"Companion{tuple(self)[:-1]!r}"
+
+
+class Companions(NamedTuple):
+    """The containers beside that of a step: before it, and at the same time."""
+
+    init: tuple[Companion, ...] = ()
+    sidecars: tuple[Companion, ...] = ()
+
+
+class Probe(NamedTuple):
+    """How a server is asked whether it serves; times in seconds."""
+
+    port: int | None = None
+    path: str | None = None
+    command: tuple[str, ...] = ()
+    delay: int | None = None
+    every: int | None = None
+
+
+class Daemon(NamedTuple):
+    """Whether a pod serves the tasks after it, and from when on."""
+
+    on: bool = False
+    ready: Probe | None = None
+
+
+class Managed(NamedTuple):
+    """What is done with an object of the cluster, and what is waited for."""
+
+    action: str = ""
+    success: str | None = None
+    failure: str | None = None
+    merge: str | None = None
+    flags: tuple[str, ...] = ()
+    owner: bool = False
+
+
+class Gate(NamedTuple):
+    """How long a gate waits for a person."""
+
+    duration: str | None = None
+
+
+class Library(NamedTuple):
+    """Where a template of the cluster is, and its names for what it takes and gives."""
+
+    library: str = ""
+    template: str = ""
+    cluster: bool = False
+    names: Mapping[str, str] = {}
+
+
+class Identity(NamedTuple):
+    """What a pod is to the cluster: its account and its marks."""
+
+    service_account: str | None = None
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+
+
+class Patch(NamedTuple):
+    """What a user puts on top of what is written, in Argo's fields, and where."""
+
+    fields: Mapping[str, object]
+    place: Place
+
+
+class Code(NamedTuple):
+    """What Python code a step finds besides its own: packages to install, and modules in a folder.
+
+    `folder` is where in the repository, or on the volume, the modules lie.
+    """
+
+    packages: tuple[str, ...] = ()
+    repository: Stored | None = None
+    volume: Volume | None = None
+    folder: str = ""
+
+
+class Caching(NamedTuple):
+    """Whether results may come from an earlier run: how old they may be (None: they may not), and a salt."""
+
+    max_age: str | None = None
+    salt: str = ""
 
 
 class Settings(NamedTuple):
@@ -94,16 +275,54 @@ class Settings(NamedTuple):
     placement: Placement = Placement()
     environment: Environment = Environment()
     control: Control = Control()
+    companions: Companions = Companions()
+    daemon: Daemon = Daemon()
+    managed: Managed = Managed()
+    gate: Gate = Gate()
+    library: Library = Library()
+    files: Files = Files()
+    identity: Identity = Identity()
+    code: Code = Code()
+    caching: Caching = Caching()
 
 
 class Pod(NamedTuple):
-    """A container: a script in Python, or a command line."""
+    """A container: a script, or a command line."""
 
     command: tuple[Expr, ...]
     source: str | None
-    env: tuple[tuple[str, Expr | Secret], ...]
+    env: tuple[tuple[str, Expr | Config | Secret], ...]
     mounts: tuple[Mount, ...]
     output_folder: bool = False  # whether the folder of the outputs has to be made for it
+    volumes: tuple[PodVolume, ...] = ()  # those of this pod alone
+
+
+class Resource(NamedTuple):
+    """An object of the cluster: as an expression or as text in YAML, or the name of the input that holds it."""
+
+    manifest: Expr | str | None
+    origin: str | None = None
+
+
+class Suspend(NamedTuple):
+    """A gate."""
+
+
+class Http(NamedTuple):
+    """A request; `json`: its body is sent as JSON."""
+
+    method: str
+    url: Expr
+    headers: tuple[tuple[str, Expr | Secret], ...] = ()
+    body: Expr | None = None
+    json: bool = False
+    success: str | None = None
+    timeout: int | None = None
+    insecure: bool = False
+
+
+class Reference(NamedTuple):
+    """A template of a WorkflowTemplate of the cluster: the task names it, and nothing of ours is written."""
 
 
 class Argument(NamedTuple):
@@ -128,7 +347,12 @@ class Loop(NamedTuple):
 
 
 class Task(NamedTuple):
-    """One node of a graph."""
+    """One node of a graph.
+
+    It waits until the tasks in `after` have ended well, and those in `ended` in one of the ways beside them.
+    One that `may_fail` does so without its graph; no task of that graph waits for another.
+    One that runs `NOTHING` is there for what it waits for: the graph has not ended well before that has.
+    """
 
     name: str
     template: str
@@ -137,25 +361,64 @@ class Task(NamedTuple):
     when: Expr | None
     loop: Loop | None
     place: Place
+    ended: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    may_fail: bool = False
+    patches: tuple[Patch, ...] = ()
+
+
+NOTHING = ""
+"""The template of a task that runs nothing."""
 
 
 class Graph(NamedTuple):
-    """Tasks, each of which runs when those it waits for have ended."""
+    """Tasks, each of which runs when those it waits for have ended.
+
+    `around`: it stands around one step, and only hands on what that has. `whole`: it fails only when all its
+    tasks have ended.
+    """
 
     tasks: tuple[Task, ...]
     parallelism: int | None = None
+    around: bool = False
+    whole: bool = False
+
+
+Leaf = Pod | Resource | Suspend | Http | Reference
+
+
+class Ingredient(NamedTuple):
+    """One part of the key of a result: what it is, its digest (None: known when it runs), where it comes from.
+
+    At run time it is the text of the input `port`; of rows of a loop, those `columns`.
+    """
+
+    name: str
+    digest: str | None
+    origin: str
+    port: str = ""
+    columns: tuple[str, ...] = ()
+
+
+class Memo(NamedTuple):
+    """Where results of a template are kept, how old they may be, and what makes up their key."""
+
+    cache: str
+    max_age: str
+    ingredients: tuple[Ingredient, ...]
 
 
 class Template(NamedTuple):
-    """What a task runs: a pod, or a graph; `places` says by option where it was written."""
+    """What a task runs: a leaf, or a graph; `places` says by option where it was written."""
 
     name: str
     inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
-    body: Pod | Graph
+    body: Leaf | Graph
     place: Place
     places: Mapping[str, Place] = {}
     settings: Settings = Settings()
+    patches: tuple[Patch, ...] = ()
+    memo: Memo | None = None
 
 
 class Program(NamedTuple):
@@ -165,7 +428,10 @@ class Program(NamedTuple):
     entrypoint: str
     parameters: tuple[tuple[str, str | None], ...]
     templates: tuple[Template, ...]
-    volumes: tuple[tuple[str, str], ...]  # name, claim
-    options: Mapping[str, object]
+    volumes: tuple[PodVolume, ...]
+    options: Mapping[str, Any]
     place: Place
     places: Mapping[str, Place]
+    artifacts: tuple[tuple[str, Expr], ...] = ()  # files that a run begins with
+    exit: str | None = None  # the template that runs when the entrypoint has ended
+    source: str = ""  # the digest of the files it is made of

@@ -1,4 +1,4 @@
-"""What can be wrong with a file before anything in it means something: FD101 to FD106."""
+"""What can be wrong with a file before anything in it means something: FD101 to FD111."""
 
 from __future__ import annotations
 

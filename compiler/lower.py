@@ -7,43 +7,75 @@ arguments, which files need a key); templates are written in the order in which 
 from __future__ import annotations
 
 import functools
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.compiler import ir, mistakes
-from flowdsl.compiler.command import command_line
+from flowdsl.compiler import ir, mistakes, placing
+from flowdsl.compiler.checks.checkpoints import kept
+from flowdsl.compiler.checks.kinds import serves
+from flowdsl.compiler.command import CommandLine, bind
+from flowdsl.compiler.data_findings import ArchiveKeyed
+from flowdsl.compiler.ends import musts, parameters_of
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
+    DIGEST,
     PLAIN,
     Carried,
     Form,
     handed,
     inputs,
+    inside,
     port_types,
     ports,
     reader,
+    spelled,
+    undigested,
     variable,
     volumes,
 )
+from flowdsl.compiler.leaves import BODIES, Asked, outputs, questions, refused
 from flowdsl.compiler.naming import Templates, slug, volume_name
-from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
+from flowdsl.compiler.options import KINDS as OPTIONS
+from flowdsl.compiler.options import applicable, inherited, patch, pipeline_options, settings
 from flowdsl.compiler.pick import PYTHON, pick
-from flowdsl.compiler.plan import AT, INDEX, CallPlan, GraphPlan, Planner
-from flowdsl.compiler.ports import IN, OUT, Writer, layout
+from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.plan import CHECKPOINT, STATUS, CallPlan, GraphPlan, Planner
+from flowdsl.compiler.ports import CHECKPOINTS, IN, OUT, STORE, Writer, layout
 from flowdsl.compiler.script import script
+from flowdsl.compiler.script_prepare import CODE, PACKAGES, prepared
+from flowdsl.compiler.volumes import claims, environments, local
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, RunField, children
+from flowdsl.expr import (
+    Best,
+    Cell,
+    Const,
+    Expr,
+    Get,
+    Join,
+    OnVolume,
+    Op,
+    Out,
+    Param,
+    Ran,
+    RunField,
+    Status,
+    children,
+)
 from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition, Place
+from flowdsl.run import OUTCOME
 from flowdsl.signature import MISSING, Parameter
 from flowdsl.step import StepDef
+from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from flowdsl.compiler.carry import Carried as Source
     from flowdsl.compiler.options import Declared
+    from flowdsl.compiler.profile import Profile
     from flowdsl.trace import Call
 
 
@@ -53,15 +85,31 @@ class _Leaf:
     One more call rarely needs another template.
     """
 
-    __slots__ = ("always", "counted", "forms", "keyed", "looped", "name", "options", "plans", "step")
+    __slots__ = (
+        "always",
+        "cached",
+        "counted",
+        "forms",
+        "looped",
+        "name",
+        "options",
+        "placed",
+        "plans",
+        "step",
+        "store",
+    )
 
-    def __init__(self, step: StepDef, options: str, forms: tuple[tuple[str, Form], ...]) -> None:
+    def __init__(
+        self, step: StepDef, options: str, forms: tuple[tuple[str, Form], ...], store: ir.Store | None
+    ) -> None:
         self.step = step
         self.options = options
         self.forms = forms
+        self.store = store
         self.name = ""
         self.plans: list[CallPlan] = []
-        self.keyed: set[str] = set()
+        self.placed: set[str] = set()
+        self.cached = False
         self.looped = False  # hands on the number of the item
         self.counted = False  # takes it
         self.always = True  # from every call
@@ -71,9 +119,14 @@ class Lowering:
     """Writes the templates of one program."""
 
     def __init__(
-        self, planner: Planner, carried: Callable[[StepDef], Source | None], declared: Declared
+        self,
+        planner: Planner,
+        carried: Callable[[StepDef], Source | None],
+        declared: Declared,
+        profile: Profile,
     ) -> None:
         self.planner = planner
+        self.profile = profile
         self.carried = carried
         self.declared = declared
         self.diagnostics: list[Diagnostic] = []
@@ -84,51 +137,102 @@ class Lowering:
         self._written: set[str] = set()
         self._defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
         self._graphs: dict[int, str] = {}
+        self._loops: set[str] = set()
         self._settings: dict[Any, ir.Settings] = {}
-        self._commands: dict[int, Any] = {}
+        self._defaults: dict[int, dict[str, Any]] = {}
+        self._pods: dict[str, _Leaf] = {}
 
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
-        owner = root.owner
+        self.owner = owner = root.owner
+        shared = inherited(owner, owner)
+        for graph in self.planner.trace.graphs.values():
+            found = inherited(graph.owner, owner)
+            self._defaults[id(graph.owner)] = shared if found == shared else found
         options, _ = pipeline_options(owner.options, functools.partial(_option, owner))
         name = slug(str(options.get("name", owner.name)))
         entry = self.names.name(owner.name, f"pipeline {owner.name}")
         self._graphs[id(root)] = entry
-        self._reserve(root)
+        ending = self.planner.ending(root)
+        leave = None
+        if ending is not None:
+            leave = self._graphs[id(ending)] = self.names.name(f"{owner.name}-exit", f"exit {owner.name}")
+        self._reserve([root] if ending is None else [root, ending])
         self._graph(root, entry)
-        parameters = tuple(
-            (port, _default(p))
-            for p in owner.signature.parameters
-            for port, _ in ports(p.name, root.forms.get(p.name, PLAIN))
-        )
+        if ending is not None and leave is not None:
+            self._graph(ending, leave)
+        parameters: list[tuple[str, str | None]] = []
+        artifacts: list[tuple[str, Expr]] = []
+        for p in owner.signature.parameters:
+            files = self.planner.defaults.get(p.name)
+            if files is None:
+                parameters.append((p.name, _default(p)))
+                continue
+            for one in handed(p.name, files):
+                if one.kind == "artifact":
+                    artifacts.append((one.name, one.value))
+                else:
+                    parameters.append((one.name, text_of(one.value, one.type)))
+        if self.planner.cached:
+            self._cache(name)
         # Graphs as they are met, then the steps as they are defined: a call more moves no template.
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
-        pods = [one for one in self.templates if isinstance(one.body, ir.Pod)]
+        pods = [one for one in self.templates if not isinstance(one.body, ir.Graph)]
         pods.sort(key=lambda one: (self._defined.get(one.name, ("~", 0)), one.name))
-        claims = tuple((volume_name(volume.name), volume.name) for volume in self.planner.volumes.values())
+        if self.profile.namespace is not None:
+            options["namespace"] = self.profile.namespace
         places = {option: _option(owner, option) for option in owner.options}
         return ir.Program(
-            name, entry, parameters, (*graphs, *pods), claims, options, _definition(owner), places
+            name,
+            entry,
+            tuple(parameters),
+            (*graphs, *pods),
+            claims(self.planner.volumes.values(), self.profile.claim),
+            options,
+            _definition(owner),
+            places,
+            tuple(artifacts),
+            leave,
         )
+
+    def _cache(self, pipeline: str) -> None:
+        """Say under which keys results are kept, and write the scripts, which hand on digests that a key needs."""
+        from flowdsl.compiler.memo import completed, memo, pruned
+
+        made: list[ir.Template] = []
+        for one in self.templates:
+            leaf = self._pods.get(one.name)
+            source = self.carried(leaf.step) if leaf is not None else None
+            found = memo(pipeline, one, leaf.step, leaf.forms, source) if leaf is not None else None
+            made.append(one._replace(memo=found))
+        self.templates = [completed(one) for one in pruned(made)]
+        for position, one in enumerate(self.templates):
+            leaf = self._pods.get(one.name)
+            if leaf is not None and leaf.step.kind == "python" and isinstance(one.body, ir.Pod):
+                script = self._source(leaf, one.settings, {out.name for out in one.outputs})
+                self.templates[position] = one._replace(body=one.body._replace(source=script))
 
     # --- names -------------------------------------------------------------------------------------
 
-    def _reserve(self, root: GraphPlan) -> None:
+    def _reserve(self, roots: list[GraphPlan]) -> None:
         """Names for the templates of steps: the declared options keep the plain name."""
-        graphs = self._met(root)
+        graphs = [one for root in roots for one in self._met(root)]
         for leaf in self._leaves.values():
             for call in leaf.plans:
-                call.keyed = leaf.keyed
+                call.placed = leaf.placed
         for plan in graphs:
             for call in plan.calls:
                 if call.sub is None:
                     leaf = self._leaf(call)
-                    counted = call.call.loop is not None or (plan.looped and bool(leaf.keyed))
-                    leaf.looped |= call.call.loop is not None
+                    looped = call.call.loop is not None and not call.around
+                    counted = looped or (plan.looped and bool(leaf.placed))
+                    leaf.looped |= looped
                     leaf.counted |= counted
                     leaf.always &= counted
         for leaf in sorted(self._leaves.values(), key=lambda leaf: leaf.options != ""):
-            difference = f"step {leaf.step.plain.__qualname__} {(leaf.options, leaf.forms)}"
+            forms = " ".join(f"{name}:{spelled(form)}" for name, form in leaf.forms)
+            store = leaf.store or ""
+            difference = f"step {leaf.step.plain.__qualname__} {leaf.options} {forms}{store}"
             leaf.name = self.names.name(leaf.step.name, difference)
 
     def _met(self, plan: GraphPlan) -> list[GraphPlan]:
@@ -139,9 +243,21 @@ class Lowering:
             if isinstance(target, StepDef):
                 leaf = self._leaf(call)
                 leaf.plans.append(call)
-                leaf.keyed |= call.keyed
+                leaf.placed |= call.placed
+                if id(call.call) in self.planner.cached:
+                    from flowdsl.compiler.memo import judged
+
+                    leaf.cached = True
+                    place = self._said(call.call, "cache")
+                    found = judged(call, self._setting(call.call), leaf.forms, self.planner.cached, place)
+                    self.diagnostics.extend(one for one in found if one not in self.diagnostics)
+                    leaf.placed |= {
+                        out.name for out in t.outputs(target.signature.returns) if t.holds_file(out.type)
+                    }
             elif sub is not None and id(sub) not in self._graphs:
-                difference = f"pipeline {target.name} {sub.forms} {sub.looped}"
+                own = f"{sub.own.spelled}{sub.store or ''}"
+                forms = " ".join(f"{name}:{spelled(form)}" for name, form in sub.forms.items())
+                difference = f"pipeline {target.name} {forms} {sub.looped}{own}"
                 self._graphs[id(sub)] = self.names.name(target.name, difference)
                 graphs += self._met(sub)
         return graphs
@@ -152,31 +268,56 @@ class Lowering:
             call = plan.call
             step = call.target
             assert isinstance(step, StepDef)
-            given = plan.arguments if call.loop is None else plan.inner
+            given = plan.inner if call.may_fail or call.loop is not None else plan.arguments
             forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
-            options = _spelled(self._setting(call)) if call.options else ""
-            key = id(step), options, forms
+            if self.planner.cached and id(call) not in self.planner.cached:
+                forms = tuple([(name, undigested(form, [])[0]) for name, form in forms])
+            options = patch.own(call)
+            changed = call.options or self._inherited(call) is not self._defaults[id(self.owner)]
+            if changed and (asked := self._setting(call)) != self.declared(step)[0]:
+                options += _spelled(asked)
+            key = id(step), options, forms, plan.store
             known = self._leaves.get(key)
             if known is None:
-                known = self._leaves[key] = _Leaf(step, options, forms)
+                known = self._leaves[key] = _Leaf(step, options, forms, plan.store)
             self._of_call[id(plan)] = known
         return known
 
     def _setting(self, call: Call) -> ir.Settings:
         definition = call.target
         assert isinstance(definition, StepDef)
-        key = (id(definition), id(call.options) if call.options else 0)
+        defaults = self._defaults[id(call.graph.owner)]
+        key = (id(definition), id(call.options) if call.options else 0, id(defaults))
         known = self._settings.get(key)
         if known is None:
             # What is wrong with them was said by the checks.
             known, _ = self.declared(definition)
-            if call.options:
-                merged = {**definition.options, **call.options}
-                known, _ = settings(merged, functools.partial(Argument, call.site), STEP_OPTIONS)
+            if call.options or defaults:
+                merged = {**applicable(defaults, definition), **definition.options, **call.options}
+                place = functools.partial(Argument, call.site)
+                kind = definition.kind
+                known, _ = settings(merged, place, tuple(OPTIONS[kind]), kind, self.profile)
             self._settings[key] = known
-            for volume in known.environment.volumes:
-                self.planner.volume(volume)
+            for environment in environments(known):
+                for volume in environment.volumes:
+                    if isinstance(volume, Volume):
+                        self.planner.volume(volume)
+            if known.code.volume is not None:
+                self.planner.volume(known.code.volume)
         return known
+
+    def _inherited(self, call: Call) -> dict[str, Any]:
+        """What the pipeline of a call says for its steps; where it adds nothing, what the run says."""
+        return self._defaults[id(call.graph.owner)]
+
+    def _said(self, call: Call, option: str) -> Place:
+        """Where an option of a call was written: at the call, at its step, or at a pipeline."""
+        if option in call.options and call.override is not None:
+            return Argument(call.override, option)
+        for definition in (call.target, call.graph.owner):
+            if option in definition.options:
+                return _option(definition, option)
+        return _option(self.owner, option)
 
     # --- graphs ------------------------------------------------------------------------------------
 
@@ -184,20 +325,29 @@ class Lowering:
         place = _definition(plan.owner)
         position = len(self.templates)
         tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
+        ended = any("Failed" in results for task in tasks for _, results in task.ended)
+        if ended:
+            tasks = (*tasks, *musts(tasks))
         signature = plan.owner.signature
         ins = [
             one
             for p in signature.parameters
             for one in inputs(p.name, plan.forms.get(p.name, PLAIN), p.type, in_pod=False)
         ]
+        if plan.prefix:  # Argo gives it the parameters of the run
+            used = parameters_of(tasks)
+            ins = [one for one in ins if one.name in used]
         ins.extend(_hidden(plan.needs_at and not plan.root, plan.needs_index))
         outs = [
             output for out, carried in plan.results.items() for output in self._handed_on(plan, out, carried)
         ]
         if plan.body:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
-        graph = ir.Graph(tasks)
-        self.templates.insert(position, ir.Template(name, tuple(ins), tuple(outs), graph, place, {}))
+        own = plan.own
+        graph = ir.Graph(tasks, own.parallelism, whole=ended)
+        asked = ir.Settings(control=own.control)
+        template = ir.Template(name, tuple(ins), tuple(outs), graph, place, own.places, asked)
+        self.templates.insert(position, template)
 
     def _handed_on(self, plan: GraphPlan, name: str, carried: Carried) -> list[ir.Output]:
         form, values, kind = carried
@@ -207,7 +357,7 @@ class Lowering:
                 optional = isinstance(value.type, t.Maybe)
                 found.append(ir.Output(port, "artifact", None, value, optional=optional))
             else:
-                if not plan.root and _may_fail(value):
+                if not plan.root and not port.startswith(DIGEST) and _may_fail(value):
                     finding = mistakes.ReturnsComputed(plan.owner.name)
                     place = Definition(plan.owner.code, "return")
                     self.diagnostics.append(Diagnostic(finding, place))
@@ -247,9 +397,12 @@ class Lowering:
 
     def _task(self, graph: GraphPlan, plan: CallPlan) -> ir.Task:
         call = plan.call
-        template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
+        if call.may_fail:
+            template = self._guarded(graph, plan)
+        else:
+            template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
         arguments = self._arguments(plan.arguments)
-        if call.loop is None:
+        if call.loop is None and not call.may_fail:
             arguments += self._places(graph, plan, None)
         else:
             at, index = self._wants(graph, plan)
@@ -257,15 +410,19 @@ class Lowering:
                 arguments += (ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT),)
             if index and graph.looped:
                 arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
-        return ir.Task(plan.name, template, arguments, tuple(plan.after), plan.condition, None, call.site)
+        ended = tuple(plan.ended.items())
+        after, patches = tuple(plan.after), patch.of_task(call)
+        return ir.Task(
+            plan.name, template, arguments, after, plan.condition, None, call.site, ended, patches=patches
+        )
 
     def _wants(self, graph: GraphPlan, plan: CallPlan) -> tuple[bool, bool]:
         """Whether the template of a call takes the place and the number of the item."""
         looped = plan.call.loop is not None
         if plan.sub is not None:
             return plan.sub.needs_at, looped or plan.sub.needs_index
-        keyed = bool(plan.keyed)
-        return keyed, looped or (graph.looped and keyed)
+        placed = bool(plan.placed)
+        return placed, looped or (graph.looped and placed)
 
     def _places(self, graph: GraphPlan, plan: CallPlan, index: Expr | None) -> tuple[ir.Argument, ...]:
         at, counted = self._wants(graph, plan)
@@ -285,7 +442,8 @@ class Lowering:
 
     def _body(self, graph: GraphPlan, plan: CallPlan) -> str:
         if plan.sub is None:
-            return self._pod(plan)
+            name = self._pod(plan)
+            return self._around(plan, name) if plan.around else name
         name = self._graphs[id(plan.sub)]
         if name not in self._written:
             self._written.add(name)
@@ -297,7 +455,7 @@ class Lowering:
         call = plan.call
         loop = call.loop
         assert loop is not None
-        name = self.names.name(plan.name, f"loop {graph.owner.name} {plan.name}")
+        name = self.names.name(plan.name, f"loop {self._within(graph)} {plan.name}")
         position = len(self.templates)
         body = self._body(graph, plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
@@ -306,17 +464,16 @@ class Lowering:
         arguments = self._arguments(given)
         at, _ = self._wants(graph, plan)
         if at:
-            here: Expr = Const(plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
             arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
         arguments += (ir.Argument(INDEX, "parameter", index, t.TEXT),)
-        keep_going = loop.kind == "sweep"
         task = ir.Task(
             slug(call.target.name),
             body,
             arguments,
             (),
             None,
-            ir.Loop(plan.items, plan.over, keep_going, tuple(plan.beside)),
+            ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside)),
             call.site,
         )
         ins = [
@@ -326,7 +483,7 @@ class Lowering:
         ]
         ins.extend(_hidden(at and not graph.root, graph.looped))
         outs: tuple[ir.Output, ...] = ()
-        if t.outputs(call.target.signature.returns):
+        if t.outputs(call.target.signature.returns) or loop.keep_going:
             rows = Out(task.name, "", t.JSON)
             outs = (ir.Output("results", "parameter", None, rows, "[]" if plan.items is None else None),)
         self.templates.insert(
@@ -335,7 +492,87 @@ class Lowering:
         )
         return name
 
-    # --- pods --------------------------------------------------------------------------------------
+    def _around(self, plan: CallPlan, leaf: str) -> str:
+        """The template of a graph around one step: what Argo has as a variable becomes a parameter there."""
+        call = plan.call
+        step = call.target
+        assert isinstance(step, StepDef)
+        looped = call.loop is not None
+        name = self.names.name(f"{step.name}-{'item' if looped else 'alone'}", f"around {leaf} {looped}")
+        if name in self._written:
+            return name
+        self._written.add(name)
+        given = plan.inner if looped else plan.arguments
+        ins: list[ir.Input] = []
+        arguments: tuple[ir.Argument, ...] = ()
+        for parameter in step.signature.parameters:
+            form = given[parameter.name].form
+            ins += inputs(parameter.name, form, parameter.type, in_pod=False)
+            values = inside(parameter.name, form, parameter.type)
+            arguments += tuple(handed(parameter.name, Carried(form, values, parameter.type)))
+        task = ir.Task(slug(step.name), leaf, arguments, (), None, None, call.site)
+        outs = [
+            ir.Output(
+                out.name,
+                "parameter",
+                None,
+                self.planner.descriptions.made(task.name, step, out.name, out.type),
+            )
+            for out in t.outputs(step.signature.returns)
+            if not t.holds_file(out.type)
+        ]
+        if looped:
+            ins.append(ir.Input(INDEX, "parameter"))
+            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+        place = Definition(step.code)
+        self.templates.append(
+            ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,), around=True), place, {})
+        )
+        return name
+
+    def _within(self, graph: GraphPlan) -> str:
+        """A graph, for the difference of what stands in it: a pipeline may come in several forms."""
+        name = self._graphs[id(graph)]
+        return graph.owner.name if name == slug(graph.owner.name) else f"{graph.owner.name} as {name}"
+
+    def _guarded(self, graph: GraphPlan, plan: CallPlan) -> str:
+        """The template of a call that may fail: a graph of its own, which then succeeds and says how it went."""
+        call = plan.call
+        name = self.names.name(f"try-{plan.name}", f"try {self._within(graph)} {plan.name}")
+        position = len(self.templates)
+        body = self._body(graph, plan)
+        at, index = self._wants(graph, plan)
+        arguments = self._arguments(plan.inner)
+        if at:
+            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+            arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
+        if index:
+            arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
+        task = ir.Task(slug(call.target.name), body, arguments, (), None, None, call.site, may_fail=True)
+        ins = [
+            one
+            for parameter, (form, _, kind) in plan.arguments.items()
+            for one in inputs(parameter, form, kind, in_pod=False)
+        ]
+        ins.extend(_hidden(at and not graph.root, index))
+        outs = [ir.Output(STATUS, "parameter", None, Status(task.name, OUTCOME))]
+        for port in self._handed(plan):
+            there = Out(task.name, port, t.TEXT)
+            value = Op("?:", (Ran(task.name), there, Const("", t.TEXT)), t.TEXT)
+            outs.append(ir.Output(port, "parameter", None, value))
+        alone = ir.Graph((task,))
+        self.templates.insert(position, ir.Template(name, tuple(ins), tuple(outs), alone, call.site, {}))
+        return name
+
+    @staticmethod
+    def _handed(plan: CallPlan) -> list[str]:
+        """The parameters that a call hands on: values, and where its files are."""
+        if plan.sub is not None:
+            return [port for name, one in plan.sub.results.items() for port, _ in ports(name, one.form)]
+        outs = t.outputs(plan.call.target.signature.returns)
+        return [out.name for out in outs if not t.holds_file(out.type) or out.name in plan.placed]
+
+    # --- leaves ------------------------------------------------------------------------------------
 
     def _pod(self, plan: CallPlan) -> str:
         leaf = self._leaf(plan)
@@ -350,78 +587,157 @@ class Lowering:
         signature = definition.signature
         kinds = {p.name: p.type for p in signature.parameters}
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
-        ins.extend(_hidden(bool(leaf.keyed), leaf.counted, None if leaf.always else ""))
-        outs = [self._output(out, leaf, definition.kind == "python") for out in t.outputs(signature.returns)]
+        ins.extend(_hidden(bool(leaf.placed), leaf.counted, None if leaf.always else ""))
+        variable = self.planner.descriptions.variable(definition)
+        archive = self._archive(plan, leaf, setting)
+        outs = [] if variable else [self._output(out, leaf, archive) for out in t.outputs(signature.returns)]
+        if self.planner.cached:
+            self._pods[name] = leaf
+            if definition.kind == "python" and leaf.store is None:
+                files = [DIGEST + out.name for out in t.outputs(signature.returns) if t.holds_file(out.type)]
+                outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in files)
         if leaf.looped:
             outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+        body: ir.Leaf
+        if definition.kind in BODIES:
+            forms = dict(leaf.forms)
+            asked = Asked(definition, setting, forms, self.planner.descriptions(definition))
+            self.diagnostics.extend(refused(plan.call, definition, forms))
+            body, outs = BODIES[definition.kind](asked), outputs(asked)
+            ins.extend(questions(definition))
+        else:
+            body = self._container(leaf, setting, kinds)
+        given = (*definition.options, *plan.call.options, *self._inherited(plan.call))
+        places = {option: self._said(plan.call, option) for option in given}
+        place = Definition(code)
+        patches = patch.of_template(plan.call)
+        self.templates.append(
+            ir.Template(name, tuple(ins), tuple(outs), body, place, places, setting, patches)
+        )
+        return name
+
+    def _container(self, leaf: _Leaf, setting: ir.Settings, kinds: dict[str, t.Type]) -> ir.Pod:
+        """The container of a step."""
+        definition = leaf.step
         mounts = list(setting.environment.mounts)
         for _, form in leaf.forms:
             for volume in volumes(form):
                 mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
                 if mount not in mounts:
                     mounts.append(mount)
+        if CHECKPOINT in leaf.placed:
+            mounts.append(self._checkpoint(leaf, leaf.plans[0].call))
+        if leaf.store is not None:
+            mounts.append(placing.mount(leaf.store, leaf.counted))
+        mounts.extend(_code_mounts(setting.code))
         if definition.kind == "container":
-            command, env = self._command(definition, dict(leaf.forms))
-            source = None
+            command, env, source = self._command(leaf)
         else:
             command = (Const("python3", t.TEXT),)
             env = _variables(leaf.forms, kinds)
-            source = self._source(definition, leaf.forms, kinds)
+            source = self._source(leaf, setting, ()) if not self.planner.cached else ""
         settled: tuple[tuple[str, Any], ...] = tuple(
             (key, Const(value, t.TEXT) if isinstance(value, str) else value)
             for key, value in setting.environment.env
         )
-        pod = ir.Pod(
+        return ir.Pod(
             command,
             source,
             (*env, *settled),
             tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
-            definition.kind == "container" and bool(t.outputs(signature.returns)),
+            definition.kind == "container" and self._writes(leaf),
+            (*local(setting), *([ir.PodVolume(INSTALLED, "scratch")] if setting.code.packages else [])),
         )
-        places = {
-            option: Argument(plan.call.override, option)
-            if option in plan.call.options and plan.call.override is not None
-            else _option(definition, option)
-            for option in (*definition.options, *plan.call.options)
-        }
-        place = Definition(code)
-        self.templates.append(ir.Template(name, tuple(ins), tuple(outs), pod, place, places, setting))
-        return name
 
-    @staticmethod
-    def _output(out: t.Output, leaf: _Leaf, python: bool) -> ir.Output:
+    def _checkpoint(self, leaf: _Leaf, call: Call) -> ir.Mount:
+        """The folder of a task's checkpoints: of the run and of its place there, so each attempt finds it."""
+        options = {**leaf.step.options, **call.options}
+        found = kept(options, self.owner, self.profile)
+        assert found is not None, "checked before"
+        volume, folder = found
+        self.planner.volume(volume)
+        tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
+        head = f"{folder}/" if folder else ""
+        path = Join((head, RunField("name"), "/", Param(AT, t.TEXT), *tail))
+        return ir.Mount(volume.name, CHECKPOINTS, path)
+
+    def _writes(self, leaf: _Leaf) -> bool:
+        """Whether a container step writes outputs to the folder of outputs."""
+        if self.planner.descriptions.variable(leaf.step):
+            return False
+        return any(path.startswith(OUT) for path in _paths(leaf).values())
+
+    def _archive(self, plan: CallPlan, leaf: _Leaf, setting: ir.Settings) -> dict[str, str | int]:
+        """How the files of a step are packed, by output; those that are read by their key are not."""
+        archive = dict(setting.files.archive)
+        for name in sorted(leaf.placed - {CHECKPOINT} if leaf.store is None else ()):
+            given = name if name in archive else ""
+            if archive.get(given, "none") != "none":
+                site = plan.call.override if "archive" in plan.call.options else leaf.step.site
+                place = Argument(
+                    site or leaf.step.site, "archive", part=f"item:{given}" if given else "value"
+                )
+                if all(one.place != place for one in self.diagnostics):  # another variant may have it too
+                    self.diagnostics.append(Diagnostic(ArchiveKeyed(leaf.step.name, name), place))
+        return archive
+
+    def _output(self, out: t.Output, leaf: _Leaf, archive: dict[str, str | int]) -> ir.Output:
         path = f"{OUT}/{out.name}"
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
         optional = isinstance(out.type, t.Maybe) and layout(out.type) == "file"
-        if out.name not in leaf.keyed:
-            return ir.Output(out.name, "artifact", path, optional=optional)
-        tail = (Param(INDEX, t.TEXT),) if leaf.counted else ()
-        key = Join((RunField("name"), "/", Param(AT, t.TEXT), f"/{out.name}", *tail))
-        return ir.Output(out.name, "key", path, key, optional=optional or python)
+        if leaf.store is not None:
+            volume = self.planner.volumes[leaf.store.volume]
+            place = OnVolume(volume, placing.path(leaf.store, out.name, leaf.counted))
+            return ir.Output(out.name, "parameter", None, place)
+        if out.name not in leaf.placed:
+            packed = archive.get(out.name, archive.get(""))
+            return ir.Output(out.name, "artifact", path, optional=optional, archive=packed)
+        optional |= leaf.step.kind == "python"
+        key = placing.key(out.name, leaf.counted, leaf.cached)
+        return ir.Output(out.name, "key", path, key, optional=optional, kept=leaf.cached)
 
-    def _source(
-        self, definition: StepDef, forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]
-    ) -> str:
+    def _source(self, leaf: _Leaf, setting: ir.Settings, outputs: Collection[str]) -> str:
+        """The script of a step; it writes those digests of files that are among the outputs."""
+        definition = leaf.step
         carried = self.carried(definition)
         if carried is None:
             return ""
-        readers = [(name, reader(name, form, kinds[name])) for name, form in forms]
+        kinds = {p.name: p.type for p in definition.signature.parameters}
+        readers = [(name, reader(name, form, kinds[name])) for name, form in leaf.forms]
         writers = [
-            Writer(out.name, out.attribute, out.type, f"{OUT}/{out.name}")
-            for out in t.outputs(definition.signature.returns)
+            Writer(
+                out.name,
+                out.attribute,
+                out.type,
+                path,
+                path.startswith(STORE),
+                f"{OUT}/{DIGEST}{out.name}" if DIGEST + out.name in outputs else "",
+            )
+            for out, path in _paths(leaf).items()
+            if not serves(definition)
         ]
-        return script(carried, readers, writers)
+        return prepared(script(carried, readers, writers), definition.name, setting.code)
 
-    def _command(
-        self, definition: StepDef, forms: dict[str, Form]
-    ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
-        known = self._commands.get(id(definition))
-        if known is None:
-            known, found = command_line(definition)
-            self._commands[id(definition)] = known
-            self.diagnostics.extend(found)
-        return known.bound(forms) if known is not None else ((), ())
+    def _command(self, leaf: _Leaf) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...], str | None]:
+        said = self.planner.descriptions(leaf.step)
+        if not isinstance(said, CommandLine):
+            return (), (), None
+        forms = dict(leaf.forms)
+        paths = {out.name: path for out, path in _paths(leaf).items()}
+        command, env = said.bound(forms, paths)
+        source = None
+        if said.source is not None:
+            source = dedent(text_of(bind(said.source, forms, paths), t.TEXT)).lstrip("\n")
+        return command, env, source
+
+
+def _paths(leaf: _Leaf) -> dict[t.Output, str]:
+    """Where in its pod a step writes its outputs."""
+    return {
+        out: f"{STORE if leaf.store is not None and t.holds_file(out.type) else OUT}/{out.name}"
+        for out in t.outputs(leaf.step.signature.returns)
+    }
 
 
 def _spelled(settings: ir.Settings) -> str:
@@ -445,9 +761,21 @@ def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) ->
             continue
         types = dict(zip((port for port, _ in ports(name, form)), port_types(form, kinds[name]), strict=True))
         for port, kind in ports(name, form):
-            if kind == "parameter":
+            if kind == "parameter" and not port.startswith(DIGEST):
                 found.append((variable(port), Param(port, types[port])))
     return tuple(found)
+
+
+INSTALLED = "flowdsl-packages"
+"""The volume that the packages of a step are installed into."""
+
+
+def _code_mounts(code: ir.Code) -> list[ir.Mount]:
+    """Where a step finds its own modules, and the folder that its packages are installed into."""
+    found = [ir.Mount(INSTALLED, PACKAGES)] if code.packages else []
+    if code.volume is not None:
+        found.append(ir.Mount(code.volume.name, CODE, code.folder or None, True))
+    return found
 
 
 def _hidden(at: bool, index: bool, default: str | None = None) -> list[ir.Input]:
@@ -475,4 +803,6 @@ def _definition(owner: PipelineDef) -> Place:
 
 
 def _option(definition: StepDef | PipelineDef, name: str) -> Place:
+    if isinstance(definition, StepDef):
+        return definition.option(name)
     return Argument(definition.site, name)

@@ -9,27 +9,64 @@ from flowdsl.diagnostic import Finding, Severity, suggest
 #: How each option is written.
 EXAMPLES = {
     "annotations": 'annotations={"docs": "https://example.com"}',
+    "archive_logs": "archive_logs=True",
+    "argo": 'argo={"hostNetwork": True}',
+    "concurrency": 'concurrency="Forbid"',
+    "checkpoints": 'checkpoints=Volume("datasets") / "checkpoints"',
+    "cache": 'cache=True, or cache=Cache(max_age="30d")',
+    "code": 'code=Git("https://example.com/team/models.git", revision="v1.4.0")',
     "cpu": "cpu=2, or half a core: cpu=0.5",
     "env": 'env={"LOG_LEVEL": "debug"}',
     "gpu": 'gpu=1, or gpu=GPU(2, memory="40Gi")',
     "image": 'image="python:3.12-slim"',
+    "image_pull_policy": 'image_pull_policy="Always"',
+    "image_pull_secrets": 'image_pull_secrets="registry", or several: image_pull_secrets=["registry", "mirror"]',
+    "keep_failed": "keep_failed=1",
+    "keep_succeeded": "keep_succeeded=3",
     "labels": 'labels={"team": "search"}',
+    "max_age": 'Cache(max_age="7d")',
+    "max_age of Cache": 'Cache(max_age="7d")',
     "memory": 'memory="512Mi" or memory="8Gi"',
     "memory of GPU": 'gpu=GPU(1, memory="40Gi")',
+    "limit of Retry": "retries=Retry(3)",
+    "locks": 'locks=[Mutex("gpu-host")]',
     "mig of GPU": 'gpu=GPU(1, mig="1g.5gb")',
     "mounts": 'mounts={"/data": Volume("claim")}',
     "name": 'name="nightly"',
+    "placement": 'placement="pack"',
+    "pool": 'pool="gpu-new"',
+    "queue": 'queue="team-a"',
+    "share": 'gpu=GPU(1, share="8Gi")',
+    "share of GPU": 'gpu=GPU(1, share="8Gi")',
+    "spot": "spot=True",
     "name of Volume": 'Volume("datasets")',
     "node": 'node={"disk": "ssd"}',
+    "packages": 'packages=["numpy==2.1", "pandas>=2.2,<3"]',
     "parallelism": "parallelism=10",
+    "pod_annotations": 'pod_annotations={"example.com/owner": "search"}',
+    "pod_gc": 'pod_gc="OnPodSuccess"',
+    "pod_labels": 'pod_labels={"team": "search"}',
     "priority": 'priority="high", the name of a PriorityClass',
     "product of GPU": """gpu=GPU(1, product="NVIDIA-A100-SXM4-40GB"), as `kubectl get nodes --show-labels` has it""",
-    "retries": "retries=3",
+    "queue_timeout": 'queue_timeout="2h"',
+    "retries": 'retries=3 or retries=Retry(3, wait="30s", factor=2)',
+    "schedule": 'schedule="0 3 * * *", or several: schedule=["0 3 * * *", "@hourly"]',
+    "salt of Cache": 'Cache(salt="2024-06")',
     "secrets": 'secrets={"TOKEN": Secret("hub", "token")}',
     "service_account": 'service_account="pipelines"',
+    "starting_deadline": 'starting_deadline="10m", or in seconds: starting_deadline=600',
+    "suspend": "suspend=True",
+    "timezone": 'timezone="Europe/Berlin"',
     "timeout": 'timeout="1h30m", or in seconds: timeout=5400',
     "tolerations": 'tolerations=["spot=true:NoSchedule"]',
-    "ttl": 'ttl="48h", or in seconds: ttl=172800',
+    "longest of Retry": 'retries=Retry(3, wait="30s", factor=2, longest="10m")',
+    "wait of Retry": 'retries=Retry(3, wait="30s")',
+    "within of Retry": 'retries=Retry(3, wait="30s", within="2h")',
+    "exit_codes of Retry": "retries=Retry(3, exit_codes=[137, 143])",
+    "messages of Retry": 'retries=Retry(3, messages=["node shutdown"])',
+    "ttl": 'ttl="48h", in seconds: ttl=172800, or by outcome: ttl={"success": "1h", "failure": "72h"}',
+    "user": "user=1000",
+    "workdir": 'workdir="/work"',
     "where": 'where="zone in (eu-1, eu-2) and not spot"',
 }
 
@@ -158,7 +195,7 @@ class ProductPattern(Finding):
     code = "FD279"
     title = "`{have}` is a pattern, and node labels can only be compared as a whole"
     label = "no node has this label"
-    help = 'list the products: product=["A100-SXM4-40GB", "A100-SXM4-80GB"]'
+    help = 'list the products: product=["A100-SXM4-40GB", "A100-SXM4-80GB"], or name them in the profile of a cluster'
     have: str
 
 
@@ -349,16 +386,16 @@ class FileDefault(Finding):
     code = "FD296"
     title = "the parameter `{name}: {type}` of `{pipeline}` has no file to begin with"
     label = "a run could not be given one"
-    help = '{way}: `{name}: Path = Volume("claim") / "folder"`'
+    help = "give it a default on a volume or from elsewhere: {way}"
     name: str
     type: str
     pipeline: str
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the type."""
-        way = "give it a default on a volume"
+        way = f'`{self.name}: Path = Volume("claim") / "folder"`, or `= S3("key")`'
         if self.type not in ("Path", "Path | None"):
-            way = "take one file or folder, with a default on a volume"
+            way = 'one with `Volume("claim") / "folder"` or `S3("key")` for each file'
         return {**super().words(), "way": way}
 
 
@@ -368,7 +405,7 @@ class MixedFiles(Finding):
     code = "FD297"
     title = "the files to choose from are kept in different places"
     label = "one is on a volume, the other in the artifact repository"
-    help = "copy the one on the volume in a step that returns it, and choose between two results of steps"
+    help = "keep both in one place: `store` puts the files of a step on a volume, and a step can return a copy of one"
 
 
 class IsNone(Finding):
@@ -395,11 +432,16 @@ class CommandFailed(Finding):
     """A container step whose function raised."""
 
     code = "FD331"
-    title = "`{step}` raised {error} while its command was made"
+    title = "`{step}` raised {error} while its {word} was made"
     label = "{error}"
-    help = "build the command from its inputs and `output(...)` alone"
+    help = "build the {word} from its inputs{outputs} alone"
     step: str
     error: str
+    word: str = "command"
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what a description may be made from."""
+        return {**super().words(), "outputs": " and `output(...)`" if self.word == "command" else ""}
 
 
 class CommandPart(Finding):
@@ -480,7 +522,7 @@ class ScatteredFiles(Finding):
     code = "FD336"
     title = "the files {shown}that `{pipeline}` returns are not made by one step"
     label = "a list of them cannot be read as one folder"
-    help = "let one step at the end of `{pipeline}` return the file"
+    help = "let one step at the end of `{pipeline}` return the file, or keep the files on a volume: `store`"
     pipeline: str
     name: str
 
@@ -510,7 +552,7 @@ class Waiting(Finding):
 
 
 class InputComputed(Finding):
-    """A container step that computes with its inputs."""
+    """A step that computes with its inputs while it says what it does."""
 
     code = "FD339"
     title = "`{step}` computes with an input, which has no value yet"

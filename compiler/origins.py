@@ -23,6 +23,8 @@ def placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Dia
     place = origin(manifest, problem.path)
     if place is None:
         return None
+    if problem.on_key and isinstance(place, Argument) and place.path[-1:] == problem.path[-1:]:
+        place = place._replace(part="key")
     return Diagnostic(problem.finding, _exact(place, manifest, problem.path, traces))
 
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.compiler import mistakes
+from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.choices import apart, branched, flat, mixed
+from flowdsl.compiler.data_findings import SameVolume, SourceChoice, SourceHanded, UnlikeSources
 from flowdsl.compiler.encode import encode, field, placeholder
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import (
+    DIGEST,
     PLAIN,
     Absent,
     Carried,
@@ -26,11 +29,20 @@ from flowdsl.compiler.forms import (
     inside,
     part_types,
     ports,
+    undigested,
+    volumes,
 )
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.compiler.options.store import nearest
+from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.ports import CHECKPOINTS
+from flowdsl.compiler.subgraph import SILENT, Own, own
+from flowdsl.compiler.unfold import common, parted, said, together, unfolded
+from flowdsl.compiler.volumes import alike
+from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import (
     Best,
     Cell,
+    Checkpoint,
     Const,
     Either,
     Expr,
@@ -45,22 +57,30 @@ from flowdsl.expr import (
     Ran,
     Rows,
     RunField,
+    Status,
+    Stored,
     children,
     leaves,
 )
+from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
-from flowdsl.trace import Call
-from flowdsl.volume import VolumePath
+from flowdsl.step import StepDef
+from flowdsl.trace import FAILED, Call, regions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from flowdsl.compiler.ir import Store
+    from flowdsl.compiler.leaves import Descriptions
     from flowdsl.place import Place
     from flowdsl.trace import Graph, Region, Trace
     from flowdsl.volume import Volume
 
-AT, INDEX = "flowdsl-at", "flowdsl-index"
+STATUS = "flowdsl-status"
+"""What a task that may fail hands on besides: how it ended."""
+CHECKPOINT = "flowdsl-checkpoint"
+"""Stands among the outputs that have a place of their own: so has a folder of checkpoints."""
 
 LARGE = 500
 """Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
@@ -75,15 +95,18 @@ class CallPlan:
     __slots__ = (
         "after",
         "arguments",
+        "around",
         "beside",
         "call",
         "condition",
+        "ended",
         "inner",
         "items",
-        "keyed",
         "name",
         "over",
         "picked",
+        "placed",
+        "store",
         "sub",
     )
 
@@ -95,11 +118,14 @@ class CallPlan:
         self.items: tuple[object, ...] | None = None
         self.over: Expr | None = None
         self.beside: list[Expr] = []  # lists that are walked together with it
-        self.keyed: set[str] = set()  # outputs whose files are stored under a key
+        self.around = False  # whether a graph stands around its step
+        self.store: Store | None = None  # where the files of a step go, if not to the repository
+        self.placed: set[str] = set()  # outputs whose files have a place of their own: a key or a path
         self.picked = False  # a task of its own finds the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
         self.after: dict[str, None] = {}
+        self.ended: dict[str, tuple[str, ...]] = {}  # tasks it waits for, by how they may have ended
 
     @property
     def large(self) -> bool:
@@ -115,12 +141,23 @@ class CallPlan:
 class GraphPlan:
     """One graph with its parameters in certain forms."""
 
-    def __init__(self, owner: PipelineDef, forms: dict[str, Form], looped: bool, body: bool) -> None:
+    def __init__(
+        self,
+        owner: PipelineDef,
+        forms: dict[str, Form],
+        looped: bool,
+        body: bool,
+        store: Store | None,
+        own: Own = SILENT,
+    ) -> None:
         self.owner = owner
+        self.store = store  # where the files of its steps go that say nothing else
         self.forms = forms
+        self.own = own
         self.looped = looped  # runs inside a loop, so its files need the number of the item
         self.body = body  # is what the loop runs, so it hands on the number
         self.root = False
+        self.prefix = ""  # of the places of its tasks in the run
         self.calls: list[CallPlan] = []
         self.by_call: dict[int, CallPlan] = {}
         self.results: dict[str, Carried] = {}
@@ -128,38 +165,64 @@ class GraphPlan:
     @property
     def needs_at(self) -> bool:
         """Whether files made inside need to know where in the run the graph stands."""
-        return any(plan.keyed or (plan.sub is not None and plan.sub.needs_at) for plan in self.calls)
+        return any(plan.placed or (plan.sub is not None and plan.sub.needs_at) for plan in self.calls)
 
     @property
     def needs_index(self) -> bool:
         """Whether the graph takes the number of the item it is run for."""
-        return self.body or (self.looped and self.needs_at)
+        return self.body or (
+            self.looped
+            and any(
+                plan.placed or plan.call.loop is not None or (plan.sub is not None and plan.sub.needs_index)
+                for plan in self.calls
+            )
+        )
 
     def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
-        """Where in the run a call stands: part of the key of its files."""
-        return (plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
+        """Where in the run a call stands: part of the key or path of its files."""
+        return (self.prefix + plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
 
 
 class Planner:
     """Plans a root pipeline and every graph it calls."""
 
-    def __init__(self, trace: Trace, names: Callable[[Graph], dict[int, str]]) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        names: Callable[[Graph], dict[int, str]],
+        descriptions: Descriptions,
+        cached: frozenset[int] = frozenset(),
+    ) -> None:
         self.trace = trace
         self.names = names
+        self.descriptions = descriptions
+        self.cached = cached  # the ids of calls whose results are kept: with one, files have digests
         self.diagnostics: list[Diagnostic] = []
         self.plans: dict[tuple[Any, ...], GraphPlan] = {}
         self.volumes: dict[str, Volume] = {}
+        self.defaults: dict[str, Carried] = {}  # the files that a run begins with, by parameter of the root
 
     def graph(
-        self, owner: PipelineDef, forms: dict[str, Form], *, looped: bool = False, body: bool = False
+        self,
+        owner: PipelineDef,
+        forms: dict[str, Form],
+        *,
+        looped: bool = False,
+        body: bool = False,
+        around: Store | None = None,
+        own: Own = SILENT,
     ) -> GraphPlan:
-        """The plan of a pipeline whose parameters have these forms; the first one is the root."""
-        key = (id(owner), tuple(forms.items()), looped, body)
+        """The plan of a pipeline whose parameters have these forms; the first one is the root.
+
+        `around` is the store of the pipeline that calls it, `own` what its call says.
+        """
+        store = self.store(around, owner.options)
+        key = (id(owner), tuple(forms.items()), looped, body, store, own.spelled)
         known = self.plans.get(key)
         if known is not None:
             return known
         root = not self.plans
-        plan = self.plans[key] = GraphPlan(owner, forms, looped, body)
+        plan = self.plans[key] = GraphPlan(owner, forms, looped, body, store, own)
         plan.root = root
         graph = self.trace.graphs[id(owner)]
         _Graph(self, plan, graph).run()
@@ -169,16 +232,61 @@ class Planner:
         """The plan of the pipeline that a run begins with."""
         forms: dict[str, Form] = {}
         for parameter in owner.signature.parameters:
-            if type(parameter.default) is VolumePath:
-                self.volume(parameter.default.volume)
-                forms[parameter.name] = Mounted((parameter.default.volume.name,))
-            elif t.holds_file(parameter.type):
-                forms[parameter.name] = Absent()
+            if t.holds_file(parameter.type):
+                default = lift(parameter.default, parameter.type, lambda *args, **data: None)
+                form, values = self.given(default, parameter.type)
+                forms[parameter.name] = form
+                self.defaults[parameter.name] = Carried(form, values, parameter.type)
         return self.graph(owner, forms)
+
+    def ending(self, root: GraphPlan) -> GraphPlan | None:
+        """The plan of what runs when a run of the root pipeline has ended, if it says so."""
+        graph = self.trace.ending(self.trace.graphs[id(root.owner)])
+        if graph is None:
+            return None
+        plan = GraphPlan(root.owner, root.forms, False, False, root.store)
+        # No task is called so: its files are apart from those of the run.
+        plan.root, plan.prefix = True, "on_exit."
+        _Graph(self, plan, graph).run()
+        return plan
+
+    def given(self, expr: Expr, kind: t.Type) -> tuple[Form, list[Expr]]:
+        """The form of files that no task makes: on volumes, outside of the run, none, and records and lists of them."""
+        match expr:
+            case OnVolume(volume):
+                self.volume(volume)
+                return Mounted((volume.name,)), [expr]
+            case Stored():
+                return File(False), [expr]
+            case Many(items, names):
+                plain = kind.item if isinstance(kind, t.Maybe) else kind
+                kinds = _part_kinds(plain, len(items))
+                parts = [
+                    self.given(item, one) if t.holds_file(one) else (PLAIN, [item])
+                    for item, one in zip(items, kinds, strict=True)
+                ]
+                form = Parts(names, tuple(form for form, _ in parts))
+                return form, [value for _, values in parts for value in values]
+            case Const(None):
+                return Absent(), []
+            case _:  # an empty list or dict of files
+                return Parts((), ()), []
 
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""
-        self.volumes.setdefault(volume.name, volume)
+        known = self.volumes.setdefault(volume.name, volume)
+        if known.origin is not volume.origin and not alike(known, volume):
+            place, related = Argument(volume.site, "name", 0), (Related(known.site, "the other one"),)
+            self.diagnostics.append(Diagnostic(SameVolume(volume.name), place, related))
+
+    def store(self, around: Store | None, *levels: Mapping[str, Any]) -> Store | None:
+        """The store that the first of these options that name one name; else the one around."""
+        known = None if around is None else (around, self.volumes[around.volume])
+        found = nearest(known, *levels)  # what is wrong with it was said by the checks
+        if found is None:
+            return None
+        self.volume(found[1])
+        return found[0]
 
 
 class _Graph:
@@ -190,6 +298,7 @@ class _Graph:
         self.graph = graph
         self.names = planner.names(graph)
         self.types = {p.name: p.type for p in graph.owner.signature.parameters}
+        self.handing_on = False  # the results of a graph that another one calls: nothing is computed there
 
     def run(self) -> None:
         for call in self.graph.calls:
@@ -203,19 +312,31 @@ class _Graph:
 
     def _call(self, plan: CallPlan) -> None:
         call = plan.call
+        if call.loop is not None or call.region is not None:
+            plan.around = self.planner.descriptions.around(call)
+            self.planner.diagnostics.extend(self.planner.descriptions.misplaced(call))
         plan.condition = self._condition(call.region)
         for one in call.after:
             plan.after[self.names[id(one)]] = None
         region = call.region
         while region is not None:
             self._wait(plan, region.condition)
+            if region.ended is not None:
+                results = ("Succeeded",) if region.ended.may_fail else region.results
+                plan.ended.setdefault(self.names[id(region.ended)], results)
             region = region.parent
         for expr in call.arguments.values():
             if type(expr) is not Const:
                 self._wait(plan, expr)
         is_graph = isinstance(call.target, PipelineDef)
+        if not is_graph:
+            self._store(plan)
         parameters = call.target.signature.by_name
-        if call.loop is None:
+        if call.may_fail:
+            for name, expr in call.arguments.items():
+                self._shared(plan, name, expr, parameters[name].type)
+            given = plan.inner
+        elif call.loop is None:
             for name, expr in call.arguments.items():
                 plan.arguments[name] = self.carry(expr, parameters[name].type, call, crossing=is_graph)
             given = plan.arguments
@@ -226,7 +347,22 @@ class _Graph:
             forms = {name: given[name].form for name in parameters if name in given}
             looped = self.plan.looped or call.loop is not None
             forms.pop(INDEX, None)
-            plan.sub = self.planner.graph(call.target, forms, looped=looped, body=call.loop is not None)
+            body = call.loop is not None
+            plan.sub = self.planner.graph(
+                call.target, forms, looped=looped, body=body, around=self.plan.store, own=own(call)
+            )
+        for name in plan.ended:
+            plan.after.pop(name, None)
+
+    def _store(self, plan: CallPlan) -> None:
+        """The files of a step that go to a volume have a place there, whoever reads them."""
+        call = plan.call
+        store = self.planner.store(self.plan.store, call.options, call.target.options)
+        if store is not None:
+            plan.placed = {
+                out.name for out in t.outputs(call.target.signature.returns) if t.holds_file(out.type)
+            }
+            plan.store = store if plan.placed else None
 
     def _wait(self, plan: CallPlan, expr: Expr) -> None:
         for leaf in leaves(expr):
@@ -238,12 +374,25 @@ class _Graph:
     def _condition(self, region: Region | None) -> Expr | None:
         conditions: list[Expr] = []
         while region is not None:
-            conditions.append(self.resolve(region.condition, region.parent))
+            if region.ended is None:
+                conditions.append(self.resolve(region.condition, region.parent))
+            elif region.ended.may_fail and region.results == FAILED:
+                conditions.append(Op("not", (self._ran(region.ended),), t.BOOL))
             region = region.parent
         if not conditions:
             return None
         conditions.reverse()
         return conditions[0] if len(conditions) == 1 else Op("&", tuple(conditions), t.BOOL)
+
+    def _ran(self, task: Call) -> Expr:
+        """Whether a task has run and succeeded. One that may fail hands on whether it did."""
+        name = self.names[id(task)]
+        if not task.may_fail:
+            return Ran(name)
+        status: Expr = Out(name, STATUS, t.TEXT)
+        if task.region is not None:
+            status = Either((status, Const("", t.TEXT)), t.TEXT)
+        return Op("==", (status, Const("Succeeded", t.TEXT)), t.BOOL)
 
     # --- loops -------------------------------------------------------------------------------------
 
@@ -252,24 +401,49 @@ class _Graph:
         assert loop is not None
         for name, expr in call.arguments.items():
             self._shared(plan, name, expr, kinds[name])
-        if loop.rows is not None and all(_is_static(expr) for row in loop.rows for expr in row.values()):
-            self._static(plan, loop.rows, kinds)
+        if loop.rows is None:
+            self._over(plan, loop.lists, kinds)
             return
-        lists = loop.lists
-        if loop.rows is not None:
-            names = list(loop.rows[0])
-            lists = {
-                name: Many(tuple(row[name] for row in loop.rows), (), t.Sequence(kinds[name]))
-                for name in names
-            }
+        parts, kinds, trees = parted(loop.rows, kinds)
+        rows, found, flaws = unfolded(parts)
+        for name, one, other in flaws:
+            self._unlike(call, name, one, other)
+        kinds = {**kinds, **{port: t.TEXT for port in rows[0] if port not in parts[0]}}
+        kinds |= dict.fromkeys(found, t.TEXT)
+        if all(_is_static(expr) for row in rows for expr in row.values()):
+            self._static(plan, rows, kinds)
+        else:
+            self._over(
+                plan,
+                {
+                    name: Many(tuple(row[name] for row in rows), (), t.Sequence(kinds[name]))
+                    for name in rows[0]
+                },
+                kinds,
+            )
+        for name, make in found.items():
+            inner = make({port: plan.inner[port].values[0] for port in rows[0]})
+            plan.inner[name] = Carried(File(False), [inner], t.FILE)
+        for name, tree in trees.items():
+            plan.inner[name] = together(tree, plan.inner, kinds[name])
+
+    def _unlike(self, call: Call, name: str, one: str, other: str) -> None:
+        place = Argument(call.site, "over", part=f"item:{name.partition('-')[0]}")
+        self.planner.diagnostics.append(Diagnostic(UnlikeSources(name, one, other), place))
+
+    def _over(self, plan: CallPlan, lists: dict[str, Expr], kinds: dict[str, t.Type]) -> None:
+        """The items of a loop that are known only at run time."""
         for name, column in lists.items():
             self._wait(plan, column)
             self._column(plan, name, column, kinds[name])
-        plan.over, *plan.beside = [inside(name, plan.arguments[name].form, t.JSON)[0] for name in lists]
+        # The parts of one list are as many as its items.
+        first = {name.partition("-")[0]: name for name in reversed(lists)}
+        walked = [name for name in lists if name in first.values()]
+        plan.over, *plan.beside = [inside(name, plan.arguments[name].form, t.JSON)[0] for name in walked]
 
     def _shared(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
         """An argument that is the same for all items: a constant is written inside, the rest comes in."""
-        if isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const)):
+        if _is_static(expr) or isinstance(expr, Checkpoint):
             plan.inner[name] = self.carry(expr, kind, plan.call, crossing=True)
             return
         carried = plan.arguments[name] = self.carry(expr, kind, plan.call, crossing=True)
@@ -279,23 +453,22 @@ class _Graph:
         names = list(rows[0])
         forms: dict[str, Form] = {}
         for name in names:
-            first = rows[0][name]
             forms[name] = PLAIN
-            if isinstance(first, OnVolume):
+            if t.holds_file(kinds[name]):
                 found: dict[str, None] = {}
                 for row in rows:
                     item = row[name]
                     if isinstance(item, OnVolume):
                         self.planner.volume(item.volume)
                         found[item.volume.name] = None
-                forms[name] = Mounted(tuple(found))
+                forms[name] = Mounted(tuple(found)) if found else Absent()
+        plan.inner.update({name: Carried(form, [], kinds[name]) for name, form in forms.items()})
+        names = [name for name in names if not isinstance(forms[name], Absent)]
         columns = [_texts([row[name] for row in rows], kinds[name]) for name in names]
         number = "i" if "i" not in names else INDEX
         keys = (number, *names)
-        texts = [
-            dict(zip(keys, (f"/{index}", *cells), strict=True))
-            for index, cells in enumerate(zip(*columns, strict=True))
-        ]
+        cells = zip(*columns, strict=True) if columns else ((),) * len(rows)
+        texts = [dict(zip(keys, (f"/{index}", *row), strict=True)) for index, row in enumerate(cells)]
         if all(_plain("".join(column)) for column in columns):
             plan.items = tuple(texts)
             fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}
@@ -316,11 +489,22 @@ class _Graph:
         plan.inner[INDEX] = Carried(PLAIN, [Join(("/", number))], t.TEXT)
         carried = self.carry(column, t.Sequence(kind), plan.call, crossing=True)
         form, values, _ = carried
+        if isinstance(form, Parts):
+            form, values = undigested(form, values)
         texts = t.Sequence(t.TEXT)
         if isinstance(form, Parts):
-            one = form.forms[0]
-            plan.arguments[name] = Carried(PLAIN, [Many(tuple(values), (), texts)], texts)
-            plan.inner[name] = Carried(one, [Get(Param(name, texts), number, t.TEXT)], kind)
+            one = common(form.forms)
+            if one is None:
+                words = [*dict.fromkeys(map(said, form.forms)), "others"]
+                self._unlike(plan.call, name, words[0], words[1])
+                one, values = PLAIN, [values[0]] * len(form.forms)
+            given = iter(values)
+            nothing = Const("", t.TEXT)
+            # A file's key or path is a text.
+            items = [nothing if isinstance(each, Absent) else Join((next(given),)) for each in form.forms]
+            plan.arguments[name] = Carried(PLAIN, [Many(tuple(items), (), texts)], texts)
+            inner: list[Expr] = [Get(Param(name, texts), number, t.TEXT)]
+            plan.inner[name] = Carried(one, [] if isinstance(one, Absent) else inner, kind)
             return
         if isinstance(form, Gathered):
             # Only the rows go in: each holds the keys of its own files.
@@ -334,14 +518,23 @@ class _Graph:
         forms: list[Form] = []
         cells: list[Expr] = []
         outs = t.outputs(form.item)
+        others = dict(form.others)
         for out in outs:
-            file = t.holds_file(out.type)
-            forms.append((Mounted(form.volumes) if form.volumes else File(True)) if file else PLAIN)
-            cells.append(Cell(rows, number, out.name, out.type))
+            if out.name in others:
+                one = others[out.name]
+                cells += _cells(Cell(rows, number, out.name, out.type), one)
+            else:
+                digest = out.name in form.digests
+                file: Form = File(True, digest) if out.name in form.folders else Mounted(form.volumes)
+                one = file if t.holds_file(out.type) else PLAIN
+                cells.append(Cell(rows, number, out.name, out.type))
+                if digest:
+                    cells.append(Cell(rows, number, DIGEST + out.name, t.TEXT))
+            forms.append(one)
         if not isinstance(form.item, (t.Record, t.Fixed)):
             return Carried(forms[0], cells, kind)
         names = tuple(str(out.attribute) for out in outs)
-        if any(t.holds_file(out.type) for out in outs):
+        if others or any(t.holds_file(out.type) for out in outs):
             return Carried(Parts(names, tuple(forms)), cells, kind)
         return Carried(PLAIN, [Many(tuple(cells), names, form.item)], kind)
 
@@ -360,7 +553,7 @@ class _Graph:
         found = field_of(expr) if isinstance(expr, (Get, Param)) else None
         if found is not None and (known := self._parameter(*found, kind)) is not None:
             return known
-        if not t.holds_file(kind):
+        if not t.holds_file(kind) and not self._composed(expr):
             return PLAIN, [self.resolve(expr, region)]
         plain = kind.item if isinstance(kind, t.Maybe) else kind
         match expr:
@@ -369,6 +562,12 @@ class _Graph:
             case OnVolume(volume):
                 self.planner.volume(volume)
                 return Mounted((volume.name,)), [self.resolve(expr, region)]
+            case Stored():
+                return File(False), [self.resolve(expr, region)]
+            case Checkpoint():
+                assert call is not None
+                self.plan.by_call[id(call)].placed.add(CHECKPOINT)
+                return Mounted(()), [Const(CHECKPOINTS, t.TEXT)]
             case Out(Call() as task, name):
                 return self._file(task, name, expr, region, crossing)
             case Best(task, name):
@@ -386,7 +585,10 @@ class _Graph:
             case Get(Rows(task), _) | Get(Get(Rows(task), _), _):
                 output = str(expr.key) if isinstance(expr.of, Get) else "return"
                 form = self._made(self.plan.by_call[id(task)], output)
-                return form, [self.resolve(expr, region)]
+                cell = self.resolve(expr, region)
+                if isinstance(form, File) and form.digest and isinstance(cell, Cell):
+                    return form, [cell, cell.changed(name=DIGEST + output, type=t.TEXT)]
+                return form, _cells(cell, form) if isinstance(cell, Cell) else [cell]
             case Const():  # an empty list or dict of files
                 return Parts((), ()), []
             case _:
@@ -408,44 +610,98 @@ class _Graph:
             return None
         return at, inside(name, at, whole)
 
+    @staticmethod
+    def _returned(maker: CallPlan, name: str) -> Form:
+        """The form of a value that a call hands on."""
+        return PLAIN if maker.sub is None else maker.sub.results[name].form
+
+    def _are_rows(self, expr: Expr) -> bool:
+        return isinstance(expr, Rows) or self._composed(expr)
+
+    def _composed(self, expr: Expr) -> bool:
+        """Whether a value is what a pipeline returned as the results of a loop."""
+        match expr:
+            case Out(Call() as task, name) | Best(Call() as task, name):
+                pass
+            case Get(Rows(Call() as task), int()):
+                name = "return"
+            case Get(Get(Rows(Call() as task), int()), str() as name):
+                pass
+            case _:
+                return False
+        return isinstance(self._returned(self.plan.by_call[id(task)], name), Gathered)
+
     def _made(self, maker: CallPlan, name: str) -> Form:
         """The form of a file that a call hands on to where it was not made."""
         if maker.sub is not None:
             return maker.sub.results[name].form
-        maker.keyed.add(name)
-        return File(True)
+        target = maker.call.target
+        if isinstance(target, StepDef) and target.kind == "template":
+            finding = kind_findings.ForeignFile(target.name, name)
+            self.planner.diagnostics.append(Diagnostic(finding, maker.call.site))
+            return File(True)
+        maker.placed.add(name)
+        if maker.store is not None:
+            return Mounted((maker.store.volume,))
+        return File(True, self._digested(maker))
+
+    def _digested(self, maker: CallPlan) -> bool:
+        """Whether a step hands on the digests of its files: where some step is cached, if it is one of Python."""
+        target = maker.call.target
+        python = not isinstance(target, PipelineDef) and target.kind == "python"
+        return bool(self.planner.cached) and python and not maker.large and maker.store is None
 
     def _file(
         self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
     ) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(task)]
-        if maker.sub is None and not crossing and task.region is None:
-            return File(False), [Out(maker.name, name, expr.type)]
+        straight = not crossing and task.region is None and not task.may_fail
+        if maker.sub is None and maker.store is None and straight:
+            target = task.target
+            foreign = not isinstance(target, PipelineDef) and target.kind == "template"
+            if foreign or not self.planner.cached:
+                return File(False), [self._out(task, name, expr.type)]
+            if self._digested(maker):
+                found: list[Expr] = [Out(maker.name, one, expr.type) for one in (name, DIGEST + name)]
+                return File(False, True), found
         form = self._made(maker, name)
+        if form == File(False):  # a file that the pipeline was given
+            if task.region is not None:
+                finding = SourceHanded(task.target.name, "it may not run")
+                self.planner.diagnostics.append(Diagnostic(finding, task.site))
+            return form, [Out(maker.name, name, expr.type)]
         return form, [self.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)]
 
     def _gathered(self, rows: Rows, region: Region | None) -> tuple[Form, list[Expr]]:
         maker = self.plan.by_call[id(rows.task)]
         folders: list[str] = []
         mounted: list[str] = []
+        others: list[tuple[str, Form]] = []
+        digests: list[str] = []
         for out in t.outputs(rows.item):
-            if not t.holds_file(out.type):
-                continue
-            form = self._made(maker, out.name)
-            if isinstance(form, Mounted):
-                mounted.extend(form.volumes)
-            else:
+            form = self._made(maker, out.name) if t.holds_file(out.type) else self._returned(maker, out.name)
+            mounted.extend(volumes(form))
+            if isinstance(form, File):
                 folders.append(out.name)
+                if isinstance(form, File) and form.digest:
+                    digests.append(out.name)
+            elif isinstance(form, (Gathered, Parts)):
+                others.append((out.name, form))
+                if any(how in ("key", "artifact") for _, how in ports(out.name, form)):
+                    finding = mistakes.ScatteredFiles(maker.call.target.name, out.name)
+                    self.planner.diagnostics.append(Diagnostic(finding, maker.call.site))
         values: list[Expr] = [self.resolve(rows, region)]
         for folder in folders:
             at, name = self._folder(maker, folder)
             tail: tuple[str | Expr, ...] = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
             values.append(Join((RunField("name"), "/", *self.plan.place(maker), f"{at}/{name}", *tail)))
-        return Gathered(rows.item, tuple(folders), tuple(dict.fromkeys(mounted)), maker.large), values
+        names = tuple(dict.fromkeys(mounted))
+        form = Gathered(rows.item, tuple(folders), names, maker.large, tuple(others), tuple(digests))
+        return form, values
 
     def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
         """Where below its place a call keeps the files of an output: the tasks inside, and their output."""
-        at = ""
+        at, place = "", maker.call.site
         while maker.sub is not None:
             value = maker.sub.results[name].values[0]
             inner = [plan for plan in maker.sub.calls if isinstance(value, Out) and plan.name == value.task]
@@ -456,20 +712,55 @@ class _Graph:
             assert isinstance(value, Out)
             maker, name = inner[0], value.name
             at += f".{maker.name}"
+        if id(maker.call) in self.planner.cached:
+            from flowdsl.compiler.memo_findings import GatheredCache
+
+            self.planner.diagnostics.append(Diagnostic(GatheredCache(maker.call.target.name), place))
         return at, name
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
-        carried = [self._carry(choice, kind, call, True) for choice in choices]
-        forms = {type(form) for form, _ in carried}
-        if len(forms) > 1 or any(len(values) != 1 for _, values in carried):
-            self.planner.diagnostics.append(Diagnostic(mistakes.MixedFiles(), self._place(choices, call)))
-            return PLAIN, [Const("", t.TEXT)]
+        written, choices = choices, flat(choices)
+        carried = [undigested(*self._carry(choice, kind, call, branched(choice))) for choice in choices]
+        there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
+        if len(there) < len(choices):
+            choices, carried = tuple(choices[at] for at in there), [carried[at] for at in there]
+        if len(carried) <= 1:
+            return carried[0] if carried else (Absent(), [])
+        if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
+            return self._first(written, kind, call, carried)
+        carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
         form = carried[0][0]
         if isinstance(form, Mounted):
             names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
             form = Mounted(tuple(dict.fromkeys(names)))
         region = call.region if call is not None else None
         return form, [self.resolve(Either(choices, kind), region)]
+
+    def _first(
+        self,
+        choices: tuple[Expr, ...],
+        kind: t.Type,
+        call: Call | None,
+        carried: list[tuple[Form, list[Expr]]],
+    ) -> tuple[Form, list[Expr]]:
+        """A choice that the step makes: between files of different places, or one that may be missing."""
+        plain = kind.item if isinstance(kind, t.Maybe) else kind
+        where = ""
+        if call is None:
+            where = "the result of a pipeline"
+        elif call.loop is not None:
+            where = "a loop"
+        elif isinstance(call.target, PipelineDef):
+            where = "a pipeline"
+        elif call.target.kind != "python":
+            where = "a container step"
+        single = isinstance(plain, t.File) and all(len(values) == 1 for _, values in carried)
+        if where or not single:
+            finding = mistakes.MixedFiles() if mixed(carried) or not where else SourceChoice(where)
+            self.planner.diagnostics.append(Diagnostic(finding, self._place(choices, call)))
+            return PLAIN, [Const("", t.TEXT)]
+        form = Parts((), tuple(form for form, _ in carried), True)
+        return form, [value for _, values in carried for value in values]
 
     def _place(self, choices: tuple[Expr, ...], call: Call | None) -> Place:
         """Where a choice was written: in an argument of a call, else in the result of the pipeline."""
@@ -486,7 +777,9 @@ class _Graph:
             return expr
         match expr:
             case Out(task, name, kind):
-                made = Out(self.names[id(task)], name, kind)
+                if isinstance(kind, t.Maybe) and isinstance(kind.item, t.File):
+                    kind = t.FILE  # where it would be is a text, whether it is there or not
+                made = self._out(task, name, kind)
                 if isinstance(task, Call) and task.region is not None:
                     return Either((made, _stand_in(kind)), kind)
                 return made
@@ -501,33 +794,52 @@ class _Graph:
                 objective = task.loop.objective
                 assert objective is not None
                 maker = self.plan.by_call[id(task)]
-                if maker.large:
+                if maker.large or self.handing_on:
                     maker.picked = True
                     return Out(maker.best, name, kind)
                 rows = Out(maker.name, "results", t.JSON)
                 return Best(maker.name, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
             case Either(choices, kind):
                 return self._choices(choices, kind, region)
+            case Status(Call(may_fail=True) as task, kind):
+                return Out(self.names[id(task)], STATUS, kind)
+            case Status(task, kind):
+                return Status(self.names[id(task)], kind)
+            case Op("failed", args, kind):
+                outer = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
+                return Op("failed", (*(self.resolve(arg, region) for arg in args), *outer), kind)
             case Op(op, args, kind):
                 return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
             case Join(parts):
                 return Join(tuple(p if isinstance(p, str) else self.resolve(p, region) for p in parts))
-            case Get(Rows() as rows, int() as key, kind):
+            case Get(rows, int() as key, kind) if self._are_rows(rows):
                 return Cell(self.resolve(rows, region), key, "return", kind)
-            case Get(Get(Rows() as rows, int() as key), str() as name, kind):
+            case Get(Get(rows, int() as key), str() as name, kind) if self._are_rows(rows):
                 return Cell(self.resolve(rows, region), key, name, kind)
             case Get(of, key, kind):
                 if (found := field_of(expr)) is not None:
                     carried = self._parameter(*found, kind)
-                    if carried is not None and len(carried[1]) == 1:
+                    if carried is not None and (len(carried[1]) == 1 or isinstance(carried[0], File)):
                         return carried[1][0]
                 return Get(self.resolve(of, region), key, kind)
             case Many(items, names, kind):
                 return Many(tuple(self.resolve(item, region) for item in items), names, kind)
             case OnVolume(volume, path):
                 return OnVolume(volume, self.resolve(path, region))
+            case Stored(_, _, texts):
+                return expr.changed(texts=tuple(self.resolve(text, region) for text in texts))
             case _:
                 return expr
+
+    def _out(self, task: Call | str, name: str, kind: t.Type) -> Out:
+        """An output of a call, by the name of its task."""
+        made = self.names[id(task)]
+        if not isinstance(task, Call) or type(task.target) is PipelineDef:
+            return Out(made, name, kind)
+        maker = self.plan.by_call.get(id(task))
+        if maker is not None and maker.around:
+            return Out(made, name, kind)
+        return self.planner.descriptions.made(made, task.target, name, kind)
 
     def _choices(self, choices: tuple[Expr, ...], kind: t.Type, region: Region | None) -> Expr:
         """A choice: `??` where the first is an output, else by whether its tasks ran."""
@@ -537,13 +849,19 @@ class _Graph:
         last = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind), region)
         if isinstance(last, Either) and region is None:
             last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
-        if isinstance(first, Out) and isinstance(first.task, Call):
-            made = Out(self.names[id(first.task)], first.name, first.type)
+        ended = [one.ended for one in regions(region) if one.ended is not None]
+        maker = first.task if isinstance(first, Out) and isinstance(first.task, Call) else None
+        if isinstance(first, Out) and maker is not None and maker not in ended and not maker.may_fail:
+            made = self._out(maker, first.name, first.type)
             if isinstance(first.type, t.Maybe):  # `null` and not having run are the same
                 return Either((self.resolve(first, region), last), kind)
             return Either((made, last), kind)
         makers = [leaf.task for leaf in leaves(first) if isinstance(leaf, (Out, Rows, Best))]
-        asked = [Ran(self.names[id(task)]) for task in makers if isinstance(task, Call) and task.region]
+        asked = [
+            self._ran(task)
+            for task in makers
+            if isinstance(task, Call) and (task.region or task in ended or task.may_fail)
+        ]
         resolved = self.resolve(first, region)
         if not asked:
             return Either((resolved, last), kind)
@@ -557,6 +875,7 @@ class _Graph:
         returns = self.graph.owner.signature.returns
         if result is None:
             return
+        self.handing_on = not self.plan.root
         outs = t.outputs(returns)
         whole = isinstance(returns, (t.Record, t.Fixed))
         for position, out in enumerate(outs):
@@ -564,6 +883,11 @@ class _Graph:
             if whole:
                 expr = result.items[position] if isinstance(result, Many) else _part(result, out)
             self.plan.results[out.name] = self.carry(expr, out.type, None, crossing=not self.plan.root)
+
+
+def _cells(cell: Cell, form: Form) -> list[Expr]:
+    """The ports of an output in the row of a loop."""
+    return [cell.changed(name=port) for port, _ in ports(cell.name, form)]
 
 
 def _holds(expr: Expr, choices: tuple[Expr, ...]) -> bool:
@@ -603,13 +927,17 @@ def _stand_in(kind: t.Type) -> Const:
 
 
 def _is_static(expr: Expr) -> bool:
-    return isinstance(expr, Const) or (isinstance(expr, OnVolume) and isinstance(expr.path, Const))
+    if type(expr) is Const:
+        return True
+    return isinstance(expr, (OnVolume, Stored)) and all(isinstance(text, Const) for text in children(expr))
 
 
 def _texts(column: list[Expr], kind: t.Type) -> list[str]:
     """The texts of the items of a loop for one parameter."""
     if isinstance(kind, t.Number) and all(type(expr) is Const for expr in column):
         return [repr(expr.value) for expr in column if isinstance(expr, Const)]
+    if t.holds_file(kind):  # a path, or None
+        return ["" if isinstance(expr, Const) else text_of(expr, kind) for expr in column]
     return [text_of(expr, kind) for expr in column]
 
 

@@ -14,6 +14,8 @@ from flowdsl.types import Type
 
 IN = "/tmp/flowdsl/in"
 OUT = "/tmp/flowdsl/out"
+STORE = "/tmp/flowdsl/store"
+CHECKPOINTS = "/tmp/flowdsl/checkpoints"
 
 
 class FromEnv(Node):
@@ -31,7 +33,10 @@ class FromFile(Node):
 
 
 class FromEnvPath(Node):
-    """An environment variable that holds a path on a mounted volume; `optional`: None where it is empty."""
+    """An environment variable that holds a path on a mounted volume.
+
+    `optional`: None where it is empty, or nothing is at the path.
+    """
 
     variable: str
     optional: bool = False
@@ -66,11 +71,20 @@ class FromRows(Node):
     the rows are put in order, and the outputs of the item by name. `item` is the return type of the
     body. A file among the outputs is found as the entry named by the last number of the index in the
     folder `folders[output name]`, or, where the output has no entry there, the row's own text is its path.
+    What a pipeline returns in another form than a step has a reader of its own in `others`, by output name.
     """
 
-    source: str | FromFile
+    source: str | FromFile | FromRow
     item: Type
     folders: tuple[tuple[str, str], ...] = ()
+    others: tuple[tuple[str, Reader], ...] = ()
+
+
+class FromRow(Node):
+    """A text of the row that is being read, by its name: a value of the type, or the path of its files."""
+
+    name: str
+    type: Type
 
 
 class FromParts(Node):
@@ -84,19 +98,31 @@ class FromParts(Node):
     type: Type | None = None
 
 
-Reader = FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromParts
+class FromFirst(Node):
+    """The first of several files that is there."""
+
+    parts: tuple[Reader, ...]
+
+
+Reader = (
+    FromEnv | FromFile | FromEnvPath | FromFolder | FromBundle | FromRows | FromRow | FromParts | FromFirst
+)
 
 
 class Writer(Node):
     """One output of a step: written to `path` as `layout` says of its type.
 
     `attribute` is the field of the result (a name or a position), None when the result is the value.
+    `kept`: what an earlier attempt of the step wrote may still be there. `digest` is where the digest of a file
+    goes, if it is wanted.
     """
 
     name: str
     attribute: str | int | None
     type: Type
     path: str | FromEnvPath
+    kept: bool = False
+    digest: str = ""
 
 
 Layout = Literal["text", "json", "file", "list", "dict", "bundle"]

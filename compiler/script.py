@@ -16,8 +16,10 @@ from flowdsl.compiler.ports import (
     FromEnv,
     FromEnvPath,
     FromFile,
+    FromFirst,
     FromFolder,
     FromParts,
+    FromRow,
     FromRows,
     layout,
 )
@@ -171,21 +173,25 @@ class _Ending:
                 return self._part("if_there", quote(path)) if optional else f"pathlib.Path({quote(path)})"
             case FromEnvPath(variable, optional):
                 text = self._env(variable)
-                return self._part("optional", text) if optional else f"pathlib.Path({text})"
+                return self._part("if_there", text) if optional else f"pathlib.Path({text})"
             case FromFolder(path, named):
                 return self._part("by_name" if named else "by_number", self._path(path))
             case FromBundle(path, kind):
                 return self._checked(
                     f"input {name}", kind, self._part("bundle"), self._from_bundle(kind), self._path(path)
                 )
-            case FromRows(source, item, folders):
+            case FromRow(port, kind):
+                return self._cell(port, kind, None)
+            case FromRows(source, item):
                 kind = t.Sequence(item)
-                text = (
-                    self._env(source)
-                    if isinstance(source, str)
-                    else self._part("content", quote(source.path))
-                )
-                row = self._row(item, dict(folders))
+                match source:
+                    case FromFile(path):
+                        text = self._part("content", quote(path))
+                    case FromRow(port):
+                        text = f"row[{quote(port)}]"
+                    case _:
+                        text = self._env(source)
+                row = self._row(name, reader)
                 return self._checked(
                     f"input {name}",
                     kind,
@@ -195,6 +201,8 @@ class _Ending:
                 )
             case FromParts():
                 return self._read_parts(name, reader)
+            case FromFirst(parts):
+                return " or ".join(self._read(name, part) for part in parts)
 
     def _read_parts(self, name: str, reader: FromParts) -> str:
         names = reader.names or tuple(map(str, range(len(reader.parts))))
@@ -212,10 +220,16 @@ class _Ending:
             case _:
                 return f"[{', '.join(values)}]"
 
-    def _row(self, item: t.Type, folders: dict[str, str]) -> str:
+    def _row(self, name: str, reader: FromRows) -> str:
         """What one item of a loop returned, from its `row` and its `index`."""
+        item, folders, others = reader.item, dict(reader.folders), dict(reader.others)
         outputs = t.outputs(item)
-        values = [self._cell(output, folders.get(output.name)) for output in outputs]
+        values = [
+            self._read(f"{name}.{output.name}", others[output.name])
+            if output.name in others
+            else self._cell(output.name, output.type, folders.get(output.name))
+            for output in outputs
+        ]
         match item:
             case t.Nothing():
                 return "None"
@@ -226,8 +240,8 @@ class _Ending:
             case _:
                 return values[0]
 
-    def _cell(self, output: t.Output, folder: str | None) -> str:
-        kind, name = output.type, quote(output.name)
+    def _cell(self, port: str, kind: t.Type, folder: str | None) -> str:
+        name = quote(port)
         form = layout(kind)
         if form in ("text", "json"):
             text = f'row.get({name}, "null")' if isinstance(kind, t.Maybe) else f"row[{name}]"
@@ -242,7 +256,7 @@ class _Ending:
         if not isinstance(kind, t.Maybe):
             return f"pathlib.Path({place})"
         if folder is None:
-            return self._part("optional", f'row.get({name}, "")')
+            return self._part("if_there", f'row.get({name}, "")')
         return self._part("if_there", place)
 
     def _env(self, variable: str) -> str:
@@ -316,9 +330,11 @@ class _Ending:
             case "file":
                 store = self._part("copy")
         line = self._checked(f"output {writer.name}", kind, self._part("save"), path, store, value)
+        lines = [line]
         if form == "file" and isinstance(kind, t.Maybe):
-            return [f"if {value} is not None:", f"    {line}"]
-        return [line]
+            gone = ["else:", f"    {self._part('discard', path)}"] if writer.kept else []
+            lines = [f"if {value} is not None:", f"    {line}", *gone]
+        return [*lines, self._part("fingerprint", path, quote(writer.digest))] if writer.digest else lines
 
     def _encode(self, kind: t.Type) -> str:
         """A function from a value of the type to the text of a parameter."""

@@ -15,7 +15,7 @@ import re
 from functools import cache
 
 STEP = "STEP_NAME"
-IMPORTS = ("json", "os", "pathlib", "re", "shutil", "sys", "tempfile")
+IMPORTS = ("hashlib", "json", "os", "pathlib", "re", "shutil", "sys", "tempfile")
 
 _PARTS = r"""
 def checked(what, function, *values):
@@ -138,9 +138,6 @@ def parsed(decode):
         return decode(value)
     return check
 
-def optional(path):
-    return pathlib.Path(path) if path else None
-
 def if_there(path):
     return pathlib.Path(path) if os.path.exists(path) else None
 
@@ -254,6 +251,30 @@ def save(path, store, value):
         if os.path.lexists(path):
             os.replace(path, os.path.join(work, "old"))
         os.replace(os.path.join(work, "new"), path)
+
+def discard(path):
+    if os.path.lexists(path):
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as work:
+            os.replace(path, os.path.join(work, "old"))
+
+
+def fingerprint(path, target):
+    found = hashlib.sha256()
+    names = [path] if os.path.lexists(path) else []
+    for folder, inner, files in os.walk(path):
+        names += [os.path.join(folder, name) for name in inner + files]
+    for name in sorted(names):
+        link, folder = os.path.islink(name), os.path.isdir(name)
+        size = 0 if folder else os.lstat(name).st_size
+        found.update(f"{os.path.relpath(name, path)!a} {link} {folder} {size} ".encode())
+        if link:
+            found.update(os.fsencode(os.readlink(name)))
+        elif not folder:
+            with open(name, "rb") as source:
+                for block in iter(lambda: source.read(1 << 20), b""):
+                    found.update(block)
+    with open(target, "w") as out:
+        out.write(found.hexdigest())
 """
 
 PARTS: dict[str, str] = {

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.expr import Const, Either, Expr, Op, Out, Param, Ran, children, substitute
-from flowdsl.volume import Secret
+from flowdsl.compiler.leaves import rewritten
+from flowdsl.expr import Const, Either, Expr, Op, Out, Param, Ran, Stored, children, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ def inlined(program: ir.Program) -> tuple[ir.Program, frozenset[str]]:
     and a WorkflowTemplate keeps it by the name of the task. Source: Argo's full CRDs, maxItems of templates,
     which do not look into `inline`; ProcessArgs, processItem and resolveTemplateReference of Argo 4.1.
     """
-    excess = len(program.templates) - LIMIT
+    excess = sum(not isinstance(one.body, ir.Reference) for one in program.templates) - LIMIT
     if excess <= 0:
         return program, frozenset()
     users: dict[str, list[tuple[ir.Task, ir.Template]]] = {}
@@ -53,7 +53,11 @@ def inlined(program: ir.Program) -> tuple[ir.Program, frozenset[str]]:
                 users.setdefault(task.template, []).append((task, template))
                 names[task.name] = names.get(task.name, 0) + 1
     once = [one.name for one in program.templates if len(users.get(one.name, ())) == 1]
-    pods = {one.name: one.inputs for one in program.templates if isinstance(one.body, ir.Pod)}
+    pods = {
+        one.name: one.inputs
+        for one in program.templates
+        if not isinstance(one.body, (ir.Graph, ir.Reference)) and not one.memo
+    }
     alone = [name for name in once if name in pods and _alone(users[name][0][0], names)]
     chosen = frozenset(alone[-excess:])
     renamed: dict[str, dict[str, str]] = {}
@@ -91,17 +95,13 @@ def _renamed(template: ir.Template, names: Mapping[str, Mapping[str, str]]) -> i
     def change(expr: Expr) -> Expr | None:
         return expr.changed(name=new[expr.name]) if isinstance(expr, Param) and expr.name in new else None
 
-    env = tuple(
-        (name, value if isinstance(value, Secret) else substitute(value, change)) for name, value in body.env
-    )
-    command = tuple(substitute(word, change) for word in body.command)
     return template._replace(
         inputs=tuple(one._replace(name=new.get(one.name, one.name)) for one in template.inputs),
         outputs=tuple(
             one if one.value is None else one._replace(value=substitute(one.value, change))
             for one in template.outputs
         ),
-        body=body._replace(env=env, command=command),
+        body=rewritten(body, change),
     )
 
 
@@ -317,6 +317,8 @@ class _Inward:
 
     def __call__(self, expr: Expr) -> Expr | None:
         """The input, which the group then has; None for what is no such value."""
+        if isinstance(expr, Stored):
+            return _texts(expr, _Inward(self.tasks, self.members, self.inputs, "parameter"))
         given: tuple[Expr, t.Type] | None = None
         match expr:
             case Either((Out(str() as made) as first, *rest), whole) if self.skipped(made):
@@ -359,6 +361,8 @@ class _Outward:
 
     def __call__(self, expr: Expr) -> Expr | None:
         """The output, which the group then has; None for what is no such value."""
+        if isinstance(expr, Stored):
+            return _texts(expr, _Outward(self.name, self.members, self.outputs, "parameter"))
         match expr:
             case Either((Out(str() as made, _, typed) as first, *rest), whole) if made in self.members:
                 port = self(first)
@@ -381,6 +385,11 @@ class _Outward:
                 return Op("==", (Out(self.name, port_name, t.TEXT), Const("true", t.TEXT)), t.BOOL)
             case _:
                 return None
+
+
+def _texts(stored: Stored, change: Change) -> Expr:
+    """A file that lies outside of the run: its texts are parameters."""
+    return stored.changed(texts=tuple([substitute(one, change) for one in stored.texts]))
 
 
 def _chosen(port: Expr, others: list[Expr], whole: t.Type) -> Expr:

@@ -12,6 +12,7 @@ from flowdsl.diagnostic import Related, near
 from flowdsl.expr import Best, Const, Expr, Many, Out, Poison, Rows, leaves
 from flowdsl.lift import is_dict, items_of, lift, lift_plain
 from flowdsl.place import Argument, Definition, Place, Site
+from flowdsl.retry import Mutex
 from flowdsl.signature import MISSING, Parameter, Signature
 from flowdsl.trace import TOKEN, Call, Graph, Trace
 from flowdsl.value import RunTimeValue, expr_of, is_value, value
@@ -52,6 +53,11 @@ def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site)
         place = target._override_site
         call.name = options.pop("name", None)
         after = options.pop("after", ())
+        may_fail = options.pop("may_fail", False)
+        if type(may_fail) is not bool:
+            have = "a run-time value" if is_value(may_fail) else repr(may_fail)
+            trace.report("NotAFlag", Argument(place, "may_fail"), (), word="may_fail", have=have)
+        call.may_fail = may_fail is True
         call.after = tuple(waited(trace, graph, after, Argument(place, "after")))
         call.options = options
         _arrive(trace, options)
@@ -68,6 +74,8 @@ def _arrive(trace: Trace, option: object) -> None:
     elif is_dict(option):
         for inner in option.values():
             _arrive(trace, inner)
+    elif isinstance(option, Mutex):
+        _arrive(trace, option.name)
     else:
         for inner in items_of(option) or ():
             _arrive(trace, inner)

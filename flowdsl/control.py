@@ -101,9 +101,9 @@ def either(first: T | None, second: T) -> T:
         return cast(T, value(one))
     place = Argument(site, "second", 1)
     kind = one.type.item if isinstance(one.type, t.Maybe) else one.type
-    if isinstance(one.type, t.Maybe) and t.holds_file(kind):
+    if isinstance(one.type, t.Maybe) and t.holds_file(kind) and not isinstance(kind, t.File):
         # What a task hands on is where the file would be, whether it is there or not.
-        what = "`either` of a file that may be None"
+        what = "`either` of several files that may be None"
         trace.report("UnsupportedOperator", Argument(site, "first", 0), (), operator=what)
         return cast(T, value(Poison()))
     wrong: list[str] = []

@@ -15,6 +15,7 @@ from flowdsl.types import BOOL, FILE, JSON, TEXT, Type
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from flowdsl.artifact import Artifact
     from flowdsl.trace import Call
     from flowdsl.volume import Volume
 
@@ -27,11 +28,12 @@ class Const(Node):
 
 
 class Out(Node):
-    """One output of a task."""
+    """One output of a task; `variable` is where Argo has it, empty for the parameter of that name."""
 
     task: Call | str
     name: str
     type: Type
+    variable: str = ""
 
 
 class Param(Node):
@@ -103,6 +105,15 @@ class OnVolume(Node):
     type: Type = FILE
 
 
+class Stored(Node):
+    """A file that lies outside of the run; `texts` are those of its words that may hold values of the run."""
+
+    artifact: Artifact
+    names: tuple[str, ...]
+    texts: tuple[Expr, ...]
+    type: Type = FILE
+
+
 class Either(Node):
     """The first of the choices that exists."""
 
@@ -137,12 +148,25 @@ class Ran(Node):
     type: Type = BOOL
 
 
+class Status(Node):
+    """How a task that has ended did so: "Succeeded", "Failed" or "Error"."""
+
+    task: Call | str
+    type: Type
+
+
 class InPod(Node):
     """An input, or the path of an output, as the command line of a container sees it."""
 
     name: str
     type: Type
     output: bool = False
+
+
+class Checkpoint(Node):
+    """The folder for the checkpoints of the task that is given it."""
+
+    type: Type = FILE
 
 
 class Poison(Node):
@@ -163,15 +187,18 @@ Expr = (
     | Cell
     | Many
     | OnVolume
+    | Stored
     | Either
     | Rows
     | Best
     | Ran
+    | Status
     | InPod
+    | Checkpoint
     | Poison
 )
 
-_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, InPod, Poison})
+_LEAVES = frozenset({Const, Out, Param, Item, RunField, Rows, Ran, Status, InPod, Checkpoint, Poison})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 
@@ -190,6 +217,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return items
         case OnVolume(_, path):
             return (path,)
+        case Stored(_, _, texts):
+            return texts
         case Best(_, _, _, rows) if rows is not None:
             return (rows,)
         case Either(choices):
@@ -235,6 +264,8 @@ def substitute(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
             return Many(new, names, kind)
         case OnVolume(volume):
             return OnVolume(volume, new[0])
+        case Stored():
+            return expr.changed(texts=new)
         case Either(_, kind):
             return Either(new, kind)
         case Best():

@@ -16,11 +16,12 @@ class GPU:
     `count`: how many whole devices. `product`: the product, or products, as the vendor's feature
     discovery labels them ("A100-SXM4-40GB"). `memory`: the least memory of one device ("40Gi").
     `vendor`: "nvidia", "amd", "intel" ... names the extended resource; `resource` names it in full
-    ("google.com/tpu"). `mig`: a MIG profile ("1g.5gb") instead of whole devices.
+    ("google.com/tpu"). `mig`: a MIG profile ("1g.5gb") instead of whole devices. `share`: so much memory ("8Gi")
+    of a device that several pods use at once. A product may be a pattern ("A100*") where the cluster has a profile.
     Stored as written; the compiler judges.
     """
 
-    __slots__ = ("count", "memory", "mig", "product", "resource", "site", "vendor")
+    __slots__ = ("count", "memory", "mig", "product", "resource", "share", "site", "vendor")
 
     def __init__(
         self,
@@ -31,6 +32,7 @@ class GPU:
         vendor: str = "nvidia",
         resource: str | None = None,
         mig: str | None = None,
+        share: str | None = None,
     ) -> None:
         self.count = count
         self.product = product
@@ -38,6 +40,7 @@ class GPU:
         self.vendor = vendor
         self.resource = resource
         self.mig = mig
+        self.share = share
         self.site: Site = here()
 
     def __repr__(self) -> str:

@@ -8,11 +8,12 @@ import pathlib
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 from flowdsl import types as t
+from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import is_long
-from flowdsl.expr import Const, Expr, Join, Many, OnVolume, Op, Poison
+from flowdsl.expr import Const, Expr, Join, Many, OnVolume, Op, Poison, Stored
 from flowdsl.trace import DAMAGED, TOKEN, current, parts
 from flowdsl.value import RunTimeValue, expr_of, is_value
-from flowdsl.volume import VolumePath
+from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -38,11 +39,14 @@ def lift(
     if is_value(value):
         return _lift_value(expr_of(value), want, inner, complain)
     if type(value) is VolumePath:
-        if isinstance(inner, t.File):
+        if isinstance(inner, t.File) and isinstance(value.volume, Volume):
             path = lift(value.text, t.TEXT, complain)
             return path if isinstance(path, Poison) else OnVolume(value.volume, path)
-        complain("WrongType", want=t.spell(want), have="a path on a volume")
+        have = "a path on a volume" if isinstance(value.volume, Volume) else f"a path in {value.volume!r}"
+        complain("WrongType", want=t.spell(want), have=have)
         return Poison()
+    if type(value) is Artifact:
+        return _stored(value, want, complain)
     by_itself = (
         isinstance(want, t.Text) or t.holds_file(want) or (apart and isinstance(want, (t.Record, t.Fixed)))
     )
@@ -92,6 +96,24 @@ def lift_plain(value: object, want: t.Type) -> Expr | None:
         plain = literal.isprintable() and "{{" not in literal and "}}" not in literal
         return Const(literal, want) if plain else None
     return Const(value, want) if want is t.BOOL and kind is bool else None
+
+
+def _stored(value: Artifact, want: t.Type, complain: Callable[..., None]) -> Expr:
+    """A file outside of the run; words that are no texts are judged where they were written."""
+    if not isinstance(want.item if isinstance(want, t.Maybe) else want, t.File):
+        complain("WrongType", want=t.spell(want), have=repr(value))
+        return Poison()
+    given = {name: one for name, one in value.texts.items() if is_value(one) or isinstance(one, str)}
+
+    def report(name: str, **data: Any) -> None:
+        if name == "WrongType":
+            data = {"want": t.spell(want), "have": f"{value.kind}({data['have']})"}
+        complain(name, **data)
+
+    texts = tuple(lift(one, t.TEXT, report) for one in given.values())
+    if any(isinstance(one, Poison) for one in texts):
+        return Poison()
+    return Stored(value, tuple(given), texts)
 
 
 class _Parts(NamedTuple):

@@ -67,12 +67,13 @@ class Index:
                 return (
                     Piece(_extent(keyword), _WORD)
                     if place.part == "name"
-                    else _inner(keyword.value, place.part)
+                    else _inner(keyword.value, place.part, place.path)
                 )
         starred = any(isinstance(given, ast.Starred) for given in node.args)
         if place.position is None or starred or place.arrived not in (None, len(node.args)):
             return None
-        return _inner(node.args[place.position], place.part) if place.position < len(node.args) else None
+        given = node.args[place.position] if place.position < len(node.args) else None
+        return None if given is None else _inner(given, place.part, place.path)
 
     def definition(self, code: CodeType, name: str | None = None, part: str = "name") -> Piece | None:
         """A function's definition or a part of it; name and part as in `flowdsl.place.Definition`.
@@ -208,18 +209,37 @@ def _narrowed(node: ast.Call | Wide, scope: str) -> ast.expr | None:
             return None
 
 
-def _inner(value: ast.expr, part: str) -> Piece:
-    """The key or item that a part `key:NAME` or `item:NAME` means in a dict or in a call with keywords."""
+def _inner(value: ast.expr, part: str, path: tuple[str | int, ...] = ()) -> Piece:
+    """The key or item that a part `key:NAME` or `item:NAME` means, or the part `key` or another at a path."""
     what, _, name = part.partition(":")
-    if name and isinstance(value, ast.Dict):
+    steps = (name,) if name else path
+    for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
+        entry = _entry(value, step)
+        if entry is None:
+            break
+        key, value = entry
+        if left == 1 and what == "key" and key is not None:
+            return key
+    return Piece(_extent(value))
+
+
+def _entry(value: ast.expr, name: str | int) -> tuple[Piece | None, ast.expr] | None:
+    """The key and the value of an entry of a dict, of a call with keywords, of a list; None if it is not seen."""
+    if isinstance(value, ast.Dict):
         for key, item in zip(value.keys, value.values, strict=True):
             if isinstance(key, ast.Constant) and key.value == name:
-                return Piece(_extent(key if what == "key" else item))
-    if name and isinstance(value, ast.Call):
+                return Piece(_extent(key)), item
+    if isinstance(value, ast.Call):
         for keyword in value.keywords:
             if keyword.arg == name:
-                return Piece(_extent(keyword), _WORD) if what == "key" else Piece(_extent(keyword.value))
-    return Piece(_extent(value))
+                return Piece(_extent(keyword), _WORD), keyword.value
+    if isinstance(value, ast.BinOp):
+        return _entry(value.left, name)  # a folder of something: `Git(...) / "src"`
+    if isinstance(value, (ast.List, ast.Tuple)) and str(name).isdigit():
+        name = int(name)
+        starred = any(isinstance(one, ast.Starred) for one in value.elts)
+        return (None, value.elts[name]) if name < len(value.elts) and not starred else None
+    return None
 
 
 def _parameters(function: Function) -> Iterator[tuple[ast.arg, ast.expr | None]]:

@@ -48,18 +48,21 @@ def fan_out(
     *,
     over: Mapping[str, object] | Grid,
     parallel: int | None = None,
+    keep_going: bool = False,
     **fixed: object,
 ) -> list[R]:
     """Run a step or pipeline once for each item of `over`, at most `parallel` at a time.
 
     `over={"shard": shards}` names a parameter and its list, known now or made by a step; several
     lists are walked together, `grid(a=[...], b=[...])` is their product. `fixed` are the arguments
-    that all items share. The results come in the order of the items.
+    that all items share. The results come in the order of the items. An item that fails fails the run;
+    with `keep_going` it is left out of the results, and `failed(results)` has its number.
     """
     trace = needed("fan_out")
     site = here()
     loop = Loop("fan_out", site)
     loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel)
+    loop.keep_going = _flag(trace, site, "keep_going", keep_going)
     call = _begin(trace, body, site)
     if call is None:
         return cast("list[R]", value(Poison()))
@@ -120,18 +123,20 @@ def _begin(trace: Trace, body: object, site: Site) -> Call | None:
 
         trace_graph(trace, body._definition, site)  # pyright: ignore[reportPrivateUsage] -- as in call.py
     elif not isinstance(body, Step):
-        trace.report("NotABody", Argument(site, position=0), (), have=_said(body))
+        trace.report("NotABody", Argument(site, position=0), (), have=said(body))
         return None
     return begin(trace, cast("Step[..., Any] | Pipeline[..., Any]", body), site)
 
 
 def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: Mapping[str, object]) -> None:
     call.loop = loop
+    loop.keep_going |= call.may_fail
+    call.may_fail = False  # what may fail are the items
     call.arguments = bind(trace, call.target, (), fixed, call.site, names)
     trace.graph.calls.append(call)
 
 
-def _said(thing: object) -> str:
+def said(thing: object) -> str:
     """What was given, for a message; never the text of a run-time value."""
     if is_value(thing):
         return "a run-time value"
@@ -152,6 +157,13 @@ def count(trace: Trace, site: Site, word: str, given: object) -> int | None:
     return given
 
 
+def _flag(trace: Trace, site: Site, word: str, given: object) -> bool:
+    if type(given) is bool:
+        return given
+    trace.report("NotAFlag", Argument(site, word), (), word=word, have=shown(given))
+    return False
+
+
 def _minimum(trace: Trace, loop: Loop, bound: object) -> int:
     least = count(trace, loop.site, "min_success", bound)
     trials = len(loop.rows or ())
@@ -169,7 +181,7 @@ def _named(trace: Trace, call: Call, over: Any, site: Site) -> Mapping[str, Any]
             trace.report("EmptyOver", Argument(site, "over"))
         return named
     first = next(iter(call.target.signature.by_name), "parameter")
-    have = "a search space" if type(over) is Space else _said(over)
+    have = "a search space" if type(over) is Space else said(over)
     trace.report("OverNotNamed", Argument(site, "over"), (), have=have, parameter=first)
     return {}
 
@@ -294,7 +306,7 @@ def _product(columns: dict[str, list[Expr]]) -> list[dict[str, Expr]]:
 def _objective(trace: Trace, call: Call, objective: object, site: Site) -> None:
     place = Argument(site, "objective")
     if not isinstance(objective, Objective):
-        trace.report("NotAnObjective", place, (), have=_said(objective))
+        trace.report("NotAnObjective", place, (), have=said(objective))
         return
     outs = {out.name: out.type for out in t.outputs(call.target.signature.returns)}
     metric = cast("object", objective.metric)

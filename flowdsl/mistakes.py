@@ -851,3 +851,108 @@ class OutOfPlace(Finding):
     label = "not in the body of a pipeline"
     help = "do this inside a step"
     problem: str
+
+
+class NoTaskToEnd(Finding):
+    """The end of something that is no task of this pipeline."""
+
+    code = "FD709"
+    title = "`{word}` takes the result of a task of this pipeline, not {have}"
+    label = "not the result of a task"
+    help = (
+        "pass what the call of a step, a pipeline or a loop returned; without it, the end of the run is meant"
+    )
+    word: str
+    have: str
+
+
+class EndInsideEnd(Finding):
+    """The end of a run asked for among the tasks that run at its end."""
+
+    code = "FD710"
+    title = "`on_exit()` stands in a block that itself runs at the end of the run"
+    label = "the run has ended already"
+    help = "call its tasks in the block around it"
+
+
+class EndOfAPart(Finding):
+    """The end of a run asked for in a pipeline that another one calls."""
+
+    code = "FD711"
+    title = "`{word}()` is for the end of a run, and `{pipeline}` is called as a part of one"
+    label = "Argo knows one end of a run"
+    help = "write `with {word}(result):` where `{pipeline}` is called, with a result of that call"
+    word: str
+    pipeline: str
+
+
+class EndUnderCondition(Finding):
+    """The end of a run asked for inside a condition."""
+
+    code = "FD712"
+    title = "`{word}()` stands in a block that runs only under a condition"
+    label = "a run ends whether the condition holds or not"
+    help = "take it out of that block, and put a `when` inside of it"
+    word: str
+
+
+class SeveralEnds(Finding):
+    """The end of several tasks where one is asked for."""
+
+    code = "FD713"
+    title = "`{word}` takes a result of one task, and this value is made of several"
+    label = "of several tasks"
+    help = "write one block for each of them"
+    word: str
+
+
+class NotACount(Finding):
+    """Something that is no whole number where a count of the run is wanted."""
+
+    code = "FD720"
+    title = "`numbers` takes a whole number, not {have}"
+    label = "this is {have}"
+    help = "pass the int that a step returned, or an int parameter of the pipeline"
+    have: str
+
+
+class NotResults(Finding):
+    """Something that is not the results of a loop."""
+
+    code = "FD721"
+    title = "`failed` takes the results of a loop, not {have}"
+    label = "not what a loop returned"
+    help = "pass what `fan_out(..., keep_going=True)` returned, or `.results` of a sweep"
+    have: str
+
+
+class NeverIncomplete(Finding):
+    """The failed items of a loop that fails as soon as one of its items does."""
+
+    code = "FD722"
+    title = "the run fails when an item of this loop over `{step}` does, so none is ever missing here"
+    label = "all items succeeded"
+    help = "add `keep_going=True` to its `fan_out`, or leave `failed` out"
+    step: str
+
+
+class NotAFlag(Finding):
+    """Something that is neither True nor False."""
+
+    code = "FD723"
+    title = "`{word}` is {have}, neither True nor False"
+    label = "this is {have}"
+    help = "write True or False: it is fixed while compiling"
+    word: str
+    have: str
+
+
+class TooManyToName(Finding):
+    """The failed items of a very long loop."""
+
+    code = "FD724"
+    title = "`failed` of a loop with {items} items: {most} is the most"
+    label = "too many for an expression of Argo"
+    help = "let every item return its own number, and see in a step which are missing"
+    items: int
+    most: int

@@ -37,7 +37,8 @@ class Argument(NamedTuple):
     """One argument of the call at a site: a keyword's value, a keyword's name, or a position.
 
     `part` is "value" or "name" (of the keyword); "item:NAME" and "key:NAME" mean the entry of that name in a
-    dict, or in a call with keywords, that is the argument's value.
+    dict, or in a call with keywords, that is the argument's value. `path` leads further into a value that is
+    written out: keys of dicts, positions in lists; where it leads no further, the nearest thing around counts.
     `arrived` is the number of positional arguments that the call brought, where it is known: when the text
     of the call has another number (`functools.partial`), a position in it means nothing.
     """
@@ -47,6 +48,7 @@ class Argument(NamedTuple):
     position: int | None = None
     part: str = "value"
     arrived: int | None = None
+    path: tuple[str | int, ...] = ()
 
 
 class Definition(NamedTuple):

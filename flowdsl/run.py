@@ -1,15 +1,27 @@
-"""The run itself, as a value: `run.name`, `run.namespace`."""
+"""The run itself, as a value: `run.name`, `run.namespace`, `run.checkpoint_dir`; at its end also how it went."""
 
 from __future__ import annotations
 
-from typing import cast
+from pathlib import Path
+from typing import Literal, cast
 
-from flowdsl.expr import RunField
+from flowdsl import types as t
+from flowdsl.expr import Checkpoint, RunField
 from flowdsl.value import value
+
+#: How a run or a task can have ended.
+OUTCOME = t.Choice(("Succeeded", "Failed", "Error"))
+
+#: What a run knows of itself only when it has ended, with its type.
+AT_THE_END: dict[str, t.Type] = {
+    "status": OUTCOME,
+    "failures": t.Sequence(t.Mapping(t.TEXT)),
+    "duration": t.FLOAT,
+}
 
 
 class _Run:
-    """Fields of the run that is going on; each is text that exists only at run time."""
+    """Fields of the run that is going on; each is a value that exists only at run time."""
 
     __slots__ = ()
 
@@ -22,6 +34,34 @@ class _Run:
     def namespace(self) -> str:
         """The namespace the run is in."""
         return cast(str, value(RunField("namespace")))
+
+    @property
+    def status(self) -> Literal["Succeeded", "Failed", "Error"]:
+        """How the run ended, for the tasks of `on_exit()`."""
+        return cast('Literal["Succeeded"]', value(RunField("status", AT_THE_END["status"])))
+
+    @property
+    def failures(self) -> list[dict[str, str]]:
+        """What failed, for the tasks of `on_exit()`: one dict for each node of the run that did.
+
+        Its keys: `name`, `message`, `template`, `phase` ("Failed" or "Error"), `pod`, `finished_at`. The
+        graphs around a failed task are in the list too, and attempts that failed before one succeeded.
+        """
+        return cast("list[dict[str, str]]", value(RunField("failures", AT_THE_END["failures"])))
+
+    @property
+    def duration(self) -> float:
+        """How long the run took, in seconds, for the tasks of `on_exit()`."""
+        return cast(float, value(RunField("duration", AT_THE_END["duration"])))
+
+    @property
+    def checkpoint_dir(self) -> Path:
+        """A folder of the task's own that its retries see again; an argument or a default of a step.
+
+        It lies where `checkpoints=` of the step or pipeline, or the cluster's profile, says: one folder for each
+        task of a run, and for each item of a loop.
+        """
+        return cast(Path, value(Checkpoint()))
 
     def __repr__(self) -> str:
         return "<run>"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, Unpac
 from flowdsl import types as t
 from flowdsl.call import add
 from flowdsl.expr import InPod
-from flowdsl.options import CallOptions, StepOptions
-from flowdsl.place import Site, here
+from flowdsl.options import CallOptions, DeclaredOptions
+from flowdsl.place import Argument, Site, here
 from flowdsl.signature import Signature, innermost, read
 from flowdsl.trace import OutsidePipeline, current
 
@@ -27,14 +27,22 @@ R_co = TypeVar("R_co", covariant=True)
 class StepDef:
     """A step as it was declared: the function, its kind, its options, and where."""
 
-    __slots__ = ("_signature", "function", "kind", "name", "options", "plain", "site")
+    __slots__ = ("_signature", "function", "kind", "leading", "name", "options", "plain", "site")
 
-    def __init__(self, function: FunctionType, kind: str, options: Mapping[str, Any], site: Site) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        kind: str,
+        options: Mapping[str, Any],
+        site: Site,
+        leading: tuple[str, ...] = (),
+    ) -> None:
         self.function = function
         self.plain = innermost(function)  # without the user's decorators
-        self.kind = kind  # "python" or "container"
+        self.kind = kind  # what runs it: "python", "container", "resource", "approve", "http" or "template"
         self.options = dict(options)
         self.site = site
+        self.leading = leading  # the options that the decorator takes by position
         self.name: str = getattr(function, "__name__", type(function).__name__)
         self._signature: Signature | None = None
 
@@ -49,6 +57,12 @@ class StepDef:
     def code(self) -> CodeType:
         """The code of the function, for places in it."""
         return self.plain.__code__
+
+    def option(self, name: str) -> Argument:
+        """The place of an option of the decorator."""
+        if name in self.leading:
+            return Argument(self.site, position=self.leading.index(name))
+        return Argument(self.site, name)
 
 
 class Step(Generic[P, R_co]):
@@ -83,60 +97,82 @@ class Step(Generic[P, R_co]):
         return f"<step {self.__name__}>"
 
 
-class _StepDecorator:
-    """`@step(...)`: keeps the function's own signature."""
+class StepDecorator:
+    """`@step(...)` and the like: keeps the function's own signature."""
 
-    __slots__ = ("kind", "options", "site")
+    __slots__ = ("kind", "leading", "options", "site")
 
-    def __init__(self, kind: str, options: Mapping[str, Any], site: Site) -> None:
+    def __init__(
+        self, kind: str, options: Mapping[str, Any], site: Site, leading: tuple[str, ...] = ()
+    ) -> None:
         self.kind = kind
         self.options = options
         self.site = site
+        self.leading = leading
 
     def __call__(self, function: Callable[P, R_co]) -> Step[P, R_co]:
-        return Step(StepDef(cast("FunctionType", function), self.kind, self.options, self.site))
+        """The step that the function is."""
+        made = StepDef(cast("FunctionType", function), self.kind, self.options, self.site, self.leading)
+        return Step(made)
 
 
-def step(*function: Never, **options: Unpack[StepOptions]) -> _StepDecorator:
+def step(*function: Never, **options: Unpack[DeclaredOptions]) -> StepDecorator:
     """Declare that a function is a step: `@step(image="python:3.12-slim", memory="4Gi")`.
 
     Calling it in a pipeline adds a task; elsewhere it is the plain function.
     """
-    return _declared("python", function, options)
+    return declared("python", function, options)
 
 
-def container(*function: Never, **options: Unpack[StepOptions]) -> _StepDecorator:
+def container(*function: Never, **options: Unpack[DeclaredOptions]) -> StepDecorator:
     """Declare a step in any language: the function says the command line by calling `command`."""
-    return _declared("container", function, options)
+    return declared("container", function, options)
 
 
-def _declared(kind: str, function: Sequence[Any], options: Mapping[str, Any]) -> _StepDecorator:
+def declared(kind: str, function: Sequence[Any], options: Mapping[str, Any]) -> StepDecorator:
     """The decorator; or the step, of a function under one without parentheses, which only lacks its options."""
-    decorator = _StepDecorator(kind, options, here())
-    return cast("_StepDecorator", decorator(*function)) if function else decorator
+    decorator = StepDecorator(kind, options, here())
+    return cast("StepDecorator", decorator(*function)) if function else decorator
 
 
-class Commanded(BaseException):
-    """How `command` hands the command line to the compiler."""
+class Described(BaseException):
+    """How a word such as `command` hands to the compiler what a step does."""
 
-    def __init__(self, arguments: tuple[object, ...], env: Mapping[str, object], site: Site) -> None:
+    def __init__(
+        self, word: str, arguments: tuple[object, ...], options: Mapping[str, object], site: Site
+    ) -> None:
+        self.word = word
         self.arguments = arguments
-        self.env = env
+        self.options = options
         self.site = site
 
 
 _describing: list[StepDef] = []
 
 
-def command(*arguments: object, env: Mapping[str, object] | None = None) -> Never:
+def describe(word: str, arguments: tuple[object, ...], options: Mapping[str, object]) -> Never:
+    """Hand on what a step does; raises `OutsidePipeline` where the step is called as a function."""
+    if not _describing:
+        raise OutsidePipeline(
+            f"`{word}` describes a step that has no Python body to run: compile its pipeline instead"
+        )
+    raise Described(word, arguments, options, here())
+
+
+def command(
+    *arguments: object,
+    env: Mapping[str, object] | None = None,
+    source: str | None = None,
+    stdout: bool = False,
+) -> Never:
     """The command line of a `container` step, and environment variables that name its inputs.
 
-    Inputs of the function and `output(...)` become values and paths. It never returns, so the
-    function keeps its own return type. Raises `OutsidePipeline` where the step is called as a function.
+    Inputs of the function and `output(...)` become values and paths. `source`: a script that the command is
+    given as a file, after its other words. `stdout`: what the program prints is the result of the step. It
+    never returns, so the function keeps its own return type. Raises `OutsidePipeline` where the step is
+    called as a function.
     """
-    if not _describing:
-        raise OutsidePipeline("a container step has no Python body to run: compile its pipeline instead")
-    raise Commanded(arguments, env or {}, here())
+    describe("command", arguments, {"env": {} if env is None else env, "source": source, "stdout": stdout})
 
 
 def output(name: str = "return") -> str:
@@ -148,10 +184,11 @@ def output(name: str = "return") -> str:
     return cast(str, value(InPod(name, t.TEXT, output=True)))
 
 
-def describe(definition: StepDef) -> Commanded | BaseException | None:
-    """Run the function of a container step on stand-ins for its inputs, to learn its command line.
+def description(definition: StepDef) -> Described | BaseException | None:
+    """Run the function of a step on stand-ins for its inputs, to learn what the step does.
 
-    Answers what `command` was given, an exception of the user's, or None when `command` was not called.
+    Answers what `command` or another such word was given, an exception of the user's, or None when no such
+    word was called.
     """
     from flowdsl.value import value
 
@@ -163,8 +200,8 @@ def describe(definition: StepDef) -> Commanded | BaseException | None:
     try:
         positional = [inputs.pop(p.name) for p in signature.parameters if not p.keyword]
         definition.function(*positional, **inputs)
-    except Commanded as commanded:
-        return commanded
+    except Described as described:
+        return described
     except Exception as error:
         return error
     finally:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField
+from flowdsl.expr import Checkpoint, Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField, Stored
 from flowdsl.place import Argument, Definition, Place, Site, extent, here, inside, through_library
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from types import CodeType
 
     from flowdsl.pipeline import PipelineDef
@@ -28,21 +28,38 @@ class OutsidePipeline(RuntimeError):
     """A word of the language was used where there is no pipeline to add to."""
 
 
-class Region:
-    """A stretch of a pipeline's body whose tasks run only under a condition."""
+#: The results of a task that has ended, and of one that has failed, as Argo calls them.
+ENDED = ("Succeeded", "Failed", "Errored")
+FAILED = ("Failed", "Errored")
 
-    __slots__ = ("condition", "parent", "site")
+
+class Region:
+    """A stretch of a pipeline's body whose tasks run only under a condition, or when a task has ended.
+
+    `ended` is that task, and `results` how it may have ended.
+    """
+
+    __slots__ = ("condition", "ended", "parent", "results", "site")
 
     def __init__(self, condition: Expr, parent: Region | None, site: Site) -> None:
         self.condition = condition
         self.parent = parent
         self.site = site
+        self.ended: Call | None = None
+        self.results: tuple[str, ...] = ()
+
+
+def regions(region: Region | None) -> Iterator[Region]:
+    """A region and those around it, from the inside out."""
+    while region is not None:
+        yield region
+        region = region.parent
 
 
 class Loop:
     """How a call is repeated: once for each row, or for each element of lists known only at run time."""
 
-    __slots__ = ("kind", "lists", "minimum", "objective", "parallel", "rows", "site")
+    __slots__ = ("keep_going", "kind", "lists", "minimum", "objective", "parallel", "rows", "site")
 
     def __init__(self, kind: str, site: Site) -> None:
         self.kind = kind  # "fan_out" or "sweep"
@@ -52,6 +69,7 @@ class Loop:
         self.parallel: int | None = None
         self.objective: Objective | None = None
         self.minimum = 1
+        self.keep_going = kind == "sweep"  # items that fail are left out
 
 
 class Call:
@@ -62,6 +80,7 @@ class Call:
         "arguments",
         "graph",
         "loop",
+        "may_fail",
         "name",
         "options",
         "override",
@@ -83,6 +102,7 @@ class Call:
         self.after: tuple[Call, ...] = ()
         self.region: Region | None = None
         self.loop: Loop | None = None
+        self.may_fail = False  # without the graph around it
 
     def argument(self, name: str) -> Argument:
         """The place of the argument for a parameter."""
@@ -93,12 +113,25 @@ class Call:
 
 
 class Graph:
-    """What one pipeline's body did."""
+    """What one pipeline's body did, or what it said for the end of the run."""
 
-    __slots__ = ("calls", "finished", "inputs", "locals", "owner", "pending", "region", "result")
+    __slots__ = (
+        "around",
+        "calls",
+        "finished",
+        "inputs",
+        "locals",
+        "owner",
+        "pending",
+        "region",
+        "result",
+        "site",
+    )
 
     def __init__(self, owner: PipelineDef) -> None:
         self.owner = owner
+        self.around: Graph | None = None  # of the end of a run: the graph of its pipeline
+        self.site: Site | None = None  # and where it is first spoken of
         self.clear()
 
     def clear(self) -> None:
@@ -140,6 +173,18 @@ class Trace:
     def graph(self) -> Graph:
         """The graph that is being written."""
         return self.open[-1]
+
+    def end(self, graph: Graph, site: Site) -> Graph:
+        """The graph of what runs when the run of a pipeline has ended; its inputs are the pipeline's."""
+        known = self.ending(graph)
+        if known is None:
+            known = self.graphs[-id(graph.owner)] = Graph(graph.owner)
+            known.around, known.site, known.inputs = graph, site, graph.inputs
+        return known
+
+    def ending(self, graph: Graph) -> Graph | None:
+        """The graph of what runs when the run of a pipeline has ended, if the pipeline speaks of it."""
+        return self.graphs.get(-id(graph.owner))
 
     def report(self, kind: str, place: Place, related: tuple[Related, ...] = (), /, **data: Any) -> None:
         """Record a mistake of the kind of that name in `flowdsl.mistakes`, once for each place and text."""
@@ -263,17 +308,18 @@ def complain(kind: str, **data: Any) -> None:
 # Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)
 # is still refused as a literal that Argo would read as a tag.
 TOKEN = re.compile(r"\{\{fD(!?)(?:(\d+)|:([a-z_.]+))\}\}")
+_FOLDER = "checkpoint_dir"
 DAMAGED = re.compile(r"\{\{fd[!:\d]|fd!?\d+\}\}|\{\{fD", re.IGNORECASE)
 
 
 def token(expr: Expr, *, shown: bool = False) -> str:
     """The text that stands for a value inside other text; `shown` when repr() made it."""
     mark = "!" if shown else ""
-    if isinstance(expr, RunField):
+    if isinstance(expr, RunField) and not isinstance(expr.type, t.Sequence):
         return f"{{{{fD{mark}:{expr.name}}}}}"
     trace = current()
     if trace is None:
-        return "<run-time value>"
+        return f"{{{{fD{mark}:{_FOLDER}}}}}" if isinstance(expr, Checkpoint) else "<run-time value>"
     trace.tokens.append(Token(expr, here(), shown))
     return f"{{{{fD{mark}{len(trace.tokens) - 1}}}}}"
 
@@ -294,6 +340,10 @@ def parts(text: str, trace: Trace | None) -> tuple[str | Expr, ...]:
 
 def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
     shown, number, name = match.groups()
+    if name == _FOLDER:
+        if trace is not None:
+            trace.report("TextType", here(), (), type="Path")
+        return Poison()
     if name is not None:
         if shown and trace is not None:
             trace.report("TextRepr", here())
@@ -315,6 +365,8 @@ def not_text(expr: Expr) -> str | None:
     """Why a value's text would differ between Python and Argo, or None where both agree."""
     if isinstance(expr, OnVolume):
         return "path on a volume"
+    if isinstance(expr, Stored):
+        return "file of the cluster"
     kind = expr.type
     if isinstance(expr, (Poison, InPod)) or (t.is_text(kind) and not isinstance(kind, t.Enumeration)):
         return None

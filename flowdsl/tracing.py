@@ -10,7 +10,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.expr import Expr, OnVolume, Param, Poison
+from flowdsl.expr import Expr, OnVolume, Param, Poison, Stored
 from flowdsl.lift import is_dict, items_of, lift, spelled
 from flowdsl.pipeline import Pipeline
 from flowdsl.place import Definition, Place, Site, is_library, is_ours, operation, words
@@ -79,9 +79,11 @@ def trace_graph(trace: Trace, definition: PipelineDef, site: Site) -> Graph:
     try:
         while not _run(trace, graph):
             graph.clear()
+            trace.graphs.pop(-id(definition), None)
     finally:
         trace.open.pop()
-    for word, condition in graph.pending:
+    ending = trace.ending(graph)
+    for word, condition in (*graph.pending, *(ending.pending if ending else ())):
         trace.report("ConditionAlone", condition, (), word=word)
     return graph
 
@@ -257,5 +259,5 @@ def _lost_text(trace: Trace) -> None:
     if trace.failed:  # a mistake may be why they were lost
         return
     for number, made in enumerate(trace.tokens):
-        if number not in trace.arrived and not isinstance(made.expr, (OnVolume, Poison)):
+        if number not in trace.arrived and not isinstance(made.expr, (OnVolume, Stored, Poison)):
             trace.report("LostText", made.site)

@@ -1,9 +1,9 @@
-"""Volumes and secrets: what a step mounts or reads by name."""
+"""Volumes, ConfigMaps and Secrets: what a step mounts or reads by name."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from flowdsl.place import Site, here
 
@@ -13,27 +13,40 @@ if TYPE_CHECKING:
 AccessMode = Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]
 
 
-class Volume:
+class Mountable:
+    """What a step can mount, as it was written."""
+
+    __slots__ = ("origin", "read_only", "site")
+
+    def __init__(self) -> None:
+        self.read_only = False
+        self.site: Site = here()
+        self.origin: Mountable = self  # one volume may be mounted twice, once read-only
+
+    @property
+    def ro(self) -> Self:
+        """The same, to be mounted read-only."""
+        twin = object.__new__(type(self))
+        for kind in type(self).__mro__:
+            for slot in getattr(kind, "__slots__", ()):
+                setattr(twin, slot, getattr(self, slot))
+        twin.read_only = True
+        return twin
+
+
+class Volume(Mountable):
     """An existing PersistentVolumeClaim; `volume / "folder"` is a path on it.
 
     `name` is the claim's name. `mode` is the access mode of the claim as Kubernetes spells it; it
     tells the compiler what several pods may do at the same time.
     """
 
-    __slots__ = ("mode", "name", "read_only", "site")
+    __slots__ = ("mode", "name")
 
     def __init__(self, name: str, *, mode: AccessMode = "ReadWriteMany") -> None:
+        super().__init__()
         self.name = name
         self.mode: str = mode
-        self.read_only = False
-        self.site: Site = here()
-
-    @property
-    def ro(self) -> Volume:
-        """The same volume, to be mounted read-only."""
-        twin = Volume.__new__(Volume)
-        twin.name, twin.mode, twin.site, twin.read_only = self.name, self.mode, self.site, True
-        return twin
 
     def __truediv__(self, path: str | PathLike[str]) -> Path:
         # A step declares `Path`, and inside the pod it is one; here it is only the way to it.
@@ -43,7 +56,105 @@ class Volume:
         return _shown(self, self, "")
 
     def __repr__(self) -> str:
-        return f"Volume({self.name!r})"
+        return f"{type(self).__name__}({self.name!r})"
+
+
+class NewVolume(Volume):
+    """A PersistentVolumeClaim that is made for each run, empty, and deleted when the run has ended.
+
+    `size` is a quantity ("100Gi"), `mode` the access mode that is asked for, `storage_class` the name of a
+    StorageClass; without one the cluster's default is used.
+    """
+
+    __slots__ = ("size", "storage_class")
+
+    def __init__(
+        self,
+        name: str,
+        size: str,
+        *,
+        mode: AccessMode = "ReadWriteOnce",
+        storage_class: str | None = None,
+    ) -> None:
+        super().__init__(name, mode=mode)
+        self.size = size
+        self.storage_class = storage_class
+
+    def __repr__(self) -> str:
+        return f"NewVolume({self.name!r}, {self.size!r})"
+
+
+class Local(Mountable):
+    """A volume that is made for one pod; `volume / "folder"` is a part of it, to be mounted."""
+
+    __slots__ = ()
+
+    def __truediv__(self, path: str | PathLike[str]) -> VolumePath:
+        return VolumePath(self, _text(path))
+
+
+class Scratch(Local):
+    """An empty folder of a pod, which goes with it: on the disk of its node, or in memory.
+
+    `size` is the most it may hold ("20Gi"); above it the pod is evicted.
+    """
+
+    __slots__ = ("memory", "size")
+
+    def __init__(self, size: str | None = None, *, memory: bool = False) -> None:
+        super().__init__()
+        self.size = size
+        self.memory = memory
+
+    def __repr__(self) -> str:
+        words = [] if self.size is None else [repr(self.size)]
+        words += [] if self.memory is False else ["memory=True"]
+        return f"Scratch({', '.join(words)})"
+
+
+class Named(Local):
+    """An object of the cluster that holds texts by key."""
+
+    __slots__ = ("key", "name")
+
+    def __init__(self, name: str, key: str | None = None) -> None:
+        super().__init__()
+        self.name = name
+        self.key = key
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}{'' if self.key is None else f', {self.key!r}'})"
+
+
+class Config(Named):
+    """A ConfigMap, mounted as a folder with a file for each key; with a key, that file alone.
+
+    With a key it is also the value of a variable: `env={"LEVEL": Config("app", "level")}`.
+    """
+
+    __slots__ = ()
+
+
+class Secret(Named):
+    """A Kubernetes Secret: one key of it for `secrets={"TOKEN": Secret("hub", "token")}`, or mounted.
+
+    Mounted it is a folder with a file for each key; with a key, that file alone.
+    """
+
+    __slots__ = ()
+
+
+class Host(Local):
+    """A folder or file of the node that the pod runs on. That all nodes have it is the user's promise."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+
+    def __repr__(self) -> str:
+        return f"Host({self.path!r})"
 
 
 class VolumePath:
@@ -51,12 +162,12 @@ class VolumePath:
 
     __slots__ = ("text", "volume")
 
-    def __init__(self, volume: Volume, text: str) -> None:
+    def __init__(self, volume: Volume | Local, text: str) -> None:
         self.volume = volume
         self.text = text
 
     def __truediv__(self, path: str | PathLike[str]) -> VolumePath:
-        return VolumePath(self.volume, f"{self.text.rstrip('/')}/{_text(path)}")
+        return VolumePath(self.volume, joined(self.text, path))
 
     @property
     def ro(self) -> VolumePath:
@@ -77,35 +188,28 @@ class VolumePath:
         return f"{self.volume!r} / {self.text!r}"
 
 
+def joined(folder: str, path: str | PathLike[str]) -> str:
+    """A path below another one."""
+    return f"{folder.rstrip('/')}/{_text(path)}"
+
+
 def _text(path: Any) -> str:
     # format() before os.fspath: a run-time value answers both with the token that stands for it.
     return path if isinstance(path, str) else format(path, "") if _is_value(path) else str(path)
 
 
-def _shown(thing: Volume | VolumePath, volume: Volume, text: str) -> str:
+def _shown(thing: Volume | VolumePath, volume: Volume | Local, text: str) -> str:
     """The text of a volume or path: in a pipeline what is found again in the texts that tasks are given."""
     from flowdsl import types as t
     from flowdsl.expr import Const, OnVolume
     from flowdsl.trace import current, token
 
-    return repr(thing) if current() is None else token(OnVolume(volume, Const(text, t.TEXT)))
+    if current() is None or not isinstance(volume, Volume):
+        return repr(thing)
+    return token(OnVolume(volume, Const(text, t.TEXT)))
 
 
 def _is_value(path: object) -> bool:
     from flowdsl.value import RunTimeValue
 
     return type(path) is RunTimeValue
-
-
-class Secret:
-    """One key of a Kubernetes Secret, for `secrets={"TOKEN": Secret("hub", "token")}`."""
-
-    __slots__ = ("key", "name", "site")
-
-    def __init__(self, name: str, key: str) -> None:
-        self.name = name
-        self.key = key
-        self.site: Site = here()
-
-    def __repr__(self) -> str:
-        return f"Secret({self.name!r}, {self.key!r})"

@@ -104,6 +104,8 @@ def test_a_case(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     golden(FOLDER / f"{case}.txt", made and summary(made) + made.text)
     golden(FOLDER / f"{case}.err", shown(loaded, found))
     assert (made is None) == any(one.finding.severity == "error" for one in found)
+    if made is not None:
+        assert len(made.lines) == len(ast.parse(made.text).body), "one line for each statement"
     if made is not None and hasattr(loaded.module, "ARGUMENTS"):
         module = ModuleType("carried")
         monkeypatch.setitem(sys.modules, "carried", module)

@@ -1,19 +1,23 @@
 """What README and docs show is what the code does: sources compile, commands print what stands there.
 
-A Python block after the comment `file: NAME` is that file, and the console blocks see it; mistake.py holds
-mistakes on purpose. On a page whose first Python block has no such comment, that block is the beginning of
-every other one. A Mermaid block draws pipeline.py. A YAML block is an excerpt, with `# ...` for what is left
-out, of what the Python block before it compiles to.
+A Python block after the comment `file: NAME` is that file from there on, and the console blocks below see it;
+mistake.py holds mistakes on purpose. A TOML or YAML block after such a comment is a file that all blocks of the page
+see. On a page whose first Python block has no such comment, that block is the beginning of every other one. A
+Mermaid block draws pipeline.py. A YAML block is an excerpt, with `# ...` for what is left out, of what the Python block before it
+compiles to. A Python block after the comment `peer: NAME` is for another tool: tests/peers has what reads it.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,9 +39,24 @@ PAGES = [
         if path.parent.name != "diagnostics"
     ),
 ]
-BLOCK = re.compile(r"(?:<!-- file: (\S+) -->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"(?:<!-- (file|peer): (\S+) -->\n)?^```(\w+|\{toctree\})\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 GAP = "# ...\n"
-LANGUAGES = {"python", "console", "mermaid", "yaml", "sh", "text"}
+LANGUAGES = {"python", "console", "mermaid", "yaml", "toml", "sh", "text", "{toctree}"}
+
+
+PROFILED = """
+import json, os, sys
+run = set()
+def profile(frame, event, argument):
+    run.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+sys.setprofile(profile)
+from flowdsl.cli.app import run as command
+assert command(["compile", sys.argv[1], "-o", sys.argv[1] + ".yaml"]) == 0
+sys.setprofile(None)
+print(json.dumps([(os.path.relpath(os.path.realpath(path)), name) for path, name in run]))
+"""
 
 
 class Block(NamedTuple):
@@ -48,6 +67,7 @@ class Block(NamedTuple):
     text: str
     start: int
     end: int
+    peer: bool
 
 
 def read(page: str) -> str:
@@ -55,7 +75,7 @@ def read(page: str) -> str:
 
 
 def blocks(page: str) -> list[Block]:
-    return [Block(m[1], m[2], m[3], m.start(3), m.end(3)) for m in BLOCK.finditer(read(page))]
+    return [Block(m[2], m[3], m[4], m.start(4), m.end(4), m[1] == "peer") for m in BLOCK.finditer(read(page))]
 
 
 def sources(page: str) -> list[tuple[str, str, Block]]:
@@ -63,7 +83,7 @@ def sources(page: str) -> list[tuple[str, str, Block]]:
     found: list[tuple[str, str, Block]] = []
     beginning: str | None = None
     for block in blocks(page):
-        if block.language != "python":
+        if block.language != "python" or block.peer:
             continue
         if block.file is not None:
             found.append((block.file, block.text, block))
@@ -72,6 +92,13 @@ def sources(page: str) -> list[tuple[str, str, Block]]:
         else:
             found.append((f"block_{len(found)}.py", beginning + "\n\n" + block.text, block))
     return found
+
+
+def settle(page: str, folder: Path) -> None:
+    """Write the settings and manifests that a page shows as files."""
+    for block in blocks(page):
+        if block.language in ("toml", "yaml") and block.file is not None:
+            (folder / block.file).write_text(block.text, encoding="utf-8")
 
 
 def right(page: str) -> list[tuple[str, str, Block]]:
@@ -89,9 +116,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     """What a command prints."""
     program, *arguments = shlex.split(line)
+    if program == "sed":  # an edit
+        return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
     assert program == "flowdsl"
     capsys.readouterr()
-    assert run(arguments) in (0, 2)
+    assert run(arguments) in (0, 1, 2)
     said = capsys.readouterr()
     return said.out + said.err
 
@@ -104,16 +133,24 @@ def test_there_are_pages() -> None:
 def test_every_block_is_of_a_kind_that_is_checked(page: str) -> None:
     assert {block.language for block in blocks(page)} <= LANGUAGES
     assert read(page).count("\n```") == 2 * len(blocks(page))
+    for block in blocks(page):
+        if block.language == "toml":
+            tomllib.loads(block.text)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_source_compiles_without_a_finding(
     page: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    settle(page, folder)
     for name, text, _ in right(page):
         (folder / name).write_text(text, encoding="utf-8")
         if "@pipeline" in text:
             assert (answer(f"flowdsl check {name}", capsys), name) == ("", name)
+        if "def test_" in text:
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("checker", ["mypy", "pyright"])
@@ -121,7 +158,9 @@ def test_the_sources_are_typed(checker: str, tmp_path: Path) -> None:
     for page in PAGES:
         for name, text, _ in right(page):
             place = tmp_path / Path(page).stem.lower() / name
-            place.parent.mkdir(exist_ok=True)
+            while place.exists():  # a file that the page changes
+                place = place.parent / "changed" / name
+            place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8")
     # The blocks of a page share one beginning, and no block uses all that it imports.
     settings = {"typeCheckingMode": "strict", "reportUnusedImport": "none", "extraPaths": [str(ROOT)]}
@@ -143,11 +182,14 @@ def test_the_sources_are_typed(checker: str, tmp_path: Path) -> None:
 def test_a_command_prints_what_stands_there(
     page: str, folder: Path, capsys: pytest.CaptureFixture[str], pytestconfig: pytest.Config
 ) -> None:
-    for name, text, _ in sources(page):
-        (folder / name).write_text(text, encoding="utf-8")
+    settle(page, folder)
+    files = {block.start: (name, text) for name, text, block in sources(page)}
     replaced: list[tuple[Block, str]] = []
     for block in blocks(page):
-        if block.language == "mermaid":
+        if block.start in files:
+            name, text = files[block.start]
+            (folder / name).write_text(text, encoding="utf-8")
+        elif block.language == "mermaid":
             replaced.append((block, answer("flowdsl graph pipeline.py", capsys)))
         elif block.language == "console":
             lines = [line for line in block.text.splitlines() if line.startswith("$ ")]
@@ -164,6 +206,7 @@ def test_a_command_prints_what_stands_there(
 
 @pytest.mark.parametrize("page", PAGES)
 def test_an_excerpt_is_part_of_the_yaml(page: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settle(page, folder)
     files = {block.start: (name, text) for name, text, block in right(page)}
     written = ""
     for block in blocks(page):
@@ -171,7 +214,7 @@ def test_an_excerpt_is_part_of_the_yaml(page: str, folder: Path, capsys: pytest.
             name, text = files[block.start]
             (folder / name).write_text(text, encoding="utf-8")
             written = answer(f"flowdsl compile {name}", capsys)
-        elif block.language == "yaml" and not block.text.startswith("# .pre-commit-config.yaml\n"):
+        elif (block.language, block.file) == ("yaml", None) and not block.text.startswith("# .pre-commit"):
             at = 0
             for piece in block.text.split(GAP):
                 found = written.find(piece, at)
@@ -179,8 +222,9 @@ def test_an_excerpt_is_part_of_the_yaml(page: str, folder: Path, capsys: pytest.
                 at = found + len(piece)
 
 
-def test_the_hook_is_a_hook() -> None:
-    (text,) = (one.text for one in blocks("README.md") if one.text.startswith("# .pre-commit-config.yaml\n"))
+@pytest.mark.parametrize("page", ["README.md", "docs/guide/gitops.md"])
+def test_the_hook_is_a_hook(page: str) -> None:
+    (text,) = (one.text for one in blocks(page) if one.text.startswith("# .pre-commit-config.yaml\n"))
     (hook,) = yaml.safe_load(text)["repos"][0]["hooks"]
     offered = {one["id"]: one for one in yaml.safe_load(read(".pre-commit-hooks.yaml"))}
     assert hook["additional_dependencies"] == [f"flowdsl=={flowdsl.__version__}"]
@@ -221,6 +265,25 @@ def test_every_example_is_listed() -> None:
     assert listed == {(name, kind) for name in names for kind in ("py", "yaml")}
 
 
+def test_the_site_lists_the_examples_of_the_readme(pytestconfig: pytest.Config) -> None:
+    table = re.compile(r"^\| \| \|\n\|---\|---\|\n((?:\|.*\n)*)", re.MULTILINE)
+    (rows,) = table.findall(read("README.md"))
+    wanted = rows.replace("](examples/", "](../examples/")
+    listed = table.search(read("docs/examples.md"))
+    assert listed is not None
+    if pytestconfig.getoption("update_snapshots"):
+        text = read("docs/examples.md")
+        (ROOT / "docs/examples.md").write_text(
+            text[: listed.start(1)] + wanted + text[listed.end(1) :], "utf-8"
+        )
+    else:
+        assert listed[1] == wanted
+
+
+def test_the_comparison_is_of_an_example() -> None:
+    assert read("examples/sweep/pipeline.py") in [one.text for one in blocks("docs/comparison.md")]
+
+
 def test_the_kinds_are_named() -> None:
     assert all(f"`--as {kind}`" in read("docs/yaml.md") for kind in KINDS)
 
@@ -242,3 +305,32 @@ def test_every_module_is_in_the_architecture() -> None:
     }
     for path in re.findall(r"\b[\w/]+\.py\b|`[\w/]+/`", text):
         assert "/" not in path or (ROOT / path.strip("`")).exists(), path
+
+
+def test_the_names_of_the_architecture_exist() -> None:
+    """`path: name` is a class or function of that file, and all functions are run by the pipeline of the page."""
+    text = read("docs/architecture.md")
+    named = re.findall(r"`([\w/]+\.py): ([\w.]+)`", text)
+    assert {path.split("/")[0] for path, _ in named} == {"flowdsl", "compiler"}
+    functions: set[tuple[str, str]] = set()
+    for path, name in named:
+        body: list[ast.stmt] = ast.parse(read(path)).body
+        for part in name.split("."):
+            kinds = (ast.ClassDef, ast.FunctionDef)
+            found = [one for one in body if isinstance(one, kinds) and one.name == part]
+            assert found, f"{path}: {name}"
+            body = found[-1].body
+            if isinstance(found[-1], ast.FunctionDef):
+                functions.add((path, name))
+    (source,) = (block.text for block in blocks("docs/architecture.md") if block.file == "pipeline.py")
+    assert functions - functions_run(source) == {("compiler/origins.py", "placed")}  # for a finding of lint
+
+
+def functions_run(source: str) -> set[tuple[str, str]]:
+    """The functions of flowdsl that a compilation runs: file and name."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "pipeline.py")
+        target.write_text(source, encoding="utf-8")
+        command = [sys.executable, "-c", PROFILED, str(target)]
+        done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return {(path, name) for path, name in json.loads(done.stdout)}

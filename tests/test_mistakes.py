@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
 
@@ -17,6 +17,9 @@ from flowdsl.cli.compiling import Judged, judge
 from flowdsl.cli.report import render
 from tests.goldens import same
 from tools.diagnostics import CASES, ROOT, found, kinds, of_a_manifest, pages, stale
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.compile import Kind
 
 FILES = sorted(CASES.glob("*/*.py"))
 
@@ -30,8 +33,21 @@ def printed(judged: Judged, folder: Path) -> str:
     return re.sub(r"this is Python 3\.\d+", "this is Python 3.x", text).replace(f"{folder}/", "")
 
 
-def check(golden: Path, target: str, folder: Path, request: pytest.FixtureRequest) -> None:
-    judged = judge(Path(target))
+def asked(case: Path) -> tuple[Kind | None, bool]:
+    """How a case is compiled, if its first line says so: `# --as cron` or `# --with-rbac`."""
+    first = case.read_text(encoding="utf-8").partition("\n")[0]
+    kind = cast("Kind", first.removeprefix("# --as ")) if first.startswith("# --as ") else None
+    return kind, first == "# --with-rbac"
+
+
+def check(
+    golden: Path,
+    target: str,
+    folder: Path,
+    request: pytest.FixtureRequest,
+    how: tuple[Kind | None, bool] = (None, False),
+) -> None:
+    judged = judge(Path(target), *how)
     text = printed(judged, folder)
     assert text, "no mistake is found"
     same(text, golden, request)
@@ -46,7 +62,7 @@ def test_what_is_said_about_a_mistake(
     case: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(case.parent)
-    check(case.with_suffix(".err"), case.name, case.parent, request)
+    check(case.with_suffix(".err"), case.name, case.parent, request, asked(case))
 
 
 PIPELINE = b"""\
@@ -78,6 +94,17 @@ UNLOADABLE = {
     "misspelt_file": Given("pipelin.py", {"pipeline.py": PIPELINE}),
     "misspelt_pipeline": Given("pipeline.py:nigthly", {"pipeline.py": PIPELINE}),
     "not_python": Given("pipeline.py", {"pipeline.py": PIPELINE.replace(b'"orders")', b'"orders"')}),
+    "relative_import": Given(
+        "pipeline.py",
+        {
+            "pipeline.py": PIPELINE.replace(
+                b'image="python:3.12-slim"',
+                b'image="python:3.12-slim", code=Git("https://example.com/m.git", revision="v1")',
+            )
+            .replace(b"import pipeline", b"import Git, pipeline")
+            .replace(b"return len(table)", b"from .tables import size\n\n    return size(table)")
+        },
+    ),
     "link_to_itself": Given("pipeline.py", {"pipeline.py": None}),
     "long_name": Given(f"{'nightly-' * 40}jobs/pipeline.py", {}),
 }

@@ -81,6 +81,30 @@ def test_a_string_that_was_executed_has_a_line_and_a_column_but_no_text() -> Non
     assert sources.shown("<a string>") == "<a string>"
 
 
+def test_a_path_leads_into_a_value_that_is_written_out() -> None:
+    sources = Sources()
+    text = 'x = call(a={"k": [1, {"ü": dict(n=2)}], 3: [*()]}, b=[[4], other])'
+    ((site, _),) = run(text, "snippet.py", {"other": 5})
+    sources.add("snippet.py", text)
+
+    def shown(name: str, *path: str | int, part: str = "value") -> str:
+        span = sources.resolve(Argument(site, name, part=part, path=path))
+        assert span is not None
+        return text[span.column - 1 : span.end_column - 1]
+
+    assert shown("a", "k", 0) == "1"
+    assert shown("a", "k", 1, "ü", "n") == "2"
+    assert shown("a", "k", 1, "ü", "n", part="key") == "n"
+    assert shown("a", "k", 1, "ü", part="key") == '"ü"'
+    assert shown("a", "k", 1, part="key") == '{"ü": dict(n=2)}'  # a position has no key
+    assert shown("a", 3, 0) == "[*()]"  # what the star brings is not seen
+    assert shown("a", "k", 1, "other", "n") == '{"ü": dict(n=2)}'
+    assert shown("b", 0, 0) == "4"
+    assert shown("b", 1, "x") == "other"
+    assert shown("b", 7) == "[[4], other]"
+    assert shown("b") == "[[4], other]"
+
+
 def test_a_function_without_text_is_declared_at_its_line() -> None:
     scope: dict[str, Any] = {}
     run("\ndef f(x): pass", "<a string>", scope)

@@ -372,7 +372,7 @@ def test_either_is_the_value_of_whichever_ran(body: str, tmp_path: Path) -> None
 
 
 NO_CHOICE = [
-    ("FD210", "use_path(either(«maybe_file()», a_file()))"),
+    ("FD210", "use_paths(either(«maybe_files()», [a_file()]))"),
     ("FD233", "use(either(«1», 2))"),
     ("FD233", "use(either(«None», n))"),
     ("FD234", "use(either(opt, «3»))"),
@@ -395,7 +395,9 @@ NO_CHOICE = [
 def test_a_choice_that_is_none_is_reported(code: str, body: str, tmp_path: Path) -> None:
     before = """
         @step(image="i")
-        def maybe_file() -> Path | None: ...
+        def maybe_files() -> list[Path] | None: ...
+        @step(image="i")
+        def use_paths(x: list[Path]) -> None: ...
     """
     found = compile_body(tmp_path, body + LATER, before)
     assert found.findings() == [(code, *marked(body)), ("FD205", "'later'")]

@@ -405,7 +405,7 @@ def right(a: int) -> int: return a
 
 @pipeline
 def main(
-    a: int = «"x"», b: int = «None», «c»: Path = "x", d: str = «"{{a}}"», e: float = «float("nan")»,
+    a: int = «"x"», b: int = «None», c: Path = «"x"», d: str = «"{{a}}"», e: float = «float("nan")»,
     f: Literal["a"] = «"b"», g: list[int] = «[1, "a"]», h: str | None = None, i: «bytes» = b"",
 ) -> None:
     right("later")
@@ -428,7 +428,7 @@ def test_what_cannot_be_declared_is_reported_once_where_it_is_written(tmp_path: 
         ("FD286", "tuple[int, ...]"),
         ("FD238", '"x"'),
         ("FD238", "None"),
-        ("FD296", "c"),
+        ("FD222", '"x"'),
         ("FD219", '"{{a}}"'),
         ("FD221", 'float("nan")'),
         ("FD238", '"b"'),

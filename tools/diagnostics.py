@@ -24,7 +24,12 @@ CASES = ROOT / "tests" / "mistakes"
 LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime")
 
 #: Modules whose findings are about manifests: what they find in YAML that somebody wrote has no case.
-MANIFESTS = ("flowdsl.compiler.lint", "flowdsl.compiler.schema")
+MANIFESTS = (
+    "flowdsl.compiler.documents",
+    "flowdsl.compiler.lint",
+    "flowdsl.compiler.manifests",
+    "flowdsl.compiler.schema",
+)
 
 _KIND = re.compile(r'^    code(?:: ClassVar\[str\])? = "FD\d+"$', re.MULTILINE)
 _CODE = re.compile(r"^.*\b(?:error|warning)\[(FD\d+)\]: ", re.MULTILINE)

@@ -8,44 +8,51 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.compiler import ir
+from flowdsl.compiler.argo import objects, provenance, volumes
+from flowdsl.compiler.argo.control import locked
 from flowdsl.compiler.argo.origins import Json, Origins
+from flowdsl.compiler.argo.patch import Patcher
+from flowdsl.compiler.argo.sources import location
 from flowdsl.compiler.argo.template import Writer
 from flowdsl.compiler.split import inlined
+from flowdsl.expr import Stored
 
 if TYPE_CHECKING:
-    from flowdsl.compiler import ir
+    from flowdsl.diagnostic import Diagnostic
 
 API_VERSION = "argoproj.io/v1alpha1"
 
 
 class Manifest(NamedTuple):
-    """One object for the cluster, and where its parts come from."""
+    """One object for the cluster, where its parts come from, and what patches of it must not touch."""
 
     body: Json
     origins: Origins
+    refused: list[Diagnostic]
 
 
 def to_argo(program: ir.Program, kind: str) -> Manifest:
-    """A program as a `Workflow` (to be created) or a `WorkflowTemplate` (to be applied)."""
-    origins = Origins()
-    return Manifest(_document(program, kind, origins), origins)
+    """A program as an object of that kind: a `Workflow` is to be created, everything else to be applied."""
+    patcher = Patcher(Origins())
+    return Manifest(_document(program, kind, patcher), patcher.origins, patcher.refused)
 
 
-def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
+def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
+    origins = patcher.origins
     options = program.options
-    metadata: Json = {"generateName": f"{program.name}-"} if kind == "Workflow" else {"name": program.name}
-    for field in ("labels", "annotations"):
-        if field in options:
-            metadata[field] = options[field]
-            origins.note(metadata, field, program.places[field])
-    if "name" in program.places:
-        for key in metadata:
-            origins.setdefault((id(metadata), key), program.places["name"])
+    metadata = objects.metadata(program, kind, origins)
     spec: Json = {"entrypoint": program.entrypoint}
+    if program.exit is not None:
+        spec["onExit"] = program.exit
     for field, option in _SPEC.items():
         if option in options:
-            spec[field] = {"secondsAfterCompletion": options[option]} if option == "ttl" else options[option]
+            spec[field] = options[option]
             origins.note(spec, field, program.places[option])
+    if "locks" in options:
+        spec["synchronization"] = locked(options["locks"])
+        origins.note(spec, "synchronization", program.places["locks"])
+    objects.write_run(spec, program, kind, origins)
     if program.parameters:
         spec["arguments"] = {
             "parameters": [
@@ -53,16 +60,29 @@ def _document(program: ir.Program, kind: str, origins: Origins) -> Json:
                 for name, value in program.parameters
             ]
         }
-    if program.volumes:
-        spec["volumes"] = [
-            {"name": name, "persistentVolumeClaim": {"claimName": claim}} for name, claim in program.volumes
+    if program.artifacts:
+        files = [
+            {"name": name, **location(value)}
+            for name, value in program.artifacts
+            if isinstance(value, Stored)
         ]
+        spec.setdefault("arguments", {})["artifacts"] = files
+    volumes.declare(spec, program.volumes, origins)
     program, inline = inlined(program)
-    writer = Writer(origins, {one.name: one for one in program.templates if one.name in inline})
-    spec["templates"] = [writer.template(one) for one in program.templates if one.name not in inline]
-    document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+    foreign = {one.name: one for one in program.templates if isinstance(one.body, ir.Reference)}
+    inside = {one.name: one for one in program.templates if one.name in inline}
+    writer = Writer(origins, inside, foreign, patcher)
+    listed = [one for one in program.templates if one.name not in inline and one.name not in foreign]
+    spec["templates"] = templates = [writer.template(one) for one in listed]
+    # What is wrong with a template as a whole, a patch has done.
+    patched = ((index, one.patches[-1].place) for index, one in enumerate(listed) if one.patches)
+    origins.update(((id(templates), index), place) for index, place in patched)
+    whole = objects.around(program, kind, spec, origins)
+    document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": whole}
     origins.note(document, "spec", program.place)
     origins.note(document, "metadata", program.place)
+    objects.patch(program, spec, document, patcher)
+    provenance.seal(document)
     return document
 
 
@@ -71,5 +91,4 @@ _SPEC = {
     "parallelism": "parallelism",
     "activeDeadlineSeconds": "timeout",
     "podPriorityClassName": "priority",
-    "ttlStrategy": "ttl",
 }

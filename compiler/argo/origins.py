@@ -19,8 +19,13 @@ Field: TypeAlias = tuple[str, Any, tuple[str, ...]]
 class Origins(dict[tuple[int, "str | int"], "Place"]):
     """For each part that a user's text decides the place of that text.
 
-    Its key is the identity of the dict or list that holds the part, and the part's key in it.
+    Its key is the identity of the dict or list that holds the part, and the part's key in it. `gone` holds what
+    was taken away again, so that its identity is not given to something else.
     """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gone: list[object] = []
 
     def note(self, holder: Json, key: str, place: Place) -> None:
         """Say where a part comes from."""

@@ -9,19 +9,59 @@ if TYPE_CHECKING:
     from flowdsl.compiler.argo.origins import Field, Json
 
 
-def fields(placement: ir.Placement) -> tuple[Field, ...]:
+PACKED, SPREAD = "flowdsl/pack", "flowdsl/step"
+"""Labels of pods: of all that are packed, and of those of one template that are spread."""
+
+RUN = "workflows.argoproj.io/workflow"
+"""The label that Argo gives to the pods of a run."""
+
+
+def fields(placement: ir.Placement, template: str) -> tuple[Field, ...]:
     """The fields of a template, each with the options that decide it."""
     return (
-        ("nodeSelector", dict(placement.node), ("node",)),
-        ("affinity", _affinity(placement), ("where", "gpu")),
-        ("tolerations", [dict(one) for one in placement.tolerations], ("tolerations", "gpu")),
+        ("nodeSelector", dict(placement.node), ("node", "pool", "spot")),
+        ("affinity", _affinity(placement, template), ("where", "gpu", "placement")),
+        ("tolerations", [dict(one) for one in placement.tolerations], ("tolerations", "gpu", "pool", "spot")),
         ("priorityClassName", placement.priority, ("priority",)),
     )
 
 
-def _affinity(placement: ir.Placement) -> Json | None:
-    if not placement.affinity:
-        return None
+def labels(placement: ir.Placement, template: str) -> dict[str, str]:
+    """The labels of the pods of a template, which queues and other pods look for."""
+    found = {} if placement.queue is None else admission(placement.queue)
+    if placement.near == "pack":
+        found[PACKED] = "true"
+    elif placement.near == "spread":
+        found[SPREAD] = template
+    return found
+
+
+def admission(queue: str) -> dict[str, str]:
+    """The label of a pod that waits in a queue. Source: Kueue, "Run Plain Pods"."""
+    return {"kueue.x-k8s.io/queue-name": queue}
+
+
+def _affinity(placement: ir.Placement, template: str) -> Json | None:
+    found: Json = {}
+    if placement.affinity:
+        found["nodeAffinity"] = _nodes(placement)
+    if placement.near == "pack":
+        found["podAffinity"] = _others({PACKED: "true"})
+    elif placement.near == "spread":
+        found["podAntiAffinity"] = _others({RUN: "{{workflow.name}}", SPREAD: template})
+    return found or None
+
+
+def _others(labels: dict[str, str]) -> Json:
+    """A wish, not a condition, about the node where pods with the labels are.
+
+    A wish packs and spreads with the default scheduler, and never leaves a pod waiting beside a free node.
+    """
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": "kubernetes.io/hostname"}
+    return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]}
+
+
+def _nodes(placement: ir.Placement) -> Json:
     terms = [
         {
             "matchExpressions": [
@@ -31,5 +71,4 @@ def _affinity(placement: ir.Placement) -> Json | None:
         }
         for group in placement.affinity
     ]
-    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    return {"nodeAffinity": required}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}

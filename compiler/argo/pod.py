@@ -6,15 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from flowdsl import types as t
+from flowdsl.compiler.argo import daemon
 from flowdsl.compiler.argo.origins import filled
-from flowdsl.compiler.expressions import text_of
+from flowdsl.compiler.argo.volumes import mount
+from flowdsl.compiler.expressions import raw, text_of
 from flowdsl.compiler.ports import OUT
-from flowdsl.expr import Const, Expr, Join, Param
-from flowdsl.volume import Secret
+from flowdsl.expr import Const, Expr, Get, Join, Param
+from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
-    from flowdsl.compiler.argo.origins import Json, Origins
+    from flowdsl.compiler.argo.origins import Field, Json, Origins
 
 OUTPUTS = "flowdsl-outputs"
 """The empty folder that a container step writes its outputs to: Argo makes none."""
@@ -28,16 +30,21 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     if words[1:]:
         found["args"] = words[1:]
     origins.option(found, "image", template, "image")
+    fields: tuple[Field, ...] = (
+        ("imagePullPolicy", environment.pull_policy, ("image_pull_policy",)),
+        ("workingDir", environment.workdir, ("workdir",)),
+    )
+    origins.write(found, fields, template)
     env: list[Json] = []
     for name, value in pod.env:
-        if isinstance(value, Secret):
-            source = {"secretKeyRef": {"name": value.name, "key": value.key}}
-            entry: Json = {"name": name, "valueFrom": source}
-            option = "secrets"
+        if isinstance(value, (Config, Secret)):
+            entry: Json = {"name": name, "valueFrom": referred(value)}
+            option = "secrets" if isinstance(value, Secret) else "env"
         else:
             entry = {"name": name, "value": pod_text(value)}
             option = "env"
-        origins.option(entry, "name", template, option)
+        for field in entry:
+            origins.option(entry, field, template, option)
         env.append(entry)
     if env:
         found["env"] = env
@@ -48,24 +55,24 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         for part in amounts.values():
             for name in part:
                 origins.option(part, name, template, name if name in ("cpu", "memory") else "gpu")
-    mounts = [_mount(mount) for mount in pod.mounts]
+    if ready := daemon.probe(template.settings.daemon):
+        found["readinessProbe"] = ready
+        origins.option(found, "readinessProbe", template, "ready")
+    mounts = [mount(one) for one in pod.mounts]
     if pod.output_folder:
         mounts.append({"name": OUTPUTS, "mountPath": OUT})
     if mounts:
         found["volumeMounts"] = mounts
-        origins.option(found, "volumeMounts", template, "mounts")
+        origins.option(found, "volumeMounts", template, "mounts", "store")
     if pod.source is not None:
         found["source"] = pod.source
     return found
 
 
-def _mount(mount: ir.Mount) -> Json:
-    found: Json = {"name": mount.volume, "mountPath": mount.path}
-    if mount.sub_path:
-        found["subPath"] = mount.sub_path
-    if mount.read_only:
-        found["readOnly"] = True
-    return found
+def referred(value: Config | Secret) -> Json:
+    """Where the value of a variable comes from."""
+    field = "secretKeyRef" if isinstance(value, Secret) else "configMapKeyRef"
+    return {field: {"name": value.name, "key": value.key}}
 
 
 _DOLLAR = re.compile(r"\$(?=[$(]|\Z)")
@@ -84,6 +91,8 @@ def pod_text(expr: Expr) -> str:
             return "".join(pod_text(Const(p, t.TEXT) if isinstance(p, str) else p) for p in parts)
         case Param(name, kind) if may_hold_dollar(kind):
             return f"{{{{=replace(inputs.parameters['{name}'], '$', '$$')}}}}"
+        case Get(_, _, kind) if may_hold_dollar(kind):
+            return f"{{{{=replace({raw(expr)}, '$', '$$')}}}}"
         case _:
             return text_of(expr, expr.type)
 

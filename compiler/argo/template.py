@@ -6,52 +6,87 @@ from typing import TYPE_CHECKING
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo import control, placement
+from flowdsl.compiler.argo import bodies, caching, code, companions, control, daemon, identity, placement
 from flowdsl.compiler.argo.origins import filled
+from flowdsl.compiler.argo.patch import TASK, TEMPLATE
 from flowdsl.compiler.argo.pod import OUTPUTS, container
-from flowdsl.compiler.expressions import condition, raw, simple, text_of
-from flowdsl.expr import Expr, Out, Param
+from flowdsl.compiler.argo.sources import location, packing
+from flowdsl.compiler.argo.volumes import volume
+from flowdsl.compiler.expressions import condition, handed_on, raw, simple, text_of
+from flowdsl.expr import Expr, Out, Param, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.argo.origins import Json, Origins
+    from flowdsl.compiler.argo.patch import Patcher
 
 
 class Writer:
-    """Writes templates; those `inline` are written inside the one task that uses them."""
+    """Writes templates; those `inline` are written inside the one task that uses them.
 
-    def __init__(self, origins: Origins, inline: Mapping[str, ir.Template]) -> None:
+    Those that are `foreign` are not written: their tasks name what is in the cluster.
+    """
+
+    def __init__(
+        self,
+        origins: Origins,
+        inline: Mapping[str, ir.Template],
+        foreign: Mapping[str, ir.Template],
+        patcher: Patcher,
+    ) -> None:
         self.origins = origins
+        self.patcher = patcher
         self.inline = inline
+        self.foreign = foreign
 
     # --- templates ---------------------------------------------------------------------------------
 
     def template(self, template: ir.Template) -> Json:
         """A template: a pod or a graph."""
+        found = self._template(template)
+        for patch in template.patches:
+            self.patcher.merge(found, patch.fields, TEMPLATE, patch.place)
+        return found
+
+    def _template(self, template: ir.Template) -> Json:
         found: Json = {"name": template.name}
         body = template.body
         for name in ("name", "inputs", "outputs", "dag"):
             self.origins.note(found, name, template.place)
         if template.inputs:
             found["inputs"] = self._inputs(template.inputs)
+        code.add_repository(found, template, self.origins)
         if template.outputs:
             found["outputs"] = self._outputs(template.outputs, isinstance(body, ir.Graph))
         if isinstance(body, ir.Graph):
             if body.parallelism is not None:
                 found["parallelism"] = body.parallelism
+                self.origins.option(found, "parallelism", template, "parallelism")
+            self.origins.write(found, control.fields(template.settings.control), template)
             tasks = [self.task(task, body) for task in body.tasks]
-            found["dag"] = {"tasks": tasks}
+            found["dag"] = {"failFast": False, "tasks": tasks} if body.whole else {"tasks": tasks}
             self.origins.update(((id(tasks), index), task.place) for index, task in enumerate(body.tasks))
             return found
         settings = template.settings
-        self.origins.write(found, placement.fields(settings.placement), template)
-        self.origins.write(found, control.fields(settings.control), template)
-        if body.output_folder:
-            found["volumes"] = [{"name": OUTPUTS, "emptyDir": {}}]
+        self.origins.write(found, placement.fields(settings.placement, template.name), template)
+        self.origins.write(found, control.fields(settings.control, spot=settings.placement.spot), template)
+        self.origins.write(found, daemon.fields(settings.daemon), template)
+        self.origins.write(found, caching.fields(template.memo), template)
+        identity.write(found, template, self.origins)
+        if not isinstance(body, ir.Pod):
+            key, found_body = bodies.body(template, self.origins)
+            found[key] = found_body
+            self.origins.note(found, key, template.place)
+            return found
+        local = [ir.PodVolume(OUTPUTS, "scratch")] if body.output_folder else []
+        if volumes := [volume(one) for one in (*local, *body.volumes)]:
+            found["volumes"] = volumes
+            self.origins.option(found, "volumes", template, "mounts", "shm")
         key = "container" if body.source is None else "script"
         found[key] = container(body, template, self.origins)
         self.origins.note(found, key, template.place)
+        self.origins.write(found, companions.fields(settings.companions), template)
         return found
 
     def _inputs(self, inputs: tuple[ir.Input, ...]) -> Json:
@@ -60,7 +95,7 @@ class Writer:
         for one in inputs:
             if one.kind != "artifact":
                 default = {} if one.default is None else {"default": one.default}
-                parameters.append({"name": one.name, **default})
+                parameters.append({"name": one.name, **default, **_question(one)})
             if one.kind != "parameter":
                 artifact: Json = {"name": one.name}
                 if one.path is not None:
@@ -81,13 +116,16 @@ class Writer:
         artifacts: list[Json] = []
         for one in outputs:
             if one.kind == "artifact":
-                artifacts.append({"name": one.name, **_artifact_source(one), **_optional(one.optional)})
+                source = {**_artifact_source(one), **packing(one.archive)}
+                artifacts.append({"name": one.name, **source, **_optional(one.optional)})
                 continue
             if one.kind == "key":
                 assert one.value is not None
                 key = text_of(one.value, t.TEXT)
                 parameters.append({"name": one.name, "value": key})
                 stored: Json = {"path": one.path, "archive": {"none": {}}, "s3": {"key": key}}
+                if one.kept:
+                    stored["artifactGC"] = {"strategy": "Never"}  # a later run may find it in its cache
                 artifacts.append({"name": one.name, **stored, **_optional(one.optional)})
             else:
                 parameters.append({"name": one.name, **_parameter_source(one, graph)})
@@ -98,34 +136,56 @@ class Writer:
     def task(self, task: ir.Task, graph: ir.Graph) -> Json:
         """A task of a graph."""
         found: Json = {"name": task.name}
-        if task.template in self.inline:
+        names: Mapping[str, str] = {}
+        if task.template == ir.NOTHING:
+            found["inline"] = {"suspend": {}}
+        elif task.template in self.foreign:
+            library = self.foreign[task.template].settings.library
+            names = library.names
+            place = {"name": library.library, "template": library.template}
+            found["templateRef"] = {**place, "clusterScope": True} if library.cluster else place
+        elif task.template in self.inline:
             found["inline"] = self.template(self.inline[task.template])
             del found["inline"]["name"]
         else:
             found["template"] = task.template
-        if task.after:
-            found["depends"] = " && ".join(task.after)
+        if task.after or task.ended:
+            found["depends"] = _depends(task)
         if task.when is not None:
-            found["when"] = condition(task.when)
+            found["when"] = "false" if task.template == ir.NOTHING else condition(task.when)
         loop = task.loop
+        if task.may_fail or (loop is not None and loop.keep_going):
+            found["continueOn"] = {"failed": True, "error": True}
         if loop is not None:
-            if loop.keep_going:
-                found["continueOn"] = {"failed": True, "error": True}
             if loop.items is not None:
                 found["withItems"] = list(loop.items)
             else:
                 found["withParam"] = f"{{{{=toJSON(0..{_count(loop)}-1)}}}}"
         parameters: list[Json] = []
         artifacts: list[Json] = []
-        for name, kind, value, typed in task.arguments:
-            if kind == "artifact":
+        for port, kind, value, typed in task.arguments:
+            name = names.get(port, port)
+            if kind == "key" and task.template in self.foreign:
+                # The template is not ours: it is told where the file lies.
+                stored: Json = {"archive": {"none": {}}, "s3": {"key": text_of(value, typed)}}
+                artifacts.append({"name": name, **stored})
+            elif kind == "artifact":
                 optional = isinstance(value.type, t.Maybe)
-                artifacts.append({"name": name, "from": _artifact(value), **_optional(optional)})
+                artifacts.append({"name": name, **_from(value), **_optional(optional)})
             else:
                 parameters.append({"name": name, "value": text_of(value, typed)})
         if parameters or artifacts:
             found["arguments"] = filled({"parameters": parameters, "artifacts": artifacts})
+        for patch in task.patches:
+            self.patcher.merge(found, patch.fields, TASK, patch.place, ("task",))
         return found
+
+
+def _depends(task: ir.Task) -> str:
+    ways = [" || ".join(f"{name}.{result}" for result in results) for name, results in task.ended]
+    if len(ways) == 1 and not task.after:
+        return ways[0]
+    return " && ".join([*task.after, *(f"({way})" for way in ways)])
 
 
 def _count(loop: ir.Loop) -> str:
@@ -136,6 +196,14 @@ def _count(loop: ir.Loop) -> str:
         return count
     alike = " && ".join(f"{count} == {other}" for other in others)
     return f"({alike} ? {count} : asInt('the lists that are walked together differ in length'))"
+
+
+def _question(one: ir.Input) -> Json:
+    """What a person sees who is asked. Without a default it is empty: Argo would take one for the answer."""
+    if one.asked is None:
+        return {}
+    value = {} if one.default is not None else {"value": ""}
+    return value | filled({"enum": list(one.asked.choices), "description": one.asked.about})
 
 
 def _optional(optional: bool) -> Json:
@@ -149,14 +217,23 @@ def _artifact(value: Expr) -> str:
     return f"{{{{inputs.artifacts.{value.name}}}}}"
 
 
+def _from(value: Expr) -> Json:
+    return location(value) if isinstance(value, Stored) else {"from": _artifact(value)}
+
+
 def _artifact_source(output: ir.Output) -> Json:
     if output.value is not None:
-        return {"from": _artifact(output.value)}
+        return _from(output.value)
     return {"path": output.path}
 
 
 def _parameter_source(output: ir.Output, graph: bool) -> Json:
     value = output.value
+    if output.origin == "person":
+        default = {} if output.default is None else {"default": output.default}
+        return {"valueFrom": {"supplied": {}, **default}}
+    if output.origin != "file":
+        return {"valueFrom": {"jsonPath" if output.origin == "json path" else "jqFilter": output.path}}
     if value is None:
         return {"valueFrom": {"path": output.path}}
     if not graph:
@@ -165,4 +242,4 @@ def _parameter_source(output: ir.Output, graph: bool) -> Json:
     if isinstance(value, Out):
         tag = f"{{{{tasks.{value.task}.outputs.parameters}}}}" if not value.name else simple(value)
         return {"valueFrom": {"parameter": tag, **default}}
-    return {"valueFrom": {"expression": raw(value)}}
+    return {"valueFrom": {"expression": handed_on(value)}}

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.checks import branches, definitions, identity, volumes
+from flowdsl.compiler.checks import (
+    branches,
+    checkpoints,
+    cluster,
+    definitions,
+    ends,
+    identity,
+    sharing,
+    volumes,
+)
 from flowdsl.mistakes import EitherKnown, KnownCondition
 from flowdsl.place import Span
 
@@ -16,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from flowdsl.compiler.options import Declared
+    from flowdsl.compiler.profile import Profile
     from flowdsl.diagnostic import Diagnostic
     from flowdsl.pipeline import PipelineDef
     from flowdsl.source import Sources
@@ -39,11 +49,17 @@ def check_definitions(
     return [one for each in found for one in definitions.definition(each, id(each) in roots, declared)]
 
 
-def check_trace(trace: Trace, sources: Sources) -> list[Diagnostic]:
+def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnostic]:
     """What is wrong with what the pipelines do, as they were traced and as the checks find it."""
     found = [one for graph in trace.graphs.values() for check in CHECKS for one in check(graph, sources)]
+    root = next(iter(trace.graphs.values())).owner
+    for graph in trace.graphs.values():
+        found += cluster.fits(graph, profile)
+        found += checkpoints.checkpoints(graph, root, profile)
     if not trace.failed:  # a mistake may be why there are none
         found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
+        found += sharing.sharing(trace)
+    found += ends.ends(trace)
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     return found + [one for one in trace.problems if not asked or not _answers(one, asked, sources)]

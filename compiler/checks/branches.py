@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl import types as t
+from flowdsl.compiler import control_findings as findings
 from flowdsl.compiler import mistakes
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Best, Const, Either, Expr, Get, Op, Out, Param, Rows, children, leaves
+from flowdsl.expr import Best, Const, Either, Expr, Get, Op, Out, Param, Rows, Status, children, leaves
 from flowdsl.place import Argument, Definition, Place
-from flowdsl.trace import Call
+from flowdsl.trace import Call, regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.diagnostic import Finding
     from flowdsl.source import Sources
     from flowdsl.trace import Graph, Region
 
@@ -24,8 +26,9 @@ def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     """Every expression of a graph, judged at the place where it is used."""
     for expr, region, place in uses(graph):
         yield from _escapes(expr, region, place)
-        if any(_foreign(leaf, graph) for leaf in leaves(expr)):
-            yield Diagnostic(mistakes.ForeignValue(), place)
+        foreign = next((leaf for leaf in leaves(expr) if _foreign(leaf, graph)), None)
+        if foreign is not None:
+            yield Diagnostic(_of_the_end(foreign, graph) or mistakes.ForeignValue(), place)
         if not isinstance(expr, Rows) and _holds_rows(expr):
             yield Diagnostic(mistakes.RowsInside(), place)
 
@@ -35,12 +38,12 @@ def uses(graph: Graph) -> Iterator[Use]:
     regions: dict[int, Region] = {}
     for call in graph.calls:
         for name, expr in call.arguments.items():
-            if type(expr) is not Const and not _harmless(expr, graph):
+            if type(expr) is not Const and not _harmless(expr, call, graph):
                 yield expr, call.region, call.argument(name)
         if call.loop is not None:
             for column in (call.loop.lists, *(call.loop.rows or ())):
                 for name, expr in column.items():
-                    if type(expr) is not Const and not _harmless(expr, graph):
+                    if type(expr) is not Const and not _harmless(expr, call, graph):
                         yield expr, call.region, Argument(call.site, "over", part=f"item:{name}")
         region = call.region
         while region is not None and id(region) not in regions:
@@ -56,10 +59,12 @@ def uses(graph: Graph) -> Iterator[Use]:
         yield graph.result, None, Definition(graph.owner.code, "return")
 
 
-def _harmless(expr: Expr, graph: Graph) -> bool:
+def _harmless(expr: Expr, call: Call, graph: Graph) -> bool:
     """Whether nothing can be wrong, as with a constant: the output of a task of this graph that always runs."""
     if type(expr) is Out and isinstance(expr.task, Call):
-        return expr.task.region is None and expr.task.graph is graph
+        task = expr.task
+        sure = task.region is None and task.graph is graph and not task.may_fail
+        return sure and all(one.ended is not task for one in regions(call.region))
     return False
 
 
@@ -73,9 +78,18 @@ def _escapes(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagno
 
 def _foreign(leaf: Expr, graph: Graph) -> bool:
     """Whether a value belongs to the body of another pipeline."""
-    if isinstance(leaf, (Out, Rows, Best)) and isinstance(leaf.task, Call):
+    if isinstance(leaf, (Out, Rows, Best, Status)) and isinstance(leaf.task, Call):
         return leaf.task.graph is not graph
     return isinstance(leaf, Param) and leaf is not graph.inputs.get(leaf.name)
+
+
+def _of_the_end(leaf: Expr, graph: Graph) -> Finding | None:
+    """What is wrong with a value of a run that is used at its end, or one of its end that is used in it."""
+    if not isinstance(leaf, (Out, Rows, Best, Status)) or not isinstance(leaf.task, Call):
+        return None
+    if leaf.task.graph is graph.around:
+        return findings.OutputAtTheEnd(leaf.task.target.name)
+    return findings.MadeAtTheEnd(leaf.task.target.name) if leaf.task.graph.around is graph else None
 
 
 def _certain(expr: Expr) -> Iterator[Call]:
@@ -107,7 +121,7 @@ def _within(region: Region | None, outer: Region) -> bool:
 
 
 def _holds_rows(expr: Expr) -> bool:
-    if isinstance(expr, Get) and _indexed(expr):
+    if (isinstance(expr, Get) and _indexed(expr)) or (isinstance(expr, Op) and expr.op == "failed"):
         return False
     return isinstance(expr, Rows) or any(_holds_rows(child) for child in children(expr))
 

@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl import mistakes as language
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.checks import volumes
-from flowdsl.compiler.options import STEP_OPTIONS, pipeline_options, settings
+from flowdsl.compiler.checks import kinds, volumes
+from flowdsl.compiler.checks.code import unfit
+from flowdsl.compiler.checks.sources import packed
+from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.options import KINDS as OPTIONS
+from flowdsl.compiler.options import (
+    STEP_OPTIONS,
+    SUBGRAPH,
+    of_calls,
+    pipeline_options,
+    settings,
+    subgraph_options,
+)
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import OnVolume
 from flowdsl.grammar.names import is_parameter_name
-from flowdsl.lift import lift, text
+from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
 from flowdsl.signature import MISSING, is_function
+from flowdsl.step import StepDef
 from flowdsl.tracing import KINDS
-from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,26 +38,26 @@ if TYPE_CHECKING:
     from flowdsl.place import Place, Site
     from flowdsl.signature import Parameter, Signature
     from flowdsl.source import Sources
-    from flowdsl.step import StepDef
     from flowdsl.trace import Graph
 
-_CALL_OPTIONS = ("name", "after")
+_CALL_OPTIONS = ("name", "after", "may_fail")
 _WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
-_WORDS = {"python": "step", "container": "container"}
 
 
 def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> Iterator[Diagnostic]:
     """Everything that is wrong with one definition."""
     if not is_function(found.plain):
-        what = "pipeline" if isinstance(found, PipelineDef) else _WORDS[found.kind]
+        what = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
         yield Diagnostic(mistakes.NotAFunction(what, _called(found)), found.site)
         return
     code = found.code
     if isinstance(found, PipelineDef):
         _, problems = pipeline_options(found.options, functools.partial(Argument, found.site))
     else:
-        _, problems = declared(found)
-        yield from volumes.mounted(found.options)
+        made, problems = declared(found)
+        yield from packed(found, made.files, functools.partial(Argument, found.site))
+        yield from unfit(found, found.options, found.site)
+    yield from volumes.mounted(found.options, functools.partial(Argument, found.site))
     yield from problems
     signature = found.signature
     for name, problem in signature.unreadable:
@@ -59,8 +69,12 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         yield Diagnostic(mistakes.Variadic(found.name, name), Definition(code, name.lstrip("*")))
     for parameter in signature.parameters:
         yield from _parameter(found, parameter, root)
+    if not isinstance(found, PipelineDef) and not isinstance(signature.returns, t.Unsupported):
+        yield from volumes.unstored(found, found.options, functools.partial(Argument, found.site))
     if isinstance(signature.returns, t.Unsupported) and not code.co_flags & sum(KINDS):
         yield Diagnostic(_misfit("the result", found, signature.returns), Definition(code, "return"))
+    if isinstance(found, StepDef):
+        yield from kinds.values(found, declared(found)[0])
     for out in t.outputs(signature.returns):
         if not is_parameter_name(out.name):
             yield Diagnostic(mistakes.BadName(out.name), Definition(code, "return"))
@@ -92,16 +106,18 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
     if not is_parameter_name(parameter.name):
         yield Diagnostic(mistakes.BadName(parameter.name), Definition(code, parameter.name))
     if isinstance(found, PipelineDef) and root and t.holds_file(parameter.type):
-        given = type(parameter.default) is VolumePath or (
-            isinstance(parameter.type, t.Maybe) and parameter.default is None
-        )
-        if not given or parameter.default is MISSING:
+        if parameter.default is MISSING or (
+            parameter.default is None and not isinstance(parameter.type, t.Maybe)
+        ):
             missing = mistakes.FileDefault(parameter.name, t.spell(parameter.type), found.name)
             yield Diagnostic(missing, Definition(code, parameter.name))
-        elif type(parameter.default) is VolumePath:
+        else:
             place = Definition(code, parameter.name, "default")
-            yield from volumes.volume(parameter.default.volume)
-            yield from volumes.escape(OnVolume(parameter.default.volume, text(parameter.default.text)), place)
+            wrong = _default(parameter, place)
+            yield from wrong
+            if not wrong:
+                expr = lift(parameter.default, parameter.type, lambda *args, **data: None)
+                yield from volumes.files(expr, place, set())
     elif root and parameter.default is not MISSING:
         yield from _default(parameter, Definition(code, parameter.name, "default"))
 
@@ -129,14 +145,20 @@ def call_options(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             continue
         told.add(site)
         if isinstance(call.target, PipelineDef):
-            for name in call.options:
-                place = Argument(site, name, part="name")
-                yield Diagnostic(mistakes.UnknownOption(name, _CALL_OPTIONS), place)
+            known = (*SUBGRAPH, *_CALL_OPTIONS)
+            yield from subgraph_options(call.options, functools.partial(Argument, site), known)[2]
         else:
-            known = (*STEP_OPTIONS, *_CALL_OPTIONS)
-            _, found = settings(call.options, functools.partial(Argument, site), known)
+            kind = call.target.kind
+            known = (*of_calls(kind), *_CALL_OPTIONS)
+            place = functools.partial(Argument, site)
+            made, found = settings(call.options, place, known, kind)
             yield from found
-            yield from volumes.mounted(call.options)
+            yield from volumes.mounted(call.options, place)
+            yield from volumes.unstored(call.target, call.options, place)
+            yield from packed(call.target, made.files, place)
+            yield from unfit(call.target, call.options, site)
+            if kind == "approve" and "duration" in call.options:
+                yield from kinds.unanswered(call.target, Argument(site, "duration"))
 
 
 def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
@@ -145,6 +167,8 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     for call in graph.calls:
         step = call.target
         if isinstance(step, PipelineDef) or (id(step) in told and not call.options):
+            continue
+        if "image" not in OPTIONS[step.kind]:
             continue
         told.add(id(step))
         written = {*step.options, *call.options}
@@ -155,7 +179,7 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 def calls(graph: Graph) -> Iterator[Diagnostic]:
     """A pipeline that calls nothing: Argo takes no graph without tasks."""
-    if not graph.calls and is_function(graph.owner.plain):
+    if not graph.calls and graph.around is None and is_function(graph.owner.plain):
         yield Diagnostic(mistakes.EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
 
 

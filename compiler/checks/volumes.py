@@ -6,56 +6,92 @@ import posixpath
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from flowdsl import types as t
+from flowdsl.artifact import Artifact
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks.branches import uses
-from flowdsl.compiler.options.reading import said
+from flowdsl.compiler.checks.sources import judged, lost
+from flowdsl.compiler.data_findings import NewReadOnly
+from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.compiler.options.volumes import SHM, size
+from flowdsl.compiler.store_findings import NothingStored
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Const, Join, OnVolume, children
+from flowdsl.expr import Const, Join, OnVolume, Stored, children
 from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.lift import is_dict
 from flowdsl.place import Argument
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
-from flowdsl.volume import AccessMode, Volume, VolumePath
+from flowdsl.volume import AccessMode, NewVolume, Volume, VolumePath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.diagnostic import Finding
     from flowdsl.expr import Expr
     from flowdsl.place import Place
     from flowdsl.source import Sources
+    from flowdsl.step import StepDef
     from flowdsl.trace import Graph
 
 
 def arguments(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
-    """The volumes and paths that calls are given."""
+    """The volumes, paths and files from outside of the run that calls are given."""
     told: set[int] = set()
     for expr, _, place in uses(graph):
-        for path in _paths(expr) if t.holds_file(expr.type) else ():
-            if id(path.volume) not in told:
-                told.add(id(path.volume))
-                yield from volume(path.volume)
-            yield from escape(path, place)
+        if t.holds_file(expr.type):
+            yield from files(expr, place, told)
 
 
-def mounted(options: Mapping[str, Any]) -> Iterator[Diagnostic]:
-    """The volumes of the option `mounts`."""
+def files(expr: Expr, place: Place, told: set[int]) -> Iterator[Diagnostic]:
+    """What is wrong with the volumes, paths and sources in an expression; `told` are those that were judged."""
+    for one in _files(expr):
+        named = one.volume if isinstance(one, OnVolume) else one.artifact
+        if id(named) not in told:
+            told.add(id(named))
+            yield from volume(named) if isinstance(named, Volume) else judged(named)
+        if isinstance(one, OnVolume):
+            yield from escape(one, place)
+        else:
+            yield from lost(one, place)
+
+
+def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Iterator[Diagnostic]:
+    """The volumes of the options `mounts`, `store` and `code`."""
     mounts = options.get("mounts")
     if not is_value(mounts) and is_dict(mounts):
-        for what in mounts.values():
-            if isinstance(what, (Volume, VolumePath)):
-                yield from volume(what.volume if isinstance(what, VolumePath) else what)
+        for path, what in mounts.items():
+            if "shm" in options and str(path).rstrip("/") == SHM:
+                twice = mistakes.BadMountPath(str(path), "`shm` makes a volume of its own there")
+                yield Diagnostic(twice, place("mounts")._replace(part=f"key:{path}"))
+            found = what.volume if isinstance(what, VolumePath) else what
+            if isinstance(found, Volume):
+                yield from volume(found)
+    for option in ("store", "code"):
+        given: object = options.get(option)
+        named = given.volume if isinstance(given, VolumePath) else given
+        if isinstance(named, Volume):
+            yield from volume(named)
+        elif isinstance(named, Artifact) and named.kind == "Git":
+            yield from judged(named)
+
+
+def unstored(
+    step: StepDef, options: Mapping[str, Any], place: Callable[[str], Place]
+) -> Iterator[Diagnostic]:
+    """A place for the files of a step that returns none."""
+    if "store" in options and not any(t.holds_file(out.type) for out in t.outputs(step.signature.returns)):
+        yield Diagnostic(NothingStored(step.name), place("store"))
 
 
 def volume(found: Volume) -> Iterator[Diagnostic]:
     """What is wrong with a volume, at the call that named it."""
     name, mode = cast("object", found.name), cast("object", found.mode)
     wrong: Finding | None = None
+    word = type(found).__name__
     if is_value(name) or (isinstance(name, str) and TOKEN.search(name)):
         wrong = mistakes.RunTimeOption("name")
     elif not isinstance(name, str):
-        wrong = mistakes.OptionType("name of Volume", "a text", said(name))
+        wrong = mistakes.OptionType(f"name of {word}", "a text", said(name))
     elif not is_dns_subdomain(name):
         wrong = mistakes.BadObjectName(repr(name), "a PersistentVolumeClaim")
     if wrong is not None:
@@ -66,6 +102,24 @@ def volume(found: Volume) -> Iterator[Diagnostic]:
     elif mode not in known:
         have = mode if isinstance(mode, str) else said(mode)
         yield Diagnostic(mistakes.UnknownMode(have, known), Argument(found.site, "mode"))
+    if isinstance(found, NewVolume):
+        yield from _new(found)
+
+
+def _new(found: NewVolume) -> Iterator[Diagnostic]:
+    """What is wrong with a claim that is to be made."""
+    try:
+        size("size", found.size, "value")
+    except Wrong as wrong:
+        yield Diagnostic(wrong.finding, Argument(found.site, "size", 1))
+    if type(found.mode) is str and found.mode == "ReadOnlyMany":
+        yield Diagnostic(NewReadOnly(str(found.name)), Argument(found.site, "mode"))
+    kept = cast("object", found.storage_class)
+    place = Argument(found.site, "storage_class")
+    if is_value(kept):
+        yield Diagnostic(mistakes.RunTimeOption("storage_class"), place)
+    elif kept is not None and not (isinstance(kept, str) and is_dns_subdomain(kept)):
+        yield Diagnostic(mistakes.BadObjectName(said(kept), "a StorageClass"), place)
 
 
 def escape(path: OnVolume, place: Place) -> Iterator[Diagnostic]:
@@ -82,8 +136,8 @@ def _known(part: str | Expr) -> str:
     return part if isinstance(part, str) else "{...}"
 
 
-def _paths(expr: Expr) -> Iterator[OnVolume]:
-    if isinstance(expr, OnVolume):
+def _files(expr: Expr) -> Iterator[OnVolume | Stored]:
+    if isinstance(expr, (OnVolume, Stored)):
         yield expr
     for child in children(expr):
-        yield from _paths(child)
+        yield from _files(child)

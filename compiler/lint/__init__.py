@@ -6,7 +6,7 @@ The same rules judge what the compiler wrote and any other YAML of Argo's four k
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import (
     arguments,
@@ -15,6 +15,7 @@ from flowdsl.compiler.lint import (
     limits,
     loops,
     names,
+    printed,
     references,
     resources,
     schedules,
@@ -26,6 +27,9 @@ from flowdsl.compiler.lint.view import View
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import check_schema
 from flowdsl.compiler.schema.findings import UnknownField, WrongType
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.view import Library
 
 Rule = Callable[[View], Iterable[Problem]]
 
@@ -43,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     graph.hooks,
     graph.dependencies,
     loops.loops,
+    printed.results,
     graph.recursion,
     arguments.supplied,
     arguments.values,
@@ -73,8 +78,10 @@ RULES: tuple[Rule, ...] = (
 """Every rule: a plain function from a prepared manifest to what it finds, in no particular order."""
 
 
-def lint(document: dict[str, Any]) -> list[Problem]:
+def lint(document: dict[str, Any], library: Library | None = None) -> list[Problem]:
     """All findings about one document, those of the schema first.
+
+    `library` has the documents whose templates it may use; what is not in it is taken on trust.
 
     Where the schema and a rule find something at one place, the rule is heard about the form of a text
     and the schema about everything else. A document of an unknown kind, or without a spec, meets the
@@ -84,13 +91,27 @@ def lint(document: dict[str, Any]) -> list[Problem]:
     if any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
         return by_schema
     manifest = sound(document, by_schema)
-    view = View(manifest, each=False)
+    view = View(manifest, each=False, library=library)
     if not view.exists:
         return by_schema
     found = problems(view)
     if found and len(view.templates) < len(view.all):
-        found = problems(View(manifest))
+        found = problems(View(manifest, library=library))
     return merge(by_schema, found) if by_schema else found
+
+
+def shelf(documents: Iterable[dict[str, Any]]) -> Library:
+    """The documents that others may use templates of, by kind and name."""
+    found: dict[tuple[str, str], View] = {}
+    for document in documents:
+        if document.get("kind") in ("WorkflowTemplate", "ClusterWorkflowTemplate"):
+            by_schema = list(check_schema(document))
+            if not any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
+                view = View(sound(document, by_schema))
+                name = view.metadata.get("name")
+                if isinstance(name, str) and view.exists:
+                    found.setdefault((view.kind, name), view)
+    return found
 
 
 def problems(view: View) -> list[Problem]:

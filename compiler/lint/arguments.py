@@ -59,6 +59,19 @@ class UnknownArgument(Finding):
         }
 
 
+class MisspeltArgument(Finding):
+    """An argument whose name is nearly that of an input, which has no other."""
+
+    code = "FD538"
+    title = "template `{template}` has no {what} `{name}`, and needs `{close}`"
+    label = "did you mean `{close}`?"
+    help = "write `{close}`"
+    name: str
+    what: str
+    template: str
+    close: str
+
+
 class NoValue(Finding):
     """An argument without a value."""
 
@@ -137,16 +150,21 @@ def supplied(view: View) -> Iterator[Problem]:
         if fits and not (artifacts or callee.required_artifacts):
             continue
         files = {each.get("name") for each in artifacts}
-        yield from _missing(callee, names, files, f"`{call.title}`", call.path)
-        for field, what, given, known in (
-            ("parameters", "parameter", parameters, callee.parameters),
-            ("artifacts", "artifact", artifacts, callee.artifacts),
+        meant: set[str] = set()
+        for field, what, given, known, needed in (
+            ("parameters", "parameter", parameters, callee.parameters, callee.required_parameters - names),
+            ("artifacts", "artifact", artifacts, callee.artifacts, callee.required_artifacts - files),
         ):
             for index, each in enumerate(given):
                 name: str = each.get("name") or ""
                 if name and name not in known:
                     path = (*call.path, "arguments", field, index)
-                    yield Problem(path, UnknownArgument(name, what, callee.title, known))
+                    if (close := near(name, needed - meant)) is not None:
+                        meant.add(close)
+                        yield Problem((*path, "name"), MisspeltArgument(name, what, callee.title, close))
+                    else:
+                        yield Problem(path, UnknownArgument(name, what, callee.title, known))
+        yield from _missing(callee, names | meant, files | meant, f"`{call.title}`", call.path)
     yield from _entry(view)
 
 
@@ -155,10 +173,13 @@ def _entry(view: View) -> Iterator[Problem]:
     if view.kind not in ("Workflow", "CronWorkflow"):
         return
     artifacts = [each.get("name") for each in entries(view.spec, "arguments", "artifacts")]
+    if view.base is not None:
+        artifacts += [each.get("name") for each in entries(view.base.spec, "arguments", "artifacts")]
     for field in ("entrypoint", "onExit"):
-        template = view.named.get(view.spec.get(field) or "")
+        template = view.named.get(view.setting(field))
         if template is not None:
-            yield from _missing(template, view.arguments, artifacts, "the workflow", (*view.path, field))
+            place = (*view.path, field) if field in view.spec else view.path
+            yield from _missing(template, view.arguments, artifacts, "the workflow", place)
 
 
 def _missing(
@@ -253,6 +274,8 @@ def defaults(view: View) -> Iterator[Problem]:
             choices = template.enums.get(parameter.get("name") or "")
             for field in ("value", "default"):
                 value: str | None = parameter.get(field)
+                if value == "" and template.body == "suspend":
+                    continue  # no answer yet
                 if choices and isinstance(value, str) and "{{" not in value and value not in choices:
                     path = (*template.path, "inputs", "parameters", index, field)
                     yield Problem(path, NotInInputEnum(parameter["name"], value, choices))

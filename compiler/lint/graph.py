@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.dag import cycles
 from flowdsl.compiler.lint.tree import entries, inside, string
-from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES
+from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES, named_by
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS
@@ -219,11 +219,10 @@ class EndlessRecursion(Finding):
 def entrypoint(view: View) -> Iterator[Problem]:
     """The workflow starts with a template that exists; templates come from one place only."""
     spec = view.spec
-    start: str = spec.get("entrypoint") or ""
-    if view.external:
-        if spec.get("templates"):
-            yield Problem((*view.path, "templates"), TemplatesBesideReference(), on_key=True)
-    elif not start and view.kind in ("Workflow", "CronWorkflow"):
+    start = view.setting("entrypoint")
+    if (view.external or view.base is not None) and spec.get("templates"):
+        yield Problem((*view.path, "templates"), TemplatesBesideReference(), on_key=True)
+    if not start and not view.external and view.kind in ("Workflow", "CronWorkflow"):
         yield Problem(view.path, NoEntrypoint())
     for field, name in (("entrypoint", start), ("onExit", spec.get("onExit") or "")):
         if name and name not in view.named and not view.external and "{{" not in name:
@@ -287,6 +286,9 @@ def targets(view: View) -> Iterator[Problem]:
             if missing:
                 finding = CallTarget(call.title, f"a `templateRef` without `{'` and `'.join(missing)}`")
                 yield Problem((*call.path, "templateRef"), finding)
+            elif call.callee is None and (other := view.library.get(named_by(reference))) is not None:
+                place = (*call.path, "templateRef", "template")
+                yield Problem(place, UndefinedTemplate(reference["template"], other.named))
         elif call.callee is None and call.known:
             yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
         # A task's own `onExit` names a template too.

@@ -198,6 +198,11 @@ def _claims(view: View) -> Iterator[Problem]:
                 yield Problem(path, BadQuantity("storage", text, error.expected))
 
 
+#: Source: core/v1 Toleration of Kubernetes 1.35; `Lt` and `Gt` stand behind a feature gate.
+_OPERATORS = ("Exists", "Equal", "Lt", "Gt")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
 def placement(view: View) -> Iterator[Problem]:
     """Node selectors, tolerations and affinities have a form that the API server takes."""
     for template in view.templates:
@@ -209,11 +214,19 @@ def placement(view: View) -> Iterator[Problem]:
             place = (*path, "tolerations", index)
             if any("{{" in str(value) for value in toleration.values()):
                 continue
-            if toleration.get("operator") == "Exists" and toleration.get("value"):
+            operator: str = toleration.get("operator") or "Equal"
+            effect: str = toleration.get("effect") or ""
+            if operator not in _OPERATORS:
+                wrong = BadToleration(f"has the operator `{operator}`", "write `Exists` or `Equal`")
+                yield Problem((*place, "operator"), wrong)
+            elif effect and effect not in _EFFECTS:
+                wrong = BadToleration(f"has the effect `{effect}`", f"write one of {', '.join(_EFFECTS)}")
+                yield Problem((*place, "effect"), wrong)
+            elif operator == "Exists" and toleration.get("value"):
                 yield Problem(
                     (*place, "value"), BadToleration("has a value beside `Exists`", "take `value` out")
                 )
-            elif not toleration.get("key") and toleration.get("operator") != "Exists":
+            elif not toleration.get("key") and operator != "Exists":
                 way = "add `key`, or `operator: Exists` for every taint"
                 yield Problem(place, BadToleration("has no key", way))
         if not (affinity := inside(owner, "affinity", "nodeAffinity")):

@@ -61,6 +61,8 @@ class Scope:
             return workflow_fault(self.view, name, self.allowed)
         if root == "pod" and rest:
             return UnknownVariable(name, (), "only a template that runs in a pod has `pod.name`")
+        if root in ("retries", "lastRetry") and "retries" in self.allowed:
+            return UnknownVariable(name, RETRY, "")
         if root in ("retries", "lastRetry"):
             way = "give the template a `retryStrategy`, or take the tag out"
             return LiteralTag(name, "the template has no `retryStrategy`", way)

@@ -14,9 +14,11 @@ from flowdsl.compiler.lint.items import Survey, survey
 from flowdsl.compiler.lint.tree import compact, entries, inside, string
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from flowdsl.compiler.lint.tree import Object, Path
+
+    Library = Mapping[tuple[str, str], "View"]
 
 BODIES = (
     "container",
@@ -233,10 +235,13 @@ class View:
     """One document of one of Argo's four kinds; `exists` says that it has a spec, which the schema asks for.
 
     `templates` are those to look at: all, or one of each sort, which tells whether there is anything to find.
+    `library` has the documents that this one may name, by kind and name; `base` is the one of its
+    `workflowTemplateRef`, and `external` says that it has one that is not there.
     """
 
-    def __init__(self, document: Object, each: bool = True) -> None:
+    def __init__(self, document: Object, each: bool = True, library: Library | None = None) -> None:
         self.document = document
+        self.library = library or {}
         self.kind: str = document["kind"]
         self.metadata = inside(document, "metadata")
         self.spec = inside(document, "spec")
@@ -246,13 +251,17 @@ class View:
             self.exists = self.spec.get("workflowSpec") is not None
             self.spec = inside(self.spec, "workflowSpec")
             self.path = ("spec", "workflowSpec")
-        self.external = self.spec.get("workflowTemplateRef") is not None
+        reference = self.spec.get("workflowTemplateRef")
+        self.base = None if reference is None else self.library.get(named_by(reference))
+        self.external = reference is not None and self.base is None
         listed: list[Object] = self.spec.get("templates") or []
         self.listed = [Template(data, (*self.path, "templates", i)) for i, data in enumerate(listed)]
         self.named: dict[str, Template] = {}
         for template in self.listed:
             self.named.setdefault(template.name, template)
         self.named.pop("", None)
+        if self.base is not None:
+            self.named = {**self.base.named, **self.named}
         self.templates = self.listed.copy()
         self.calls: list[Call] = []
         for template in self.templates:  # grows while it is walked: inline templates hold calls too
@@ -289,8 +298,14 @@ class View:
 
     @cached_property
     def arguments(self) -> dict[str, Object]:
-        """The parameters of the workflow by name."""
-        return by_name(entries(self.spec, "arguments", "parameters"))
+        """The parameters of the workflow by name, with those of what it refers to."""
+        found = by_name(entries(self.spec, "arguments", "parameters"))
+        return found if self.base is None else {**self.base.arguments, **found}
+
+    def setting(self, field: str) -> str:
+        """A text of the spec, or of what it refers to."""
+        own: str = self.spec.get(field) or ""
+        return own if own or self.base is None else self.base.setting(field)
 
     @cached_property
     def values(self) -> list[str]:
@@ -354,11 +369,20 @@ class View:
             call.callee = Template(data["inline"], (*call.path, "inline"), call)
             self.templates.append(call.callee)
         elif data.get("templateRef") is not None:
-            call.known = False
+            reference: Object = data["templateRef"]
+            other = self.library.get(named_by(reference))
+            call.callee = None if other is None else other.named.get(reference.get("template") or "")
+            call.known = other is not None
         else:
             name: str = data.get("template") or ""
             call.callee = self.named.get(name)
             call.known = call.callee is not None or not (self.external or "{{" in name)
+
+
+def named_by(reference: Object) -> tuple[str, str]:
+    """The kind and the name of the object that a `templateRef` or `workflowTemplateRef` means."""
+    kind = "ClusterWorkflowTemplate" if reference.get("clusterScope") else "WorkflowTemplate"
+    return kind, reference.get("name") or ""
 
 
 def by_name(entries: Iterable[Object] | None) -> dict[str, Object]:

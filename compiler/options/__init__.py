@@ -6,82 +6,176 @@ what they come to together. A new option is a row in the `READERS` of its concer
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.ir import Settings
-from flowdsl.compiler.options import control, environment, pipeline, placement, resources
-from flowdsl.compiler.options.reading import Reader, Wrong
+from flowdsl.cache import Cache
+from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.ir import Control, Settings
+from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.options import (
+    caching,
+    code,
+    companions,
+    control,
+    daemon,
+    environment,
+    files,
+    gate,
+    identity,
+    library,
+    managed,
+    patch,
+    pipeline,
+    placement,
+    resources,
+    schedule,
+    store,
+)
+from flowdsl.compiler.options.reading import Reader, Wrong, flattened
+from flowdsl.compiler.profile import NOWHERE
+from flowdsl.compiler.volumes import together
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
+from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Place
+from flowdsl.types import outputs
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.profile import Profile
     from flowdsl.step import StepDef
+    from flowdsl.trace import Trace
 
+#: Of steps with a container of the user's.
 _READERS: dict[str, Reader] = {
     **environment.READERS,
     **resources.READERS,
     **placement.READERS,
     **control.READERS,
+    **companions.READERS,
+    **store.READERS,
+    **files.READERS,
+    **identity.READERS,
+    **patch.READERS,
+    **code.READERS,
+    **caching.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
+_DOUBTED = frozenset(("gpu", "env", "packages", "code"))
+#: Options of a pipeline that hold for the steps which say nothing themselves.
+INHERITED = (*code.READERS, *caching.READERS)
+
+#: The options that mean something for each kind of step.
+KINDS: dict[str, dict[str, Reader]] = {
+    "python": {**_READERS, **daemon.READERS},
+    "container": {**_READERS, **daemon.READERS},
+    "resource": {
+        **managed.READERS,
+        **placement.READERS,
+        **control.READERS,
+        **identity.READERS,
+        **patch.READERS,
+    },
+    "approve": {**gate.READERS, **patch.READERS},
+    "http": {**control.READERS, **patch.READERS},
+    "template": {**library.READERS, **patch.READERS},
+}
+
+#: What a step is to all its calls, so that no call of its own says it.
+_DECLARED = {"action", *daemon.READERS, *library.READERS}
+
+
+def of_calls(kind: str) -> tuple[str, ...]:
+    """The options that one call of a step of the kind may have."""
+    return tuple(name for name in KINDS[kind] if name not in _DECLARED)
+
+
+def kinds_of(name: str) -> tuple[str, ...]:
+    """The decorators that have an option; none for what is no option."""
+    return tuple(WORDS[kind] for kind, readers in KINDS.items() if name in readers)
 
 
 def settings(
-    options: Mapping[str, Any], place: Callable[[str], Place], known: tuple[str, ...]
+    options: Mapping[str, Any],
+    place: Callable[[str], Place],
+    known: tuple[str, ...],
+    kind: str = "python",
+    profile: Profile = NOWHERE,
 ) -> tuple[Settings, list[Diagnostic]]:
-    """The settings that options come to, and what is wrong with them.
+    """The settings that the options of a step of the kind come to on a cluster, and what is wrong with them.
 
-    `place` says where an option was written.
+    `place` says where an option was written; `known` are the options to choose from.
     """
     found: dict[str, Any] = {}
     diagnostics: list[Diagnostic] = []
     for name, written in options.items():
         try:
-            found[name] = _read(name, written, _READERS, known)
-            if name in ("gpu", "env"):
+            found[name] = _read(name, written, KINDS[kind], known, kind)
+            if name in _DOUBTED:
                 diagnostics.extend(_reported(doubt, place(name)) for doubt in _doubts(name, written))
         except* Wrong as group:
-            diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
-    made = Settings(
-        resources.settled(found), placement.settled(found), environment.settled(found), control.settled(found)
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
+    made = together(
+        Settings(
+            resources.settled(found, profile),
+            placement.settled(found, profile),
+            environment.settled(found),
+            control.settled(found),
+            companions=companions.settled(found),
+            daemon=daemon.settled(found),
+            managed=managed.settled(found),
+            gate=gate.settled(found),
+            library=library.settled(found),
+            files=files.settled(found),
+            identity=identity.settled(found),
+            code=code.settled(found),
+            caching=caching.settled(found),
+        )
     )
+    for name, doubt in _between(made, found):
+        diagnostics.append(_reported(doubt, place(name)))
     return made, diagnostics
+
+
+def readable(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a step that can be read, in one form; what is wrong with the others is said elsewhere."""
+    found: dict[str, Any] = {}
+    for name, written in options.items():
+        with contextlib.suppress(Wrong, BaseExceptionGroup):
+            found[name] = _read(name, written, _READERS, STEP_OPTIONS)
+    return found
 
 
 #: Gives the settings of a step's decorator, made once.
 Declared = Callable[["StepDef"], "tuple[Settings, list[Diagnostic]]"]
 
 
-def declared(step: StepDef) -> tuple[Settings, list[Diagnostic]]:
+def declared(step: StepDef, profile: Profile) -> tuple[Settings, list[Diagnostic]]:
     """The settings that the decorator of a step asks for, and what is wrong with them."""
-    return settings(step.options, partial(Argument, step.site), STEP_OPTIONS)
+    return settings(step.options, step.option, tuple(KINDS[step.kind]), step.kind, profile)
 
 
-def _read(name: str, written: object, readers: Mapping[str, Reader], known: tuple[str, ...]) -> Any:
+def _read(
+    name: str, written: object, readers: Mapping[str, Reader], known: tuple[str, ...], kind: str = ""
+) -> Any:
     reader = readers.get(name)
-    if reader is None:
+    if reader is None or (name in _DECLARED and name not in known):
+        if kind and (others := kinds_of(name)):
+            where = f"a step under `@{WORDS[kind]}`" if reader is None else "one call"
+            raise Wrong(kind_findings.OptionOfKind(name, where, others), "name")
         raise Wrong(mistakes.UnknownOption(name, known), "name")
     if is_value(written):
         raise Wrong(mistakes.RunTimeOption(name))
     return reader(name, written)
 
 
-def _each(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _each(error)
-        else:
-            yield error
-
-
 def _reported(wrong: Wrong, place: Place) -> Diagnostic:
-    if wrong.part != "value" and isinstance(place, Argument):
-        place = place._replace(part=wrong.part)
+    if wrong.place is not None:
+        return Diagnostic(wrong.finding, wrong.place)
+    if (wrong.part != "value" or wrong.path) and isinstance(place, Argument):
+        place = place._replace(part=wrong.part, path=wrong.path)
     return Diagnostic(wrong.finding, place)
 
 
@@ -91,6 +185,15 @@ def _doubts(name: str, written: Any) -> Iterator[Wrong]:
         yield from resources.gpu_doubts(written)
     elif name == "env":
         yield from environment.env_doubts(written)
+    elif name in code.READERS:
+        yield from code.doubts(name, written)
+
+
+def _between(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
+    """What options come to together, and cannot: the option at fault, and why."""
+    yield from managed.doubts(made, found)
+    yield from daemon.doubts(made, found)
+    yield from companions.doubts(made)
 
 
 def pipeline_options(
@@ -102,6 +205,70 @@ def pipeline_options(
     for name, written in options.items():
         try:
             found[name] = _read(name, written, pipeline.READERS, tuple(pipeline.READERS))
+            if name in code.READERS:
+                diagnostics.extend(_reported(doubt, place(name)) for doubt in code.doubts(name, written))
         except* Wrong as group:
-            diagnostics.extend(_reported(wrong, place(name)) for wrong in _each(group))
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
+    diagnostics.extend(_reported(wrong, place(name)) for name, wrong in schedule.lonely(options))
     return found, diagnostics
+
+
+#: What one call of a pipeline may say, and what holds of a called pipeline's own options.
+SUBGRAPH: dict[str, Reader] = {
+    "parallelism": pipeline.READERS["parallelism"],
+    "retries": control.READERS["retries"],
+    "locks": control.READERS["locks"],
+}
+
+
+def subgraph_options(
+    options: Mapping[str, Any], place: Callable[[str], Place], known: tuple[str, ...]
+) -> tuple[Control, int | None, list[Diagnostic]]:
+    """The control and the parallelism that options come to for a called pipeline, and what is wrong with them."""
+    found: dict[str, Any] = {}
+    diagnostics: list[Diagnostic] = []
+    for name, written in options.items():
+        try:
+            found[name] = _read(name, written, SUBGRAPH, known)
+        except* Wrong as group:
+            diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))
+    return control.settled(found), found.get("parallelism"), diagnostics
+
+
+def inherited(owner: PipelineDef, root: PipelineDef) -> dict[str, Any]:
+    """What the steps that a pipeline calls find where they say nothing: its own words, then those of the run."""
+    if owner is root:
+        return {name: root.options[name] for name in INHERITED if name in root.options}
+    return {**inherited(root, root), **inherited(owner, owner)}
+
+
+def applicable(defaults: Mapping[str, Any], step: StepDef) -> Mapping[str, Any]:
+    """Those defaults of a pipeline that mean something for a step."""
+    if not defaults:
+        return defaults
+    python = step.kind == "python"
+    keeps = bool(outputs(step.signature.returns))
+    return {
+        name: value
+        for name, value in defaults.items()
+        if name in KINDS[step.kind]
+        and (python or name not in code.READERS)
+        and (keeps or name not in caching.READERS)
+    }
+
+
+def cached_calls(trace: Trace, root: PipelineDef) -> frozenset[int]:
+    """The ids of the calls of steps whose results are kept."""
+    found: list[int] = []
+    for graph in trace.graphs.values():
+        defaults = inherited(graph.owner, root)
+        shared = "cache" in defaults
+        for call in graph.calls:
+            step = call.target
+            if not isinstance(step, PipelineDef) and (
+                shared or "cache" in step.options or "cache" in call.options
+            ):
+                options = {**applicable(defaults, step), **step.options, **call.options}
+                if options.get("cache") is True or isinstance(options.get("cache"), Cache):
+                    found.append(id(call))
+    return frozenset(found)

@@ -1,33 +1,195 @@
-"""How often and how long a template may run."""
+"""How often and how long a template may run, and what it waits for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.ir import Control
-from flowdsl.compiler.options.reading import Wrong, said, seconds
+from flowdsl import types as t
+from flowdsl.compiler import control_findings as findings
+from flowdsl.compiler import ir, mistakes
+from flowdsl.compiler.expressions import literal
+from flowdsl.compiler.options.reading import Wrong, said, seconds, text_option
+from flowdsl.expr import Const, Join, RunField
+from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
+from flowdsl.retry import Mutex, Retry, Semaphore
+from flowdsl.run import AT_THE_END
+from flowdsl.trace import parts
+from flowdsl.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.options.reading import Reader
 
+POLICIES = ("Always", "OnFailure", "OnError", "OnTransientError")
+"""When Argo tries again. Source: the enum of `retryPolicy` in Argo's full CRDs."""
 
-def settled(found: Mapping[str, Any]) -> Control:
+
+def settled(found: Mapping[str, Any]) -> ir.Control:
     """The control that the options of a step come to."""
-    return Control(found.get("retries"), found.get("timeout"))
+    return ir.Control(
+        found.get("retries"), found.get("timeout"), found.get("queue_timeout"), found.get("locks", ())
+    )
 
 
-def _retries(name: str, written: object) -> int:
-    if isinstance(written, bool) or not isinstance(written, int) or written < 0:
-        raise Wrong(mistakes.OptionType(name, "a whole number of at least 0", said(written)))
-    return written
-
-
-def _timeout(name: str, written: object) -> str:
+def timeout(name: str, written: object) -> str:
+    """A duration option as Argo reads it; raises `Wrong`."""
     seconds(name, written)
     return f"{written}s" if isinstance(written, int) or str(written).isdigit() else str(written)
 
 
-READERS: dict[str, Reader] = {"retries": _retries, "timeout": _timeout}
+def _whole(name: str, written: object, least: int, part: str = "value") -> int:
+    if isinstance(written, bool) or not isinstance(written, int) or written < least:
+        want = f"a whole number of at least {least}"
+        raise Wrong(mistakes.OptionType(name, want, said(written)), part)
+    return written
+
+
+# --- retries --------------------------------------------------------------------------------------
+
+
+def retries(name: str, written: object) -> ir.Retry:
+    """How a failed task is tried again: a number, or a `Retry`."""
+    if not isinstance(written, Retry):
+        if isinstance(written, (int, float)):
+            return ir.Retry(_whole(name, written, 0))
+        raise Wrong(mistakes.OptionType(name, "a whole number of at least 0, or a Retry", said(written)))
+    limit = _whole("limit of Retry", written.limit, 0, "item:limit")
+    if limit == 0:
+        raise Wrong(findings.NeverRetried(), "item:limit")
+    if written.policy not in POLICIES:
+        raise Wrong(findings.UnknownPolicy(said(written.policy).strip("'\""), POLICIES), "item:policy")
+    times: dict[str, str | None] = {}
+    for field in ("wait", "longest", "within"):
+        given = getattr(written, field)
+        times[field] = None
+        if given is not None:
+            try:
+                times[field] = timeout(f"{field} of Retry", given)
+            except Wrong as wrong:
+                raise Wrong(wrong.finding, f"item:{field}") from None
+    factor = (
+        written.factor
+        if written.factor is None
+        else _whole("factor of Retry", written.factor, 1, "item:factor")
+    )
+    if written.wait is None:
+        for field in ("factor", "longest", "within"):
+            if getattr(written, field) is not None:
+                raise Wrong(findings.WaitMissing(field), f"item:{field}")
+    if not isinstance(cast("object", written.elsewhere), bool):
+        finding = mistakes.OptionType("elsewhere of Retry", "True or False", said(written.elsewhere))
+        raise Wrong(finding, "item:elsewhere")
+    return ir.Retry(
+        limit,
+        written.policy,
+        times["wait"],
+        factor,
+        times["longest"],
+        times["within"],
+        _condition(written),
+        written.elsewhere,
+    )
+
+
+def _condition(retry: Retry) -> str | None:
+    """The expression that says whether to try again, in the words of Argo."""
+    choices: list[str] = []
+    codes = _list("exit_codes", retry.exit_codes)
+    for code in codes:
+        if isinstance(code, bool) or not isinstance(code, int) or not 0 < code < 256:
+            wrong = mistakes.OptionType("exit_codes of Retry", "whole numbers from 1 to 255", said(code))
+            raise Wrong(wrong, "item:exit_codes")
+    if codes:
+        choices.append(f"asInt(lastRetry.exitCode) in [{', '.join(map(str, codes))}]")
+    for message in _list("messages", retry.messages):
+        try:
+            text = text_option("messages of Retry", message)
+        except Wrong as wrong:
+            raise Wrong(wrong.finding, "item:messages") from None
+        choices.append(f"lastRetry.message contains {literal(text)}")
+    if retry.expression is None:
+        return " || ".join(choices) or None
+    if choices:
+        raise Wrong(findings.TwoConditions(), "item:expression")
+    try:
+        return text_option("expression of Retry", retry.expression)
+    except Wrong as wrong:
+        raise Wrong(wrong.finding, "item:expression") from None
+
+
+def _list(field: str, written: object) -> list[object]:
+    if isinstance(written, (list, tuple, set, frozenset, range)):
+        return list(cast("list[object]", written))
+    raise Wrong(mistakes.OptionType(f"{field} of Retry", "a list", said(written)), f"item:{field}")
+
+
+# --- locks ----------------------------------------------------------------------------------------
+
+
+def locks(name: str, written: object) -> tuple[ir.Lock, ...]:
+    """What is waited for and then held: mutexes and semaphores."""
+    if not isinstance(written, (list, tuple)):
+        raise Wrong(findings.NotALock(said(written)))
+    found: list[ir.Lock] = []
+    for one in cast("list[object]", written):
+        if not isinstance(one, (Mutex, Semaphore)):
+            have = "a run-time value" if is_value(one) else said(one)
+            raise Wrong(findings.NotALock(have))
+        lock = _lock(one)
+        if lock in found:
+            raise Wrong(findings.LockTwice(lock_said(lock)))
+        found.append(lock)
+    return tuple(found)
+
+
+def _lock(lock: Mutex | Semaphore) -> ir.Lock:
+    namespace = cast("object", lock.namespace)
+    if namespace is not None and not (isinstance(namespace, str) and is_dns_label(namespace)):
+        way = "write the name of a namespace"
+        wrong = findings.BadLockName(said(namespace), "a namespace", "no name of a namespace", way)
+        raise Wrong(wrong)
+    if isinstance(lock, Mutex):
+        return ir.Lock(_lock_name(lock.name), None, lock.namespace)
+    for text, what in ((lock.name, "the name of a ConfigMap"), (lock.key, "a key of a ConfigMap")):
+        right = isinstance(cast("object", text), str) and text and not set(text) - _KEY
+        if not right or (text is lock.name and not is_dns_subdomain(text)):
+            way = "write it as it stands in the cluster"
+            raise Wrong(findings.BadLockName(said(text), what, f"not {what}", way))
+    return ir.Lock(Const(lock.name, t.TEXT), lock.key, lock.namespace)
+
+
+_KEY = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+
+
+def _lock_name(written: object) -> Const | Join:
+    """The name of a mutex, in which fields of the run may stand. Argo parts the key of a lock at `/`."""
+    pieces = parts(written, None) if isinstance(written, str) else ()
+    fixed = [piece for piece in pieces if isinstance(piece, str)]
+    for piece in fixed:
+        text_option("name of Mutex", piece if piece.strip() else "x")
+    if any(isinstance(piece, RunField) and piece.name in AT_THE_END for piece in pieces):
+        raise Wrong(mistakes.RunTimeOption("name of Mutex"))
+    if not pieces or any("/" in piece or not piece.isprintable() for piece in fixed):
+        way = "write a text without `/`; `run.name` and other fields of the run may stand in it"
+        wrong = findings.BadLockName(said(written), "the name of a mutex", "not the name of a mutex", way)
+        raise Wrong(wrong)
+    return Const(written, t.TEXT) if len(fixed) == len(pieces) else Join(pieces)
+
+
+def lock_said(lock: ir.Lock) -> str:
+    """A lock for a message."""
+    pieces = lock.name.parts if isinstance(lock.name, Join) else (str(getattr(lock.name, "value", "")),)
+    text = "".join(
+        piece if isinstance(piece, str) else f"{{run.{getattr(piece, 'name', '')}}}" for piece in pieces
+    )
+    key = "" if lock.key is None else f"/{lock.key}"
+    return f"`{text}{key}`"
+
+
+READERS: dict[str, Reader] = {
+    "retries": retries,
+    "timeout": timeout,
+    "queue_timeout": timeout,
+    "locks": locks,
+}

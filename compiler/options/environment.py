@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Environment, Mount
-from flowdsl.compiler.options.reading import Wrong, entries, said, text_option
-from flowdsl.grammar.names import is_dns_subdomain, is_env_name
+from flowdsl.compiler.options import volumes
+from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_option
+from flowdsl.grammar.names import is_env_name
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
-from flowdsl.volume import Secret, Volume, VolumePath
+from flowdsl.volume import Config, Mountable, Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,12 +26,15 @@ _SECRET_VALUE = re.compile(r"[A-Za-z0-9_.+/=-]{8,}")
 
 def settled(found: Mapping[str, Any]) -> Environment:
     """The environment that the options of a step come to."""
-    mounts: tuple[tuple[Mount, Volume], ...] = found.get("mounts", ())
+    mounts: tuple[tuple[Mount, Mountable], ...] = (*found.get("mounts", ()), *found.get("shm", ()))
     return Environment(
         found.get("image"),
         (*found.get("env", ()), *found.get("secrets", ())),
         tuple(mount for mount, _ in mounts),
         tuple(volume for _, volume in mounts),
+        found.get("workdir"),
+        found.get("image_pull_policy"),
+        found.get("checkpoints"),
     )
 
 
@@ -48,13 +52,15 @@ def _image(name: str, written: object) -> str:
     return text
 
 
-def _env(name: str, written: object) -> tuple[tuple[str, str], ...]:
+def _env(name: str, written: object) -> tuple[tuple[str, str | Config], ...]:
 
-    def entry(key: Any, value: Any) -> tuple[str, str]:
+    def entry(key: Any, value: Any) -> tuple[str, str | Config]:
         if not isinstance(key, str) or not is_env_name(key):
             raise Wrong(mistakes.BadEnvName(str(key)), f"key:{key}")
         if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
             raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
+        if type(value) is Config:
+            return key, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             finding = mistakes.OptionType(f"{name}[{key!r}]", "a text or a number", said(value))
             raise Wrong(finding, f"item:{key}")
@@ -74,49 +80,46 @@ def _secrets(name: str, written: object) -> tuple[tuple[str, Secret], ...]:
         if not isinstance(value, Secret):
             finding = mistakes.OptionType(f"{name}[{key!r}]", "Secret(name, key)", type(value).__name__)
             raise Wrong(finding, f"item:{key}")
-        if not is_dns_subdomain(str(value.name)):
-            raise Wrong(mistakes.BadObjectName(repr(value.name), "a Secret"), f"item:{key}")
-        if not re.fullmatch(r"[-._a-zA-Z0-9]+", str(value.key)):
-            raise Wrong(mistakes.BadObjectName(repr(value.key), "a key of a Secret"), f"item:{key}")
-        return key, value
+        return key, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
 
     return tuple(entries(name, written, "a dict of Secret(name, key)", entry))
 
 
-def _unmountable(path: object) -> str:
-    """Why nothing can be mounted at a path, or nothing."""
-    if not isinstance(path, str) or not path.startswith("/"):
-        return "must begin with `/`"
-    if ":" in path or "/../" in f"{path}/":
-        return "must hold neither `:` nor `..`"
-    if not path.strip("/"):
-        return "would hide the files of the image"
-    return "flowdsl keeps inputs and outputs there" if f"{path}/".startswith("/flowdsl/") else ""
+def _workdir(name: str, written: object) -> str:
+    text = text_option(name, written)
+    if not text.startswith("/"):
+        raise Wrong(mistakes.OptionType(name, "a path that begins with `/`", said(written)))
+    return text
 
 
-def _mounts(name: str, written: object) -> tuple[tuple[Mount, Volume], ...]:
-    taken: dict[str, str] = {}
-
-    def entry(path: Any, what: Any) -> tuple[Mount, Volume]:
-        reason = _unmountable(path)
-        if not reason and (other := taken.setdefault(path.rstrip("/"), path)) is not path:
-            reason = f"`{other}` is the same place"
-        if reason:
-            raise Wrong(mistakes.BadMountPath(str(path), reason), f"key:{path}")
-        if isinstance(what, Volume):
-            return Mount(what.name, path, None, what.read_only), what
-        if type(what) is VolumePath:
-            volume = what.volume
-            if is_value(what.text) or "{{" in what.text:
-                raise Wrong(mistakes.RunTimeOption(f"{name}[{path!r}]"), f"item:{path}")
-            folder = what.text.strip("/")
-            if ".." in folder.split("/"):
-                raise Wrong(mistakes.OutsideVolume(what.text, str(volume.name)), f"item:{path}")
-            return Mount(volume.name, path, folder, volume.read_only), volume
-        finding = mistakes.OptionType(f"{name}[{path!r}]", "a Volume", type(what).__name__)
-        raise Wrong(finding, f"item:{path}")
-
-    return tuple(entries(name, written, "a dict of paths to volumes", entry))
+def _pull_policy(name: str, written: object) -> str:
+    """When an image is pulled. Source: Kubernetes, PullPolicy."""
+    return one_of(name, written, ("Always", "IfNotPresent", "Never"))
 
 
-READERS: dict[str, Reader] = {"image": _image, "env": _env, "secrets": _secrets, "mounts": _mounts}
+def checkpoints(name: str, written: object) -> tuple[Volume, str]:
+    """The volume and the folder on it that checkpoints go to; raises `Wrong`."""
+    if isinstance(written, Volume):
+        volume, folder = written, ""
+    elif type(written) is VolumePath and isinstance(written.volume, Volume):
+        volume, folder = written.volume, written.text.strip("/")
+        if "{{" in written.text:
+            raise Wrong(mistakes.RunTimeOption(name))
+        if ".." in folder.split("/"):
+            raise Wrong(mistakes.OutsideVolume(written.text, str(volume.name)))
+    else:
+        raise Wrong(mistakes.OptionType(name, "a folder on a Volume", said(written)))
+    if volume.read_only:
+        raise Wrong(mistakes.OptionType(name, "a volume that can be written to", f"{volume!r}.ro"))
+    return volume, folder
+
+
+READERS: dict[str, Reader] = {
+    "image": _image,
+    "env": _env,
+    "secrets": _secrets,
+    **volumes.READERS,
+    "checkpoints": checkpoints,
+    "workdir": _workdir,
+    "image_pull_policy": _pull_policy,
+}

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.options.reading import Wrong, count, object_name, seconds, text_option, texts
+from flowdsl.compiler.options import caching, code, patch, run, schedule, store
+from flowdsl.compiler.options.control import locks
+from flowdsl.compiler.options.environment import checkpoints
+from flowdsl.compiler.options.reading import Wrong, count, object_name, text_option, texts, whole_seconds
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
@@ -18,17 +21,21 @@ def _name(name: str, written: object) -> str:
     return text
 
 
-def _whole_seconds(name: str, written: object) -> int:
-    return max(1, round(seconds(name, written)))
-
-
 READERS: dict[str, Reader] = {
     "name": _name,
     "parallelism": count,
-    "timeout": _whole_seconds,
-    "ttl": _whole_seconds,
+    "timeout": whole_seconds,
     "priority": object_name,
     "service_account": object_name,
     "labels": texts,
     "annotations": texts,
+    **store.READERS,
+    "locks": locks,
+    **patch.READERS,
+    **run.READERS,
+    **schedule.READERS,
+    "queue": object_name,
+    "checkpoints": checkpoints,
+    **code.READERS,
+    **caching.READERS,
 }

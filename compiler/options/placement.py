@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Placement
 from flowdsl.compiler.options.reading import Wrong, entries, object_name, said, text_option
-from flowdsl.compiler.options.resources import gpu_memory, gpu_products, resource_name, wanted
+from flowdsl.compiler.options.resources import (
+    VENDORS,
+    gpu_memory,
+    gpu_products,
+    resource_name,
+    sharing,
+    wanted,
+)
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
+    from flowdsl.compiler.profile import Profile
     from flowdsl.gpu import GPU
 
 Term = tuple[str, str, tuple[str, ...]]
@@ -38,30 +46,106 @@ _MEBI = 1024 * 1024
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def settled(found: Mapping[str, Any]) -> Placement:
-    """The placement that the options of a step come to."""
-    terms = found.get("where", ())
-    tolerations = list(found.get("tolerations", ()))
+def settled(found: Mapping[str, Any], profile: Profile) -> Placement:
+    """The placement that the options of a step come to on a cluster, whole: Argo merges nothing."""
+    pool = profile.pools.get(found.get("pool", ""))
+    spot = (found.get("spot") and profile.spot) or None
+    node = {label(key, profile): value for key, value in found.get("node", {}).items()}
+    terms: tuple[tuple[Term, ...], ...] = found.get("where", ())
+    tolerations: list[Mapping[str, str]] = list(found.get("tolerations", ()))
     gpu = wanted(found)
     if gpu is not None:
-        terms = tuple((*gpu_terms(gpu), *group) for group in terms or ((),))
-        terms = tuple(group for group in terms if group)
-        if (extra := gpu_toleration(gpu)) not in tolerations:
-            tolerations.append(extra)
-    return Placement(found.get("node", {}), terms, tuple(tolerations), found.get("priority"))
+        terms = tuple((*gpu_terms(gpu, profile), *group) for group in terms or ((),))
+        tolerations += [gpu_toleration(gpu, profile), *profile.tolerations]
+        if (shared := sharing(gpu, profile)) is not None:
+            node |= shared.labels
+    if pool is not None:
+        node |= pool.labels
+        tolerations += pool.tolerations
+    if spot is not None:
+        node[spot.label[0]] = spot.label[1]
+        tolerations += spot.tolerations
+    affinity = [joined(labelled(term, profile) for term in group) for group in terms]
+    if gpu is not None and gpu.share is not None and not profile.products:
+        affinity = [tuple(map(suffixed, group)) for group in affinity]
+    return Placement(
+        node,
+        tuple(group for group in affinity if group),
+        tuple(one for at, one in enumerate(tolerations) if not any(map(one.__eq__, tolerations[:at]))),
+        found.get("priority"),
+        found.get("placement"),
+        found.get("queue"),
+        spot is not None,
+    )
 
 
 def where_terms(text: str) -> tuple[tuple[Term, ...], ...]:
-    """A `where` text as node selector terms with the real label keys; raises `GrammarError`."""
+    """A `where` text as node selector terms, with keys as written; raises `GrammarError`."""
     from flowdsl.grammar.where import where
 
     return tuple(
-        tuple(
-            (LABELS.get(term.key, term.key), term.operator, _values(term.key, term.operator, term.values))
-            for term in group
-        )
+        tuple((term.key, term.operator, _values(term.key, term.operator, term.values)) for term in group)
         for group in where(text)
     )
+
+
+def label(key: str, profile: Profile) -> str:
+    """The key of a label behind the name that a pipeline has for it."""
+    return profile.labels.get(key) or LABELS.get(key, key)
+
+
+def labelled(term: Term, profile: Profile) -> Term:
+    """A term in the labels of a cluster."""
+    key, operator, values = term
+    if key == "spot" and profile.spot and not values:
+        name, text = profile.spot.label
+        return name, "In" if operator == "Exists" else "NotIn", (text,)
+    if key == "gpu.memory" and profile.weighed:
+        key = "gpu.product"
+        if operator in ("Gt", "Lt"):
+            operator, values = (
+                "In",
+                fitting(operator, int(values[0]), profile) or (f"gpu.memory-{values[0]}",),
+            )
+    if key == "gpu.product":
+        products = profile.products
+        texts = [products[one].labels if one in products else (one,) for one in values]
+        values = tuple(dict.fromkeys(text for labels in texts for text in labels))
+    return label(key, profile), operator, values
+
+
+def fitting(operator: str, limit: int, profile: Profile) -> tuple[str, ...]:
+    """The products with more or less memory than so many MiB."""
+    memory = {name: product.memory or 0 for name, product in profile.products.items()}
+    return tuple(name for name, has in memory.items() if (has > limit if operator == "Gt" else has < limit))
+
+
+def suffixed(term: Term) -> Term:
+    """A term that also accepts products as NVIDIA's discovery may label them where devices are shared.
+
+    Whether it does depends on its configuration; a profile says the labels as they are.
+    Source: k8s-device-plugin, "Shared Access to GPUs".
+    """
+    key, operator, values = term
+    if key != LABELS["gpu.product"] or operator not in ("In", "NotIn"):
+        return term
+    return key, operator, (*values, *(f"{value}-SHARED" for value in values))
+
+
+def joined(terms: Iterable[Term]) -> tuple[Term, ...]:
+    """Terms that must all hold, each once, and one list of values for a label that several have lists for."""
+    found: list[Term] = []
+    for term in terms:
+        key, operator, values = term
+        same = next((at for at, one in enumerate(found) if one[:2] == (key, operator) == (key, "In")), None)
+        if same is not None:
+            both = tuple(value for value in found[same][2] if value in values)
+            found[same] = key, operator, both or found[same][2]
+            if not both:
+                found.append(term)
+        elif term not in found:
+            found.append(term)
+    return tuple(found)
 
 
 def _values(key: str, operator: str, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -75,28 +159,33 @@ def _values(key: str, operator: str, values: tuple[str, ...]) -> tuple[str, ...]
     return (str(number // _MEBI if operator == "Gt" else math.ceil(number / _MEBI)),)
 
 
-def gpu_terms(gpu: GPU) -> tuple[Term, ...]:
-    """The node labels that a GPU request asks for; raises `GrammarError` for a bad memory."""
+def gpu_terms(gpu: GPU, profile: Profile) -> tuple[Term, ...]:
+    """The nodes that a GPU request asks for; raises `GrammarError` for a bad memory."""
     terms: list[Term] = []
-    if products := gpu_products(gpu):
-        terms.append((LABELS["gpu.product"], "In", products))
-    least = gpu_memory(gpu)
+    names = [name for written in gpu_products(gpu) for name in profile.named(written) or (written,)]
+    if names:
+        terms.append(("gpu.product", "In", tuple(dict.fromkeys(names))))
+    shared = sharing(gpu, profile)
+    least = gpu_memory(gpu.memory)
+    if shared is not None:
+        part = gpu_memory(gpu.share)
+        least = max(least or 0, (part or 0) * shared.replicas)
     if least is not None:
-        terms.append((LABELS["gpu.memory"], "Gt", (str(least - 1),)))
+        terms.append(("gpu.memory", "Gt", (str(least - 1),)))
     return tuple(terms)
 
 
-def gpu_toleration(gpu: GPU) -> dict[str, str]:
+def gpu_toleration(gpu: GPU, profile: Profile) -> dict[str, str]:
     """The toleration for the usual taint of GPU nodes, whatever its value is.
 
-    Source: the taint key is the resource's by convention, with differing values, so `Exists`.
+    Source: the taint key is that of a whole device by convention, with differing values, so `Exists`.
     """
-    key = "nvidia.com/gpu" if gpu.mig is not None else resource_name(gpu)
+    key = VENDORS[gpu.vendor] if gpu.mig or gpu.share else resource_name(gpu, profile)
     return {"key": key, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def node_selector(labels: Mapping[object, object]) -> dict[str, str]:
-    """A node selector with the real label keys; raises `GrammarError`."""
+    """A node selector, with keys as written; raises `GrammarError`."""
     found: dict[str, str] = {}
     for key, value in labels.items():
         if not isinstance(key, str) or not is_qualified_name(LABELS.get(key, key)):
@@ -106,7 +195,7 @@ def node_selector(labels: Mapping[object, object]) -> dict[str, str]:
             raise GrammarError(shown, 0, len(shown), "a label value in text: letters, digits, `-`, `_`, `.`")
         if key == "nvidia.com/gpu":
             raise GrammarError(key, 0, len(key), "a label; to ask for a GPU write gpu=1")
-        found[LABELS.get(key, key)] = str(value)
+        found[key] = str(value)
     return found
 
 
@@ -166,6 +255,18 @@ def _node(name: str, written: object) -> Mapping[str, str]:
     return dict(entries(name, written, "a dict of labels", entry))
 
 
+def _near(name: str, written: object) -> str:
+    if written not in ("pack", "spread"):
+        raise Wrong(mistakes.OptionType(name, '"pack" or "spread"', said(written)))
+    return str(written)
+
+
+def _spot(name: str, written: object) -> bool:
+    if not isinstance(written, bool):
+        raise Wrong(mistakes.OptionType(name, "True or False", said(written)))
+    return written
+
+
 def _where(name: str, written: object) -> Any:
     text = text_option(name, written)
     try:
@@ -189,4 +290,8 @@ READERS: dict[str, Reader] = {
     "where": _where,
     "tolerations": _tolerations,
     "priority": object_name,
+    "pool": text_option,
+    "placement": _near,
+    "queue": object_name,
+    "spot": _spot,
 }

@@ -5,10 +5,12 @@ A reader takes the name of an option and what the user wrote, and answers what t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from flowdsl.compiler import mistakes
+from flowdsl.compiler.object_findings import ReservedKey, UnknownWord
+from flowdsl.compiler.objects import MARKS
 from flowdsl.diagnostic import is_long
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
@@ -18,6 +20,7 @@ from flowdsl.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
+    from flowdsl.place import Place
 
 T = TypeVar("T")
 Reader = Callable[[str, Any], Any]
@@ -27,13 +30,31 @@ class Wrong(Exception):
     """An option that cannot be used as written.
 
     `part` says which part of the option is at fault, as in `flowdsl.place.Argument`: "name" is the
-    option's name, "item:NAME" and "key:NAME" are an entry of its dict, or an argument of its call.
+    option's name, "item:NAME" and "key:NAME" are an entry of its dict, or an argument of its call. So is `path`.
+    `place` is where it was written, if not in the option itself.
     """
 
-    def __init__(self, finding: Finding, part: str = "value") -> None:
+    def __init__(
+        self,
+        finding: Finding,
+        part: str = "value",
+        path: tuple[str | int, ...] = (),
+        place: Place | None = None,
+    ) -> None:
         super().__init__(finding.message)
         self.finding = finding
         self.part = part
+        self.path = path
+        self.place = place
+
+
+def flattened(group: BaseExceptionGroup[Wrong]) -> Iterator[Wrong]:
+    """The findings in a group, and in groups inside it."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from flattened(error)
+        else:
+            yield error
 
 
 def said(thing: object) -> str:
@@ -59,6 +80,23 @@ def entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T
     return found
 
 
+def each(listed: Sequence[object], read: Callable[[object], T], several: bool = True) -> tuple[T, ...]:
+    """What becomes of each entry of a list; raises `Wrong`, or a group of it for all entries at fault.
+
+    `several` says that the user wrote a list, and not its one entry.
+    """
+    found: list[T] = []
+    wrong: list[Wrong] = []
+    for index, one in enumerate(listed):
+        try:
+            found.append(read(one))
+        except Wrong as error:
+            wrong.append(Wrong(error.finding, path=(index,) if several else ()))
+    if wrong:
+        raise ExceptionGroup("entries", wrong)
+    return tuple(found)
+
+
 def is_mapping(thing: object) -> TypeGuard[Mapping[Any, Any]]:
     """Whether a value is a mapping."""
     return isinstance(thing, Mapping)
@@ -77,6 +115,27 @@ def text_option(name: str, written: object) -> str:
     return written
 
 
+def flag(name: str, written: object) -> bool:
+    """True or False; raises `Wrong`."""
+    if not isinstance(written, bool):
+        raise Wrong(mistakes.OptionType(name, "True or False", said(written)))
+    return written
+
+
+def words(name: str, written: object) -> tuple[str, ...]:
+    """A list of texts, such as a command line; raises `Wrong`."""
+    if not isinstance(written, (list, tuple)):
+        raise Wrong(mistakes.OptionType(name, "a list of texts", said(written)))
+    found: list[str] = []
+    for word in cast("list[object]", written):
+        if is_value(word) or (isinstance(word, str) and TOKEN.search(word)):
+            raise Wrong(mistakes.RunTimeOption(name))
+        if not isinstance(word, str) or "{{" in word:
+            raise Wrong(mistakes.OptionType(name, "a list of texts without `{{`", said(word)))
+        found.append(word)
+    return tuple(found)
+
+
 def object_name(name: str, written: object) -> str:
     """The name of an object of the cluster."""
     text = text_option(name, written)
@@ -85,7 +144,12 @@ def object_name(name: str, written: object) -> str:
     return text
 
 
-_OBJECTS = {"priority": "PriorityClass", "service_account": "ServiceAccount"}
+_OBJECTS = {
+    "priority": "PriorityClass",
+    "service_account": "ServiceAccount",
+    "image_pull_secrets": "Secret",
+    "queue": "LocalQueue of Kueue",
+}
 
 
 def seconds(name: str, written: object) -> float:
@@ -99,6 +163,19 @@ def seconds(name: str, written: object) -> float:
     if found <= 0:
         raise Wrong(mistakes.BadDuration(name, str(written), "a time above 0"))
     return found
+
+
+def whole_seconds(name: str, written: object) -> int:
+    """A duration option in whole seconds, at least one; raises `Wrong`."""
+    return max(1, round(seconds(name, written)))
+
+
+def one_of(name: str, written: object, words: tuple[str, ...]) -> str:
+    """One of a few words; raises `Wrong`."""
+    text = text_option(name, written)
+    if text not in words:
+        raise Wrong(UnknownWord(f"`{name}`", text, words))
+    return text
 
 
 def count(name: str, written: object) -> int:
@@ -119,11 +196,54 @@ def texts(name: str, written: object) -> dict[str, str]:
         if not isinstance(key, str) or not is_qualified_name(key):
             finding = mistakes.BadLabelText(str(key), f"the key of {_ENTRIES[name]}")
             raise Wrong(finding, f"key:{key}")
-        if name == "labels" and not is_label_value(value):
+        if owner := _owner(key):
+            raise Wrong(ReservedKey(key, owner), f"key:{key}")
+        if "labels" in name and not is_label_value(value):
             raise Wrong(mistakes.BadLabelText(value, "the value of a label"), f"item:{key}")
         return key, value
 
     return dict(entries(name, written, "a dict of texts", entry))
 
 
-_ENTRIES = {"labels": "a label", "annotations": "an annotation"}
+def _owner(key: str) -> str:
+    """Who alone writes a label or annotation, or nobody."""
+    domain, _, word = key.rpartition("/")
+    if domain == MARKS:
+        return "flowdsl"
+    return "Argo" if domain == "workflows.argoproj.io" and word in _ARGO else ""
+
+
+#: What Argo writes to workflows and pods, and finds them by. The user's come last and would win.
+#: Source: Argo Workflows, workflow/common/common.go, and createWorkflowPod.
+_ARGO = frozenset(
+    [
+        "phase",
+        "completed",
+        "workflow-archiving-status",
+        "creator",
+        "creator-email",
+        "creator-preferred-username",
+        "actor",
+        "actor-email",
+        "actor-preferred-username",
+        "action",
+        "resubmitted-from-workflow",
+        "cron-workflow",
+        "workflow-template",
+        "cluster-workflow-template",
+        "workflow",
+        "on-exit",
+        "component",
+        "node-id",
+        "node-name",
+        "pod-gc-strategy",
+        "progress",
+        "scheduled-time",
+    ]
+)
+_ENTRIES = {
+    "labels": "a label",
+    "annotations": "an annotation",
+    "pod_labels": "a label",
+    "pod_annotations": "an annotation",
+}

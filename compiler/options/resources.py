@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Resources
 from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.compiler.profile import Sharing
+from flowdsl.diagnostic import Finding, Severity
 from flowdsl.gpu import GPU
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.options.reading import Reader
+    from flowdsl.compiler.profile import Profile
 
 #: The extended resource of each vendor's device plug-in.
 VENDORS = {
@@ -29,20 +32,47 @@ VENDORS = {
     "habana": "habana.ai/gaudi",
     "google": "google.com/tpu",
 }
+
+
+class SharedCount(Finding):
+    """Several parts of GPUs that are shared."""
+
+    code = "FD687"
+    severity: ClassVar[Severity] = "warning"
+    title = "{count} parts of shared GPUs are no more than one: they may be of the same device"
+    label = "not {count} devices"
+    help = 'ask for one part, with the memory that is needed: GPU(1, share="16Gi"); or for whole devices'
+    count: int
+
+
+class ShareWith(Finding):
+    """A share of something that is not a device of a vendor."""
+
+    code = "FD689"
+    title = "`share` is a part of a whole GPU"
+    label = "cannot be combined with `resource` or `mig`"
+    help = 'ask for the part alone: GPU(1, share="8Gi")'
+
+
 _MIG = re.compile(r"(?:\d+c\.)?\d+g\.\d+gb[-.+a-z]*")
 
 #: No container starts with less. Source: containerd and Docker, 4 and 6 MiB.
 _LEAST_MEMORY = 4 * 1024 * 1024
 
 
-def settled(found: Mapping[str, Any]) -> Resources:
-    """The resources that the options of a step come to."""
+#: What a device plug-in calls the replicas of a device, unless a profile says otherwise.
+#: Source: NVIDIA's k8s-device-plugin, time-slicing and MPS with `renameByDefault`.
+SHARED = {"nvidia": Sharing("nvidia.com/gpu.shared")}
+
+
+def settled(found: Mapping[str, Any], profile: Profile) -> Resources:
+    """The resources that the options of a step come to on a cluster."""
     requests = {key: found[key] for key in ("cpu", "memory") if key in found}
     # Memory is what a node cannot take back, so its limit equals its request; a CPU that is idle may be used.
     limits = {"memory": found["memory"]} if "memory" in found else {}
     gpu = wanted(found)
     if gpu is not None:
-        limits[resource_name(gpu)] = str(gpu.count)
+        limits[resource_name(gpu, profile)] = str(gpu_amount(gpu, profile))
     return Resources(requests, limits)
 
 
@@ -67,8 +97,25 @@ def _amount(name: str, written: object) -> str:
     return text
 
 
-def resource_name(gpu: GPU) -> str:
+def sharing(gpu: GPU, profile: Profile) -> Sharing | None:
+    """How a part of a device is asked for, if a part is what is wanted and the cluster has a way."""
+    if gpu.share is None:
+        return None
+    return profile.sharing.get(gpu.vendor) or SHARED.get(gpu.vendor)
+
+
+def gpu_amount(gpu: GPU, profile: Profile) -> int:
+    """How much of its resource a GPU request asks for: devices, replicas of them, or pieces of memory."""
+    shared, part = sharing(gpu, profile), gpu_memory(gpu.share)
+    if shared is None or shared.unit is None or part is None:
+        return gpu.count
+    return gpu.count * math.ceil(part / shared.unit)
+
+
+def resource_name(gpu: GPU, profile: Profile) -> str:
     """The extended resource that a GPU request asks for."""
+    if (shared := sharing(gpu, profile)) is not None:
+        return shared.resource
     if gpu.resource is not None:
         return gpu.resource
     if gpu.mig is not None:
@@ -81,13 +128,13 @@ def gpu_request(name: str, written: object) -> GPU:
     gpu = GPU(written) if isinstance(written, int) and not isinstance(written, bool) else written
     if not isinstance(gpu, GPU):
         raise Wrong(mistakes.OptionType(name, "a whole number or GPU(...)", said(written)))
-    for field in ("count", "product", "memory", "vendor", "resource", "mig"):
+    for field in ("count", "product", "memory", "vendor", "resource", "mig", "share"):
         if is_value(getattr(gpu, field)):
             raise Wrong(mistakes.RunTimeOption(field), f"item:{field}")
     count = cast("object", gpu.count)
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise Wrong(mistakes.BadGpuCount(said(count)))
-    for field in ("memory", "resource", "mig"):
+    for field in ("memory", "resource", "mig", "share"):
         text: object = getattr(gpu, field)
         if text is not None and not isinstance(text, str):
             raise Wrong(mistakes.OptionType(f"{field} of GPU", "a text", said(text)), f"item:{field}")
@@ -101,16 +148,22 @@ def gpu_request(name: str, written: object) -> GPU:
         if _MIG.fullmatch(gpu.mig) is None:
             wrong = mistakes.OptionType("mig of GPU", 'a profile such as "1g.5gb"', said(gpu.mig))
             raise Wrong(wrong, "item:mig")
+    if gpu.share is not None and (gpu.resource is not None or gpu.mig is not None):
+        raise Wrong(ShareWith(), "item:share")
     for product in gpu_products(gpu):
-        if "*" in product:
-            raise Wrong(mistakes.ProductPattern(product), "item:product")
-        if not product or not is_label_value(product):
+        if not product or not is_label_value(product.replace("*", "x").replace("?", "x")):
             label = "the text of a label of nodes"
             raise Wrong(mistakes.OptionType("product of GPU", label, said(product)), "item:product")
-    try:
-        gpu_memory(gpu)
-    except GrammarError as error:
-        raise Wrong(mistakes.BadQuantity("memory", str(gpu.memory), error.expected), "item:memory") from None
+    for field in ("memory", "share"):
+        part: str | None = getattr(gpu, field)
+        try:
+            amount = gpu_memory(part)
+        except GrammarError as error:
+            bad = mistakes.BadQuantity(field, str(part), error.expected)
+            raise Wrong(bad, f"item:{field}") from None
+        if amount is not None and amount < 1:
+            bad = mistakes.BadQuantity(field, str(part), "an amount above 0")
+            raise Wrong(bad, f"item:{field}")
     return gpu
 
 
@@ -132,11 +185,13 @@ def gpu_doubts(gpu: GPU) -> Iterator[Wrong]:
     for usual in VENDORS.values():
         if gpu.resource is not None and _misspells(gpu.resource, usual):
             yield Wrong(mistakes.UnusualResource(gpu.resource, usual), "item:resource")
+    if gpu.share is not None and gpu.count > 1:
+        yield Wrong(SharedCount(gpu.count), "item:count")
 
 
-def gpu_memory(gpu: GPU) -> int | None:
-    """The least memory of one device in MiB, as node labels have it; raises `GrammarError`."""
-    return None if gpu.memory is None else math.ceil(quantity(str(gpu.memory)) / (1024 * 1024))
+def gpu_memory(text: str | None) -> int | None:
+    """An amount of a device's memory in MiB, as node labels have it; raises `GrammarError`."""
+    return None if text is None else math.ceil(quantity(str(text)) / (1024 * 1024))
 
 
 def _misspells(text: str, name: str) -> bool:

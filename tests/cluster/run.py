@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from flowdsl.compiler.expressions import VOLUMES
 from tests.cluster.graph import Graph
 from tests.cluster.kubelet import Python
 from tests.cluster.node import ERROR, FAILED, NOT_SUPPLIED, SUCCEEDED, Json, Node, only
@@ -33,19 +34,29 @@ _TEMPLATE_IGNORED = {"parallelism", "nodeSelector", "affinity", "tolerations", "
 class Run:
     """A finished run: its entry node, all nodes by name, and the files it left."""
 
-    def __init__(self, entry: Node, nodes: dict[str, Node], store: Store) -> None:
+    def __init__(
+        self, entry: Node, nodes: dict[str, Node], store: Store, volumes: Mapping[str, Path]
+    ) -> None:
         self.entry = entry
         self.phase = entry.phase
         self.nodes = nodes
         self.store = store
+        self.volumes = volumes
 
     def file(self, node: str, output: str, folder: Path) -> Path | None:
         """A copy of a file that a node handed on, or None where there is none."""
         if output not in self.nodes[node].artifacts:
-            return None
+            path = (self.nodes[node].parameters or {}).get(output, "")
+            return self.kept(path) if path.startswith(VOLUMES) else None
         target = folder / f"{len(list(folder.iterdir()))}-{output}"
         self.store.load(self.nodes[node].artifacts[output], target, output)
         return target if target.exists() else None
+
+    def kept(self, path: str) -> Path | None:
+        """The file at a path on a volume, or None where there is none."""
+        claim, _, rest = path.removeprefix(f"{VOLUMES}/").partition("/")
+        found = self.volumes[claim] / rest
+        return found if found.exists() else None
 
     def errors(self) -> list[str]:
         """What went wrong, node by node."""
@@ -116,7 +127,7 @@ class Workflow:
     def run(self) -> Run:
         """Execute the entrypoint."""
         entry = self.template(self.name, self.templates[self.entrypoint], self.arguments)
-        return Run(entry, self.nodes, self.cluster.store)
+        return Run(entry, self.nodes, self.cluster.store, self.cluster.volumes)
 
     def template(self, name: str, template: Json, arguments: Json) -> Node:
         """Execute a template (executeTemplate)."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import yaml
 
 from flowdsl.compiler.compile import Kind, compile_loaded
 from flowdsl.compiler.load import load
@@ -39,13 +40,24 @@ def verdict(document: dict[str, Any]) -> list[str]:
     return [*validate_with_crd(document), *validate_with_schema(document)]
 
 
-@pytest.mark.parametrize("kind", get_args(Kind))
+@pytest.mark.parametrize("kind", [kind for kind in get_args(Kind) if kind != "cron"])  # they have no schedule
 @pytest.mark.parametrize("name", FILES)
 def test_an_example_is_accepted(name: str, kind: Kind) -> None:
     compiled = compile_loaded(load(FILES[name]), kind=kind)
     assert compiled.documents
     for document in compiled.documents:
         assert verdict(document) == []
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("tests/objects/*.yaml")), ids=lambda path: path.stem)
+def test_an_object_of_each_kind_is_accepted(path: Path) -> None:
+    for document in yaml.safe_load_all(path.read_text(encoding="utf-8")):
+        assert verdict(document) == []
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("examples/clusters/*.yaml")), ids=lambda path: path.stem)
+def test_the_yaml_for_a_cluster_is_accepted(file: Path) -> None:
+    assert verdict(yaml.safe_load(file.read_text("utf-8"))) == []
 
 
 def test_a_thousand_tasks_are_accepted(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from flowdsl import Volume, pipeline, run, step
 
 DATA = Volume("datasets")
-MODELS = Volume("models", mode="ReadWriteOnce")
+MODELS = Volume("models")
 
 
 @step(image="python:3.12-slim")

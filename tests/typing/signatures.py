@@ -7,25 +7,51 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, assert_type
 
 from flowdsl import (
+    GCS,
     GPU,
+    S3,
+    Azure,
+    Config,
+    Git,
+    Host,
+    Http,
+    InitContainer,
+    Mutex,
+    NewVolume,
     Pipeline,
+    Raw,
+    Ready,
+    Retry,
+    Scratch,
     Secret,
+    Semaphore,
+    Sidecar,
     Step,
     Sweep,
     Volume,
+    approve,
+    call_template,
     choice,
     command,
     container,
     either,
+    failed,
     fan_out,
     grid,
+    http,
     integer,
     loguniform,
+    manifest,
     maximize,
     minimize,
+    numbers,
+    on_exit,
+    on_failure,
     otherwise,
     output,
     pipeline,
+    request,
+    resource,
     run,
     step,
     sweep,
@@ -36,6 +62,10 @@ from flowdsl import (
 
 DATA = Volume("datasets", mode="ReadWriteMany")
 IMAGE = "python:3.12-slim"
+
+
+BASE = S3("models/base.bin", "shared", secret_key=Secret("minio", "key"))
+SOURCES: list[Path] = [BASE, GCS("a", "b"), Azure("a", "b", "c"), Git("a"), Http("a"), Raw("a"), BASE / "x"]
 
 
 class Mode(Enum):
@@ -57,6 +87,24 @@ class Score:
 @step(image=IMAGE, cpu=2, memory="4Gi", retries=2, timeout="6h", env={"A": 1}, secrets={"T": Secret("hub", "token")})
 def preprocess(raw: Path, min_length: int = 20) -> Path:
     return raw / str(min_length)
+
+
+@step(
+    image=IMAGE,
+    shm="8Gi",
+    archive={"return": "none", "other": 9},
+    env={"LEVEL": Config("app", "level")},
+    mounts={
+        "/work": NewVolume("work", "1Gi", mode="ReadWriteMany"),
+        "/tmp/x": Scratch("1Gi") / "x",
+        "/etc/app": Config("app"),
+        "/keys": Secret("hub"),
+        "/models": Host("/mnt/models").ro,
+        "/raw": (DATA.ro / "raw"),
+    },
+)
+def mounted(raw: Path = BASE) -> Path:
+    return raw
 
 
 @step(image=IMAGE, gpu=GPU(1, product=["A100", "H100"]), where="zone in (eu-1, eu-2)", mounts={"/data": DATA.ro})
@@ -224,5 +272,108 @@ def mistakes(raw: Path = DATA / "raw", rate: str = "0.1") -> None:
     sweep(train, over={"lr": [0.1]}, objective=maximize("accuracy")).best.acuracy  # wrong: an output of the best
     GPU(1, prodct="A100")  # wrong: an option of a GPU
     Volume("datasets", mode="ReadWrite")  # wrong: no access mode
+    NewVolume("work", 100)  # wrong: no text with a unit
+    preprocess(Scratch() / "raw")  # wrong: a folder of one pod
+    preprocess(Config("app", "raw"))  # wrong: no file
+    S3("raw", access_key="AKIA")  # wrong: no Secret
+    Http("https://example.com", headers={"Authorization": Secret("web", "token")})  # wrong: a Secret as a header
+    Git("https://example.com/a.git", dept=1)  # wrong: a word of a source
+    step(image=IMAGE, archive="rar")  # wrong: a way to pack
+    step(image=IMAGE, mounts={"/data": "datasets"})  # wrong: no volume
     print(DATA / 3)  # wrong: no path
     run.nme  # wrong: no field of the run
+
+
+@resource("apply", success="status.succeeded == 1", owner=True, retries=2, where="not spot")
+def job(name: str, workers: int) -> Score:
+    return manifest({"metadata": {"name": name}, "spec": {"workers": workers}}, outputs={"loss": "{.a}", "rows": ".b"})
+
+
+@resource("aply")  # wrong: no such action
+def unknown_action(name: str) -> None:
+    manifest({"metadata": {"name": name}})
+
+
+@approve(duration="24h")
+def release(accuracy: float) -> Literal["ship", "hold"]:
+    raise NotImplementedError
+
+
+@approve(image=IMAGE)  # wrong: no option of a gate
+def look() -> None: ...
+
+
+@http(retries=2)
+def notify(text: str) -> dict[str, Any]:
+    return request("POST", "https://example.com", headers={"T": Secret("hub", "token")}, body={"text": text}, timeout=30)
+
+
+@http()
+def get(text: str) -> str:
+    return request("FETCH", f"https://example.com/{text}")  # wrong: no such method
+
+
+@call_template("library", "train", cluster=True, names={"rate": "learning-rate"})
+def library(corpus: Path, rate: float) -> Trained:
+    raise NotImplementedError
+
+
+@container(
+    image=IMAGE,
+    daemon=True,
+    ready=Ready(port=80, path="/ready", delay="5s"),
+    init=[InitContainer("fetch", image=IMAGE, command=["true"], mirror=True)],
+    sidecars=[Sidecar("cache", image=IMAGE, mounts={"/data": DATA.ro}, env={"A": 1})],
+)
+def server(port: int) -> str:
+    return command("serve", port, source="echo", stdout=True)
+
+
+@pipeline
+def kinds(text: str) -> float:
+    made = job(text, 2)
+    assert_type(made.loss, float)
+    assert_type(notify(text), dict[str, Any])
+    with when(release(made.loss) == "ship"):
+        job(server(80), text)  # wrong: the number of workers
+    assert_type(server(80), str)
+    server.options(daemon=False)(80)  # wrong: no option of one call
+    assert_type(job.options(success="status.done == 1")(text, 1), Score)
+    return library(DATA / "raw", 0.5).accuracy
+
+
+@step(
+    image=IMAGE,
+    retries=Retry(3, policy="OnError", wait="30s", factor=2, longest=600, within="1h", exit_codes=[1], elsewhere=True),
+    queue_timeout="2h",
+    locks=[Mutex("gpu"), Semaphore("limits", "training", namespace="ml")],
+)
+def notified(text: str, status: str = "", failures: list[dict[str, str]] | None = None, seconds: float = 0.0) -> int:
+    return len(text)
+
+
+@pipeline(locks=[Mutex("one")])
+def endings(raw: Path = DATA / "raw", parts: int = 2) -> None:
+    with on_exit():
+        notified(run.name, run.status, run.failures, run.duration)
+    with on_failure() as ended:
+        notified(run.name, ended.status)
+    trained = train.options(retries=Retry(1), may_fail=True)(raw, 0.1)
+    with on_exit(trained) as training, when(training.status == "Error"):
+        notified("x", training.status)
+        publish(either(trained.model, raw), either(trained.accuracy, 0.0))
+    assert_type(numbers(parts), list[int])
+    results = fan_out(notified, over={"text": ["a"]}, keep_going=True)
+    assert_type(results, list[int])
+    assert_type(failed(results), list[int])
+    inner.options(retries=2, parallelism=3, locks=[Mutex("a")], may_fail=True)(raw)
+    Retry(2, policy="Sometimes")  # wrong: no policy
+    Retry(2, exit_codes="1")  # wrong: no numbers
+    Mutex(1)  # wrong: no name
+    Semaphore("limits")  # wrong: no key
+    numbers("3")  # wrong: no number
+    train.options(locks=["gpu"])(raw, 0.1)  # wrong: no lock
+    train.options(may_fail="yes")(raw, 0.1)  # wrong: no flag
+    fan_out(notified, over={"text": ["a"]}, keep_going="yes")  # wrong: no flag
+    print(training.state)  # wrong: no field of what has ended
+    print(run.status == "failed")  # wrong: no status

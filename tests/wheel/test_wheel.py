@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -31,13 +32,15 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this checkout, built in a copy so that no earlier build is found."""
+    """The wheel of this checkout, built in a copy so that no earlier build is found; beside it a built site."""
     copy = tmp_path_factory.mktemp("source") / "flowdsl"
     listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
     for name in filter(None, listed.split("\0")):
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_symlink() or (ROOT / name).exists():
             shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    (copy / "build/docs").mkdir(parents=True)
+    (copy / "build/docs/index.html").touch()
     run(sys.executable, "-m", "build", copy, cwd=copy.parent)
     (built,) = (copy / "dist").glob("*.whl")
     return built
@@ -87,6 +90,12 @@ def test_the_wheel_holds_what_the_folders_hold(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert names == on_disk
+
+
+def test_the_sdist_holds_no_site(wheel: Path) -> None:
+    (sdist,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        assert [name for name in archive.getnames() if "/build" in name or name.endswith(".html")] == []
 
 
 def test_the_package_comes_from_the_environment(installed: Path, tmp_path: Path) -> None:

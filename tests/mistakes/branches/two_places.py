@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from flowdsl import Volume, either, pipeline, step, when
+from flowdsl import Volume, command, container, either, pipeline, step, when
 
 DATA = Volume("models")
 
@@ -14,9 +14,9 @@ def train(lr: float) -> Path:
     return model
 
 
-@step(image="python:3.12-slim")
+@container(image="registry.example.com/publisher:1.2.0")
 def publish(model: Path) -> None:
-    print(model)
+    return command("/bin/publish", model)
 
 
 @pipeline

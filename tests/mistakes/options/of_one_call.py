@@ -16,4 +16,4 @@ def child(lr: float) -> None:
 @pipeline
 def nightly() -> None:
     train.options(memroy="8Gi", timeout="2 days")(0.1)
-    child.options(retries=2)(0.1)
+    child.options(timeout="2h")(0.1)

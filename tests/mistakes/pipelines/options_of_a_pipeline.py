@@ -15,4 +15,4 @@ def child(lr: float) -> None:
 
 @pipeline
 def nightly() -> None:
-    child.options(retries=2)(0.1)
+    child.options(timeout="2h")(0.1)

@@ -1,0 +1,135 @@
+"""`check`: findings about pipelines in Python, and about the YAML and JSON of workflows."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flowdsl.cli.compiling import USUAL, Judged, judge, parted, show
+from flowdsl.cli.config import ignored
+from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
+from flowdsl.cli.report import suppressed
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.source import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from flowdsl.cli.compiling import Target
+    from flowdsl.cli.report import Format
+    from flowdsl.compiler.manifests import Manifests
+
+_MANIFESTS = (".yaml", ".yml", ".json")
+_PIPELINE = re.compile(r"^\s*(?:from|import)\s+flowdsl\b", re.MULTILINE)
+_CODES = re.compile(r"FD\d{0,3}")
+
+
+def check_files(
+    targets: Sequence[str],
+    *,
+    goal: Target = USUAL,
+    format: Format,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    strict: bool = False,
+) -> int:
+    """Report the findings of files on standard output; the exit code.
+
+    `select` and `ignore` are codes or their beginnings; with `strict`, warnings count as errors do.
+    """
+    wanted, unwanted = _codes(select), _codes(ignore)
+    found = list(_judged([path for target in targets for path in _files(target)], goal))
+
+    def counts(one: Diagnostic) -> bool:
+        code = one.finding.code
+        return (not wanted or code.startswith(wanted)) and not (unwanted and code.startswith(unwanted))
+
+    found = [one._replace(diagnostics=list(filter(counts, one.diagnostics))) for one in found]
+    show(found, format, out)
+    return WRONG if any(_fails(one, strict) for one in found) else DONE
+
+
+def _fails(one: Judged, strict: bool) -> bool:
+    if one.traceback:
+        return True
+    return any(strict or diagnostic.finding.severity == "error" for diagnostic in one.diagnostics)
+
+
+def _codes(written: Sequence[str]) -> tuple[str, ...]:
+    codes = tuple(code for text in written for code in text.replace(",", " ").split())
+    for code in codes:
+        if not _CODES.fullmatch(code):
+            raise Refused(
+                f'`{code}` is no code of a finding, or the beginning of one: they look like "FD217"'
+            )
+    return codes
+
+
+def _files(target: str) -> Iterator[tuple[str, bool]]:
+    """The files of a target, and whether it was named itself; of a folder, those that may be meant."""
+    path = Path(target)
+    if target == STDIN or not path.is_dir():
+        yield target, True
+        return
+    found = False
+    for file in sorted(path.rglob("*")):
+        hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
+        if not hidden and file.is_file() and (file.suffix in _MANIFESTS or _is_pipeline(file)):
+            found = True
+            yield str(file), False
+    if not found:
+        raise Refused(f"{target} has no pipeline, YAML or JSON in it")
+
+
+def _is_pipeline(file: Path) -> bool:
+    if file.suffix != ".py":
+        return False
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return "pipeline" in text and _PIPELINE.search(text) is not None
+
+
+def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judged]:
+    """The findings of each file; manifests are checked together, because they refer to each other."""
+    results: list[Callable[[], Judged] | int] = []
+    manifests: list[tuple[Manifests, Sources, frozenset[str]]] = []
+    for target, named in targets:
+        if target == STDIN or parted(Path(target))[0].suffix in _MANIFESTS:
+            results.append(len(manifests))
+            manifests.append(_manifests(target, named))
+        else:
+            results.append(_python(Path(target), goal))
+    checked: list[list[Diagnostic]] = []
+    if manifests:
+        from flowdsl.compiler.manifests import check_manifests
+
+        checked = check_manifests(one for one, _, _ in manifests)
+    for result in results:
+        if not isinstance(result, int):
+            yield result()
+            continue
+        _, sources, codes = manifests[result]
+        yield Judged(None, suppressed(checked[result], sources, codes), sources)
+
+
+def _python(path: Path, goal: Target) -> Callable[[], Judged]:
+    return lambda: judge(path, goal=goal)
+
+
+def _manifests(target: str, named: bool) -> tuple[Manifests, Sources, frozenset[str]]:
+    from flowdsl.compiler.manifests import manifests
+
+    sources = Sources()
+    if target == STDIN:
+        text, file, codes = sys.stdin.read(), STDIN, frozenset[str]()
+    else:
+        try:
+            text = Path(target).read_bytes().decode("utf-8-sig")
+        except OSError as error:
+            raise Refused(f"{target} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise Refused(f"{target} is not UTF-8: {error.reason} at byte {error.start}") from error
+        file, codes = target, ignored(Path(target))
+    sources.add(file, text)
+    return manifests(text.replace("\r\n", "\n"), file, named=named), sources, codes

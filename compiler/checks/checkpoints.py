@@ -1,0 +1,85 @@
+"""Where `run.checkpoint_dir` may stand, and where the folder is (FD690, FD691)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.options import readable
+from flowdsl.diagnostic import Diagnostic, Finding
+from flowdsl.expr import Checkpoint, children
+from flowdsl.pipeline import PipelineDef
+from flowdsl.place import Argument, Definition
+from flowdsl.volume import Volume
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from flowdsl.compiler.profile import Profile
+    from flowdsl.expr import Expr
+    from flowdsl.trace import Graph
+
+
+class NoCheckpoints(Finding):
+    """A folder for checkpoints, and no volume for it."""
+
+    code = "FD690"
+    title = "nothing says which volume keeps the checkpoints of `{step}`"
+    label = "no place for the folder"
+    help = (
+        'say it for the pipeline: @pipeline(checkpoints=Volume("datasets") / "checkpoints"); or for a step, or as '
+        "`checkpoints` in the profile of the cluster"
+    )
+    step: str
+
+
+class CheckpointUse(Finding):
+    """A folder for checkpoints that is no argument of a step."""
+
+    code = "FD691"
+    title = "`run.checkpoint_dir` is the folder of the one task that is given it"
+    label = "not an argument of a step"
+    help = "pass it to the step as it is: train(corpus, run.checkpoint_dir); in a pipeline that is called, inside it"
+
+
+def kept(step: Mapping[str, Any], root: PipelineDef, profile: Profile) -> tuple[Volume, str] | None:
+    """The volume and folder of checkpoints: what the step says, else the pipeline, else the profile."""
+    for options in (step, root.options):
+        if "checkpoints" in options:
+            found: tuple[Volume, str] | None = readable({"checkpoints": options["checkpoints"]}).get(
+                "checkpoints"
+            )
+            return found
+    if profile.checkpoints is None:
+        return None
+    name, folder = profile.checkpoints
+    volume = Volume(name)
+    volume.site = root.site
+    if name in profile.volumes:
+        volume.mode = profile.volumes[name].mode or volume.mode
+    return volume, folder
+
+
+def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[Diagnostic]:
+    """The uses of `run.checkpoint_dir` in a graph."""
+    for call in graph.calls:
+        for name, expr in call.arguments.items():
+            if isinstance(expr, Checkpoint) and not isinstance(call.target, PipelineDef):
+                options = {**call.target.options, **call.options}
+                said = "checkpoints" in options or "checkpoints" in root.options  # what is wrong with it, too
+                if not said and kept(options, root, profile) is None:
+                    yield Diagnostic(NoCheckpoints(call.target.name), call.argument(name))
+            elif _inside(expr):
+                yield Diagnostic(CheckpointUse(), call.argument(name))
+        if call.loop is not None:
+            for column in (call.loop.lists, *(call.loop.rows or ())[:1]):
+                for name, expr in column.items():
+                    if _inside(expr):
+                        place = Argument(call.site, "over", part=f"item:{name}")
+                        yield Diagnostic(CheckpointUse(), place)
+    if graph.result is not None and _inside(graph.result):
+        yield Diagnostic(CheckpointUse(), Definition(graph.owner.code, "return"))
+
+
+def _inside(expr: Expr) -> bool:
+    return isinstance(expr, Checkpoint) or any(map(_inside, children(expr)))

@@ -1,0 +1,305 @@
+"""What steps ask of a cluster, against its profile: pools, products, amounts, queues, volumes."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.checks import cluster_findings as findings
+from flowdsl.compiler.options import readable
+from flowdsl.compiler.options.placement import fitting, label, labelled
+from flowdsl.compiler.options.resources import (
+    VENDORS,
+    gpu_memory,
+    gpu_products,
+    resource_name,
+    sharing,
+    wanted,
+)
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import OnVolume, children
+from flowdsl.grammar.quantity import quantity
+from flowdsl.lift import is_dict
+from flowdsl.place import Argument
+from flowdsl.step import StepDef
+from flowdsl.volume import Volume
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from flowdsl.compiler.options.placement import Term
+    from flowdsl.compiler.profile import Pool, Product, Profile
+    from flowdsl.diagnostic import Finding
+    from flowdsl.expr import Expr
+    from flowdsl.gpu import GPU
+    from flowdsl.place import Site
+    from flowdsl.trace import Call, Graph
+
+_ASKED = frozenset({"pool", "spot", "gpu"})
+"""The options that no cluster can be left out for, or that may be."""
+
+
+#: For a claim of each access mode, the modes that a pipeline may count on.
+_SERVES: dict[str | None, tuple[str, ...]] = {
+    "ReadWriteMany": ("ReadWriteMany", "ReadOnlyMany", "ReadWriteOnce", "ReadWriteOncePod"),
+    "ReadOnlyMany": ("ReadOnlyMany",),
+    "ReadWriteOnce": ("ReadWriteOnce", "ReadWriteOncePod"),
+    "ReadWriteOncePod": ("ReadWriteOncePod",),
+}
+_UNITS = {"cpu": "{} CPUs", "memory": "{} of memory"}
+
+
+class _Asked(NamedTuple):
+    """A mistake, and the part of an option that it is at."""
+
+    finding: Finding
+    option: str
+    part: str = "value"
+
+
+def fits(graph: Graph, profile: Profile) -> Iterator[Diagnostic]:
+    """What the steps of a graph ask for, and the cluster does not have."""
+    told: set[tuple[int, Site | None]] = set()
+    for call in graph.calls:
+        step = call.target
+        key = (id(step), call.override)
+        if not isinstance(step, StepDef) or key in told:
+            continue
+        told.add(key)
+        options = {**step.options, **call.options} if call.options else step.options
+        if not profile.name and not options.keys() & _ASKED:
+            continue
+        found = readable(options)
+        place = functools.partial(_place, step, call)
+        for check in (_words, _clashes, _memories, _room):
+            for asked in check(found, profile):
+                yield Diagnostic(asked.finding, place(asked.option, asked.part))
+    if profile.volumes:
+        yield from _modes(graph, profile)
+
+
+def _place(step: StepDef, call: Call, option: str, part: str) -> Argument:
+    site = call.override if option in call.options and call.override is not None else step.site
+    return Argument(site, option, part=part)
+
+
+def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
+    """Names that the profile has to know."""
+    pool, queue, gpu = found.get("pool"), found.get("queue"), wanted(found)
+    if pool is not None and pool not in profile.pools:
+        if profile.name:
+            yield _Asked(findings.UnknownPool(pool, profile.name, tuple(profile.pools)), "pool")
+        else:
+            yield _Asked(findings.NeedsCluster("pool"), "pool")
+    if found.get("spot") and profile.spot is None:
+        yield _Asked(findings.NoSpot(profile.name) if profile.name else findings.NeedsCluster("spot"), "spot")
+    if queue is not None and profile.queues and queue not in profile.queues:
+        yield _Asked(findings.UnknownQueue(queue, profile.name, profile.queues), "queue")
+    if gpu is None:
+        return
+    if gpu.share is not None and sharing(gpu, profile) is None:
+        yield _Asked(findings.NoSharing(gpu.vendor, profile.name), "gpu", "item:share")
+    for field in _unlabelled(gpu, profile):
+        unknown = findings.NoLabel(field, resource_name(gpu, profile))
+        yield _Asked(unknown, "gpu", f"item:{field}")
+    labels = {text for product in profile.products.values() for text in product.labels}
+    for product in gpu_products(gpu):
+        pattern = "*" in product or "?" in product
+        if profile.named(product) or (not pattern and (not profile.products or product in labels)):
+            continue
+        if not profile.products:
+            yield _Asked(mistakes.ProductPattern(product), "gpu", "item:product")
+        else:
+            missing = findings.UnknownProduct(product, profile.name, tuple(profile.products))
+            yield _Asked(missing, "gpu", "item:product")
+
+
+def _unlabelled(gpu: GPU, profile: Profile) -> Iterator[str]:
+    """What is asked of the label that NVIDIA's discovery makes, and is not about a device of NVIDIA's."""
+    others = [resource for vendor, resource in VENDORS.items() if vendor != "nvidia"]
+    if (gpu.resource or VENDORS[gpu.vendor]) in others:
+        if gpu.product is not None and "gpu.product" not in profile.labels:
+            yield "product"
+        if gpu.memory is not None and "gpu.memory" not in profile.labels and not profile.weighed:
+            yield "memory"
+
+
+def _clashes(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
+    """Two texts that are asked of one label: no node has both."""
+    pool = profile.pools.get(found.get("pool", ""))
+    wants: list[tuple[str, str, str]] = [
+        (label(key, profile), text, "node") for key, text in found.get("node", {}).items()
+    ]
+    wants += [(key, text, "pool") for key, text in _labels(pool)]
+    if (gpu := wanted(found)) is not None and (shared := sharing(gpu, profile)) is not None:
+        wants += [(key, text, "gpu") for key, text in shared.labels.items()]
+    if found.get("spot") and profile.spot:
+        wants.append((*profile.spot.label, "spot"))
+    first: dict[str, tuple[str, str]] = {}
+    for key, text, option in wants:
+        other, by = first.setdefault(key, (text, option))
+        if other != text:
+            yield _Asked(findings.Clash(f"{key}={other}", by, f"{key}={text}", option), by)
+    groups = [[labelled(term, profile) for term in group] for group in found.get("where", ())]
+    for key, (text, by) in first.items():
+        against = [next((term for term in group if _denies(term, key, text)), None) for group in groups]
+        if against and None not in against:
+            other = " or ".join(dict.fromkeys(_spelled(term) for term in against if term is not None))
+            yield _Asked(findings.Clash(f"{key}={text}", by, other, "where"), "where")
+
+
+def _labels(pool: Pool | None) -> Iterable[tuple[str, str]]:
+    return () if pool is None else pool.labels.items()
+
+
+def _memories(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
+    """Memory of GPUs in `where` that no product has, in every alternative."""
+    groups: list[list[str]] = [
+        [
+            f"gpu.memory {'>' if operator == 'Gt' else '<'} {values[0]}Mi"
+            for key, operator, values in group
+            if key == "gpu.memory"
+            and operator in ("Gt", "Lt")
+            and not fitting(operator, int(values[0]), profile)
+        ]
+        for group in found.get("where", ())
+    ]
+    if profile.weighed and groups and all(groups):
+        wrong = dict.fromkeys(text for group in groups for text in group)
+        yield _Asked(findings.NoSuchProduct(tuple(wrong), f"`{profile.name}`"), "where")
+
+
+def _denies(term: Term, key: str, text: str) -> bool:
+    """Whether no node with a label has what a term asks for."""
+    name, operator, values = term
+    if name != key:
+        return False
+    if operator in ("In", "NotIn"):
+        return (text in values) == (operator == "NotIn")
+    return operator == "DoesNotExist"
+
+
+def _spelled(term: Term) -> str:
+    key, operator, values = term
+    if operator == "DoesNotExist":
+        return f"not {key}"
+    return f"{key} {'in' if operator == 'In' else 'not in'} ({', '.join(values)})"
+
+
+def _room(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
+    """Whether any node of the cluster, or of the pool, has what is asked for."""
+    named = found.get("pool")
+    pools = dict(profile.pools)
+    if named is not None:
+        pools = {named: pools[named]} if named in pools else {}
+    where = f"the pool `{named}`" if named else f"`{profile.name}`"
+    gpu = wanted(found)
+    if gpu is not None and pools:
+        wrong, pools = _devices(gpu, pools, where, profile)
+        if wrong is not None:
+            yield wrong
+            return
+    for option in ("memory", "cpu"):
+        if option in found and pools:
+            asked = quantity(found[option])
+            amounts = [getattr(pool, option) for pool in pools.values()]
+            if all(amount is not None and amount < asked for amount in amounts):
+                most = f"{max(amounts):f}" if option == "cpu" else _bytes(int(max(amounts)))
+                yield _Asked(findings.TooMuch(_UNITS[option].format(found[option]), most, where), option)
+                return
+            pools = _left(pools, lambda pool: _holds(getattr(pool, option), asked))  # noqa: B023 -- used at once
+
+
+def _left(pools: dict[str, Pool], keep: Callable[[Pool], bool]) -> dict[str, Pool]:
+    return {name: pool for name, pool in pools.items() if keep(pool)}
+
+
+def _holds(have: Any, asked: Any) -> bool:
+    return have is None or have >= asked
+
+
+def _devices(
+    gpu: GPU, pools: dict[str, Pool], where: str, profile: Profile
+) -> tuple[_Asked | None, dict[str, Pool]]:
+    """What is wrong with GPUs that no node of the pools has; and the pools that have them."""
+    written = gpu_products(gpu)
+    names = {name for one in written for name in profile.named(one)}
+    names |= {
+        name for name, product in profile.products.items() if not set(product.labels).isdisjoint(written)
+    }
+    if written and not names:
+        return None, pools  # said already, or the profile lists no products
+    least = gpu_memory(gpu.memory)
+
+    def serves(pool: Pool) -> list[Product]:
+        offered = profile.products if pool.products is None and pool.gpus else pool.products or ()
+        return [profile.products[name] for name in offered if not names or name in names]
+
+    if names:
+        pools = _left(pools, lambda pool: bool(serves(pool)))
+        if not pools:
+            return _Asked(findings.NoSuchProduct(tuple(written), where), "gpu", "item:product"), pools
+    if gpu.share is not None or gpu.mig is not None or gpu.resource is not None:
+        return None, pools  # counted in other pieces than devices
+    if least is not None:
+        memories = [product.memory for pool in pools.values() for product in serves(pool)]
+        if memories and all(one is not None and one < least for one in memories):
+            most = _bytes(max(one for one in memories if one is not None) * 1024 * 1024)
+            too_much = findings.TooMuch(f"a GPU with {gpu.memory}", most, where)
+            return _Asked(too_much, "gpu", "item:memory"), pools
+    enough = _left(pools, lambda pool: _holds(_gpus(pool), gpu.count))
+    if not enough:
+        most = str(max(_gpus(pool) or 0 for pool in pools.values()))
+        return _Asked(findings.TooMuch(f"{gpu.count} GPUs", most, where), "gpu"), pools
+    return None, enough
+
+
+def _gpus(pool: Pool) -> int | None:
+    """The GPUs of a node; none where the profile names neither a number nor products."""
+    return pool.gpus if pool.gpus is not None or pool.products else 0
+
+
+def _bytes(amount: int) -> str:
+    """An amount of memory as it is written."""
+    for unit, size in (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20)):
+        if amount >= size and amount % size == 0:
+            return f"{amount // size}{unit}"
+    return str(amount)
+
+
+def _modes(graph: Graph, profile: Profile) -> Iterator[Diagnostic]:
+    """Volumes whose claims on the cluster allow less than the pipeline says."""
+    told: set[int] = set()
+    for volume in _volumes(graph):
+        claim = profile.volumes.get(str(volume.name))
+        if id(volume.site) in told or claim is None or volume.mode in _SERVES.get(claim.mode, (volume.mode,)):
+            continue
+        told.add(id(volume.site))
+        wrong = findings.OtherMode(volume.name, volume.mode, str(claim.mode), profile.name)
+        yield Diagnostic(wrong, Argument(volume.site, "mode"))
+
+
+def _volumes(graph: Graph) -> Iterator[Volume]:
+    options = [graph.owner.options]
+    for call in graph.calls:
+        options += [call.target.options, call.options]
+        columns = call.loop.rows or [call.loop.lists] if call.loop is not None else []
+        for expr in (*call.arguments.values(), *(one for column in columns for one in column.values())):
+            yield from _named(expr)
+    for one in options:
+        for written in (one.get("checkpoints"), *_mounted(one.get("mounts"))):
+            volume = getattr(written, "volume", written)
+            if isinstance(volume, Volume):
+                yield volume
+
+
+def _mounted(mounts: object) -> Iterable[object]:
+    return mounts.values() if is_dict(mounts) else ()
+
+
+def _named(expr: Expr) -> Iterator[Volume]:
+    if isinstance(expr, OnVolume):
+        yield expr.volume
+    for child in children(expr):
+        yield from _named(child)

@@ -1,0 +1,150 @@
+"""What a cluster does not have (FD678 to FD688, FD694)."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, suggest
+
+
+class UnknownPool(Finding):
+    """A pool that the profile does not have."""
+
+    code = "FD678"
+    title = "the cluster `{cluster}` has no pool `{name}`"
+    label = "{meant}"
+    help = "name a pool of its profile, or add it there: [clusters.{cluster}.pools.{name}]"
+    name: str
+    cluster: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the pool that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known) or "its profile lists no pools"}
+
+
+class NeedsCluster(Finding):
+    """An option that means something only on a certain cluster."""
+
+    code = "FD679"
+    title = "what `{option}` means is said in the profile of a cluster, and none is chosen"
+    label = "unknown without a cluster"
+    help = "choose one with --cluster NAME, or describe it in flowdsl.toml and make it the `default-cluster`"
+    option: str
+
+
+class UnknownProduct(Finding):
+    """A product that the profile does not list."""
+
+    code = "FD680"
+    title = "the cluster `{cluster}` has no GPU `{name}`"
+    label = "{meant}"
+    help = "name a product of its profile, or add it there: [clusters.{cluster}.products]"
+    name: str
+    cluster: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the product that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known)}
+
+
+class NoSuchProduct(Finding):
+    """A product that the cluster knows, and no node of the pools has."""
+
+    code = "FD681"
+    title = "no node of {where} has {names}"
+    label = "the pod would wait for ever"
+    help = "name another product or pool, or correct `products` of the pools in the profile"
+    names: tuple[str, ...]
+    where: str
+
+
+class TooMuch(Finding):
+    """More than any node has."""
+
+    code = "FD682"
+    title = "no node of {where} has {asked}: the most is {most}"
+    label = "the pod would wait for ever"
+    help = "ask for {most} at most, or correct the pools in the profile"
+    asked: str
+    most: str
+    where: str
+
+
+class OtherMode(Finding):
+    """A volume whose claim allows less on the cluster than the pipeline says."""
+
+    code = "FD683"
+    title = "the volume `{name}` is {have} here, and {want} on `{cluster}`"
+    label = "the claim has the mode {want}"
+    help = 'write the mode of the claim: Volume("{name}", mode="{want}"); or correct it in the profile'
+    name: str
+    have: str
+    want: str
+    cluster: str
+
+
+class NoSpot(Finding):
+    """Spot nodes of a cluster that has none."""
+
+    code = "FD684"
+    title = "the profile of `{cluster}` does not say which nodes are spot"
+    label = "no such nodes"
+    help = (
+        'say it in [clusters.{cluster}]: spot = {{label = "KEY=VALUE"}}, or spot = false where there are none'
+    )
+    cluster: str
+
+
+class UnknownQueue(Finding):
+    """A queue that the profile does not list."""
+
+    code = "FD685"
+    title = "the cluster `{cluster}` has no queue `{name}`"
+    label = "{meant}"
+    help = "name one of the `queues` in its profile"
+    name: str
+    cluster: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the queue that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known)}
+
+
+class Clash(Finding):
+    """Two demands on one label of a node."""
+
+    code = "FD686"
+    title = "no node has both `{one}`, for `{by}`, and `{other}`, for `{option}`"
+    label = "the pod would wait for ever"
+    help = "leave one of the two out"
+    one: str
+    by: str
+    other: str
+    option: str
+
+
+class NoLabel(Finding):
+    """Products of a vendor for whose devices no label of nodes is known."""
+
+    code = "FD694"
+    title = "which label of the nodes says the {what} of {resource} is not known"
+    label = "only known for NVIDIA's devices"
+    help = 'say it in the profile of the cluster: labels = {{"gpu.{what}" = "example.com/label"}}'
+    what: str
+    resource: str
+
+
+class NoSharing(Finding):
+    """A part of a GPU where nobody knows how to ask for one."""
+
+    code = "FD688"
+    title = "nothing says how a part of a GPU of {vendor} is asked for"
+    label = "no resource to ask for"
+    help = "say it in the profile of the cluster: [clusters.{shown}.share.{vendor}] with a `resource`"
+    vendor: str
+    cluster: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the name of the table."""
+        return {**super().words(), "shown": self.cluster or "NAME"}

@@ -1,0 +1,86 @@
+"""Packages, modules of the user's own, and caching: whether a step can have them."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.compiler.options import INHERITED, STEP_OPTIONS, applicable, inherited, settings
+from flowdsl.compiler.options.code import provides
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.place import Argument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from flowdsl.place import Site
+    from flowdsl.step import StepDef
+    from flowdsl.trace import Trace
+
+
+def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Diagnostic]:
+    """Options of these that mean nothing for a step: Python for a container step, caching of nothing."""
+    if options.keys().isdisjoint(INHERITED):
+        return
+    from flowdsl.compiler.code_findings import PythonOnly
+    from flowdsl.compiler.memo_findings import NothingToCache
+
+    if step.kind != "python":
+        for name in ("packages", "code"):
+            if options.get(name):
+                yield Diagnostic(PythonOnly(name, step.name), Argument(site, name, part="name"))
+    if options.get("cache") and isinstance(step.signature.returns, t.Nothing):
+        yield Diagnostic(NothingToCache(step.name), Argument(site, "cache", part="name"))
+
+
+def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnostic | None:
+    """What becomes of a finding about a module of the user's own: None if every call of the step has it."""
+    from flowdsl.compiler.carry_findings import OwnModule
+    from flowdsl.compiler.code_findings import RelativeImport
+
+    if not isinstance(one.finding, OwnModule):
+        return one
+    module = one.finding.module
+    project = _project(step.code.co_filename)
+    for options in _options(step, traces):
+        if options.get("code") is None and not provides(_packages(options, step), module, project):
+            return one
+    return one._replace(finding=RelativeImport(module)) if module.startswith(".") else None
+
+
+def _options(step: StepDef, traces: Iterable[Trace]) -> Iterator[Mapping[str, Any]]:
+    """What the calls of a step are given; of one that nobody calls, what its decorator says."""
+    called = False
+    for trace in traces:
+        root = next(iter(trace.graphs.values())).owner
+        for graph in trace.graphs.values():
+            defaults = applicable(inherited(graph.owner, root), step)
+            for call in graph.calls:
+                if call.target is step:
+                    called = True
+                    yield {**defaults, **step.options, **call.options}
+    if not called:
+        yield step.options
+
+
+def _packages(options: Mapping[str, Any], step: StepDef) -> tuple[str, ...]:
+    wanted = {"packages": options["packages"]} if "packages" in options else {}
+    return settings(wanted, partial(Argument, step.site), STEP_OPTIONS)[0].code.packages
+
+
+def _project(filename: str) -> str | None:
+    """The name of the project around a file, as its pyproject.toml says."""
+    for folder in Path(filename).resolve().parents:
+        file = folder / "pyproject.toml"
+        if file.is_file():
+            import tomllib
+
+            try:
+                found: Any = tomllib.loads(file.read_text("utf-8"))
+                name: Any = found["project"]["name"]
+            except (OSError, ValueError, KeyError, TypeError):
+                return None
+            return name if isinstance(name, str) else None
+    return None

@@ -1,0 +1,83 @@
+"""Values of the end of a run used in it, and the other way round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler import control_findings as findings
+from flowdsl.compiler.checks.branches import uses
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.expr import Best, Either, Expr, Out, Rows, RunField, Status, children, leaves
+from flowdsl.pipeline import PipelineDef
+from flowdsl.run import AT_THE_END
+from flowdsl.trace import Call, regions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.place import Place
+    from flowdsl.trace import Region, Trace
+
+
+_LOOP = "take the results of a loop outside of such a block: with `keep_going=True` they are there if items failed"
+
+
+def ends(trace: Trace) -> Iterator[Diagnostic]:
+    """What is wrong with the blocks for the end of a run or task, and with what is known only there."""
+    known = _at_the_end(trace)
+    for graph in trace.graphs.values():
+        if graph.around is not None and not graph.calls and not trace.failed and graph.site is not None:
+            yield Diagnostic(findings.NothingAtTheEnd(), graph.site)
+        for expr, region, place in uses(graph):
+            for leaf in leaves(expr):
+                if isinstance(leaf, RunField) and leaf.name in AT_THE_END and id(graph) not in known:
+                    yield Diagnostic(findings.NotYetKnown(leaf.name), place)
+                elif isinstance(leaf, Status):
+                    yield from _status(leaf, region, place)
+            yield from _failed(expr, region, place)
+
+
+def _at_the_end(trace: Trace) -> set[int]:
+    """The graphs that run only when the run has ended."""
+    during: set[int] = set()
+    todo = [next(iter(trace.graphs.values()))]  # that of the root
+    while todo:
+        graph = todo.pop()
+        if id(graph) not in during:
+            during.add(id(graph))
+            called = [call.target for call in graph.calls]
+            todo += [trace.graphs[id(one)] for one in called if isinstance(one, PipelineDef)]
+    return {id(graph) for graph in trace.graphs.values()} - during
+
+
+def _status(leaf: Status, region: Region | None, place: Place) -> Iterator[Diagnostic]:
+    assert isinstance(leaf.task, Call)
+    if not any(one.ended is leaf.task for one in regions(region)):
+        yield Diagnostic(findings.NotEndedHere(leaf.task.target.name), place)
+
+
+def _needed(expr: Expr) -> Iterator[object]:
+    """The tasks whose results an expression takes, but for those of choices that have another one behind them."""
+    if isinstance(expr, (Out, Rows, Best)):
+        yield expr.task
+    inside = children(expr)
+    for child in inside[-1:] if isinstance(expr, Either) else inside:
+        yield from _needed(child)
+
+
+def _failed(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnostic]:
+    """Results of a task that may fail, and of any in a block that runs however it ended."""
+    for task in _needed(expr):
+        if isinstance(task, Call) and task.may_fail:
+            yield Diagnostic(findings.MayHaveFailed(task.target.name), place)
+            return
+    for one in regions(region):
+        if one.ended is not None and any(task is one.ended for task in _needed(expr)):
+            related = (Related(one.site, "runs when it has ended"),)
+            name = one.ended.target.name
+            finding = (
+                findings.MayHaveFailed(name)
+                if one.ended.loop is None
+                else findings.MayHaveFailed(name, _LOOP)
+            )
+            yield Diagnostic(finding, place, related)

@@ -1,0 +1,101 @@
+"""What steps of one kind may take and give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl import types as t
+from flowdsl.compiler import kind_findings as findings
+from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.place import Argument, Definition
+from flowdsl.signature import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.ir import Settings
+    from flowdsl.place import Place
+    from flowdsl.step import StepDef
+
+_FILELESS = ("resource", "approve", "http")
+_TEXT = "take the path as a `str`, or let a step under `@step` or `@container` do it"
+
+
+def values(step: StepDef, asked: Settings) -> Iterator[Diagnostic]:
+    """What is wrong with the parameters and results of a step of its kind."""
+    if step.kind in _FILELESS:
+        yield from _files(step)
+    if step.kind == "http" and (wrong := one_result(step, "the body of an answer")) is not None:
+        yield wrong
+    if serves(step) and not isinstance(step.signature.returns, t.Text):
+        have = t.spell(step.signature.returns)
+        way = "write `-> str`: what it returns is the address of its pod"
+        finding = findings.OneResult(step.name, have, "the address of a daemon", way)
+        yield Diagnostic(finding, Definition(step.code, "return" if step.signature.annotated else None))
+    if step.kind == "approve" and asked.gate.duration is not None:
+        yield from unanswered(step, Definition(step.code, "return"))
+    if step.kind == "template":
+        yield from _names(step, asked)
+
+
+def unanswered(step: StepDef, place: Place) -> Iterator[Diagnostic]:
+    """The values of a gate that opens by itself which nobody may have supplied."""
+    for out in t.outputs(step.signature.returns):
+        if supplied(step, out) is MISSING:
+            yield Diagnostic(findings.NoAnswer(step.name, out.name, out.attribute is None), place)
+
+
+def serves(step: StepDef) -> bool:
+    """Whether a step is a daemon."""
+    return step.options.get("daemon") is True
+
+
+def supplied(step: StepDef, out: t.Output) -> object:
+    """What an output of a gate is when nobody says it: the default of its field, or MISSING."""
+    returns = step.signature.returns
+    if not isinstance(returns, t.Record):
+        return MISSING
+    cls = returns.cls
+    defaults: dict[str, object] = getattr(cls, "_field_defaults", None) or {
+        name: field.default
+        for name, field in getattr(cls, "__dataclass_fields__", {}).items()
+        if type(field.default).__name__ != "_MISSING_TYPE"
+    }
+    return defaults.get(out.name, MISSING)
+
+
+def one_result(step: StepDef, source: str) -> Diagnostic | None:
+    """The finding about a step with several results, or a file, where there is one text."""
+    returns = step.signature.returns
+    if not isinstance(returns, (t.Record, t.Fixed)) and not t.holds_file(returns):
+        return None
+    way = "return one `str`, or one value that the text is JSON of: `-> dict[str, float]`"
+    finding = findings.OneResult(step.name, t.spell(returns), source, way)
+    return Diagnostic(finding, Definition(step.code, "return"))
+
+
+def _files(step: StepDef) -> Iterator[Diagnostic]:
+    for parameter in step.signature.parameters:
+        whole = step.kind == "resource" and isinstance(parameter.type, t.File)  # the object itself
+        if t.holds_file(parameter.type) and not whole:
+            finding = findings.CannotTake(WORDS[step.kind], "take", parameter.name, "a file", _TEXT)
+            yield Diagnostic(finding, Definition(step.code, parameter.name, "annotation"))
+    for out in t.outputs(step.signature.returns):
+        if t.holds_file(out.type) and step.kind != "http":
+            finding = findings.CannotTake(
+                WORDS[step.kind], "return", out.name, "a file", "return what is no file"
+            )
+            yield Diagnostic(finding, Definition(step.code, "return"))
+
+
+def _names(step: StepDef, asked: Settings) -> Iterator[Diagnostic]:
+    outs = tuple(out.name for out in t.outputs(step.signature.returns))
+    known = (*step.signature.by_name, *outs)
+    names = asked.library.names
+    for name in names:
+        if name not in known:
+            place = Argument(step.site, "names", part=f"key:{name}")
+            yield Diagnostic(findings.UnknownRenamed(step.name, name, known), place)
+    if outs == ("return",) and "return" not in names:
+        yield Diagnostic(findings.UnnamedOutput(step.name), Definition(step.code, "return"))

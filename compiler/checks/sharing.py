@@ -1,0 +1,160 @@
+"""Claims that only one node can mount, written to by steps that may run at the same time.
+
+The scheduler puts two pods of one ReadWriteOnce claim on different nodes, where the second one then waits for a
+volume that cannot be attached. Of a ReadWriteOncePod claim it keeps the second pod pending, so that one follows the
+other. Source: Kubernetes, persistent volumes, access modes; both were measured.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.data_findings import SharedLoop, SharedWrite
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.expr import Best, Out, Rows, leaves, negate
+from flowdsl.lift import is_dict
+from flowdsl.pipeline import PipelineDef
+from flowdsl.trace import Call
+from flowdsl.value import is_value
+from flowdsl.volume import Volume, VolumePath
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.expr import Expr
+    from flowdsl.trace import Graph, Trace
+
+Claims = dict[str, Volume]
+
+_HOST = "kubernetes.io/hostname"
+
+
+def sharing(trace: Trace) -> Iterator[Diagnostic]:
+    """ReadWriteOnce claims that are mounted to be written to by pods that may run at the same time."""
+    called = {id(call.target) for graph in trace.graphs.values() for call in graph.calls}
+    roots = [graph.owner for graph in trace.graphs.values() if id(graph.owner) not in called]
+    if any(owner.options.get("parallelism") == 1 for owner in roots):
+        return  # one pod at a time
+    known: dict[int, Claims] = {}
+    for graph in trace.graphs.values():
+        writers: dict[str, list[Call]] = {}
+        for call in graph.calls:
+            for name, volume in _written(call, trace, known).items():
+                writers.setdefault(name, []).append(call)
+                if _at_once(call):
+                    related = (Related(volume.site, "declared here"),)
+                    yield Diagnostic(SharedLoop(call.target.name, name), call.site, related)
+        several = {name: calls for name, calls in writers.items() if len(calls) > 1}
+        if several:
+            yield from _pairs(graph, several)
+
+
+def _pairs(graph: Graph, writers: dict[str, list[Call]]) -> Iterator[Diagnostic]:
+    """Of each claim the calls that neither wait for nor exclude an earlier one."""
+    before = _ancestors(graph)
+    position_of = {id(call): position for position, call in enumerate(graph.calls)}
+    for name, calls in writers.items():
+        for count, call in enumerate(calls):
+            for other in calls[:count]:
+                ordered = before[id(call)] >> position_of[id(other)] & 1
+                if not ordered and not _exclusive(call, other) and not _together(call, other):
+                    finding = SharedWrite(call.target.name, other.target.name, name)
+                    related = (Related(other.site, "this may run at the same time"),)
+                    yield Diagnostic(finding, call.site, related)
+                    break
+
+
+def _written(call: Call, trace: Trace, known: dict[int, Claims]) -> Claims:
+    """The ReadWriteOnce claims that what is called writes to."""
+    target = call.target
+    if isinstance(target, PipelineDef):
+        graph = trace.graphs.get(id(target))
+        if graph is None:
+            return {}
+        if id(target) not in known:
+            found: Claims = {}
+            known[id(target)] = found
+            for inner in graph.calls:
+                found.update(_written(inner, trace, known))
+        return known[id(target)]
+    mounts: Any = call.options.get("mounts") or target.options.get("mounts")
+    if not mounts or is_value(mounts) or not is_dict(mounts):
+        return {}
+    volumes = [what.volume if type(what) is VolumePath else what for what in mounts.values()]
+    return {
+        one.name: one
+        for one in volumes
+        if isinstance(one, Volume)
+        and not one.read_only
+        and type(one.mode) is str
+        and one.mode == "ReadWriteOnce"
+    }
+
+
+def _at_once(call: Call) -> bool:
+    """Whether a call is a loop whose items may run at the same time."""
+    loop = call.loop
+    if loop is None or loop.parallel == 1 or _pinned(call) is not None:
+        return False
+    return loop.rows is None or len(loop.rows) > 1
+
+
+def _ancestors(graph: Graph) -> dict[int, int]:
+    """For each call those that have ended when it begins, as the bits of their positions."""
+    found: dict[int, int] = {}
+    bits = {id(call): 1 << position for position, call in enumerate(graph.calls)}
+    for call in graph.calls:
+        mask = 0
+        for one in _waits(call):
+            mask |= found.get(id(one), 0) | bits.get(id(one), 0)
+        found[id(call)] = mask
+    return found
+
+
+def _waits(call: Call) -> Iterator[Call]:
+    yield from call.after
+    exprs: list[Expr] = [*call.arguments.values()]
+    if call.loop is not None:
+        exprs += call.loop.lists.values()
+        exprs += [expr for row in call.loop.rows or () for expr in row.values()]
+    region = call.region
+    while region is not None:
+        exprs.append(region.condition)
+        region = region.parent
+    for expr in exprs:
+        for leaf in leaves(expr):
+            if isinstance(leaf, (Out, Rows, Best)) and isinstance(leaf.task, Call):
+                yield leaf.task
+
+
+def _exclusive(one: Call, other: Call) -> bool:
+    """Whether only one of two calls runs: their branches exclude each other."""
+    theirs = _conditions(other)
+    return any(
+        condition == negate(their) or their == negate(condition)
+        for condition in _conditions(one)
+        for their in theirs
+    )
+
+
+def _conditions(call: Call) -> list[Expr]:
+    found: list[Expr] = []
+    region = call.region
+    while region is not None:
+        found.append(region.condition)
+        region = region.parent
+    return found
+
+
+def _together(one: Call, other: Call) -> bool:
+    """Whether two calls are bound to one node."""
+    node = _pinned(one)
+    return node is not None and node == _pinned(other)
+
+
+def _pinned(call: Call) -> object:
+    """The one node that a call is bound to, if it is."""
+    if isinstance(call.target, PipelineDef):
+        return None
+    node = call.options.get("node") or call.target.options.get("node")
+    return node.get(_HOST) if not is_value(node) and is_dict(node) else None

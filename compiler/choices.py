@@ -1,0 +1,42 @@
+"""Choices between files: which of them one expression can make, and which the step has to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.forms import File, Form, Mounted
+from flowdsl.expr import Either, Expr, Out, Param, Stored
+from flowdsl.trace import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Carried = Sequence[tuple[Form, list[Expr]]]
+
+
+def flat(choices: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Choices inside choices, in order."""
+    return tuple(
+        inner
+        for choice in choices
+        for inner in (flat(choice.choices) if isinstance(choice, Either) else (choice,))
+    )
+
+
+def branched(choice: Expr) -> bool:
+    """Whether a file travels by its key because the task that makes it may not run."""
+    return isinstance(choice, Out) and isinstance(choice.task, Call) and choice.task.region is not None
+
+
+def apart(carried: Carried) -> bool:
+    """Whether no one expression can choose between files: their forms differ, or it has no text."""
+    forms = {type(form) for form, _ in carried}
+    alike = len(forms) == 1 and all(len(values) == 1 for _, values in carried)
+    return not alike or any(
+        isinstance(value, (Stored, Param)) for (form, (value,)) in carried if form == File(False)
+    )
+
+
+def mixed(carried: Carried) -> bool:
+    """Whether some of the files lie on a volume, and the others in the repository."""
+    return {type(form) for form, _ in carried} == {File, Mounted}

@@ -1,0 +1,167 @@
+"""What can be wrong with retries, locks and the tasks that run at the end (FD700 to FD724)."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, suggest
+
+
+class UnknownPolicy(Finding):
+    """A retry policy that Argo does not have."""
+
+    code = "FD700"
+    title = "there is no retry policy `{name}`"
+    label = "{meant}"
+    help = "write one of {known}"
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the policy that was probably meant."""
+        meant = suggest(self.name, self.known)
+        return {**super().words(), "meant": meant}
+
+
+class WaitMissing(Finding):
+    """A retry whose waits grow from nothing: Argo fails at the first retry without a time to begin with."""
+
+    code = "FD701"
+    title = "`{field}` of a Retry without `wait` has nothing to begin with"
+    label = "needs `wait`"
+    help = 'add `wait=`, the time before the first retry, such as `wait="30s"`'
+    field: str
+
+
+class TwoConditions(Finding):
+    """A retry whose condition is said twice."""
+
+    code = "FD702"
+    title = "a Retry takes `expression`, or `exit_codes` and `messages`, not both"
+    label = "says it a second time"
+    help = "put all of it into `expression`, or leave that out"
+
+
+class NeverRetried(Finding):
+    """A retry that says how and never happens, because its limit is 0."""
+
+    code = "FD703"
+    title = "a Retry with `limit` 0 never tries again"
+    label = "no retry"
+    help = "write a limit of at least 1, or leave `retries` out"
+
+
+class NotALock(Finding):
+    """Something among the locks that is none."""
+
+    code = "FD704"
+    title = "`locks` takes a list of Mutex and Semaphore, not {have}"
+    label = "not a lock"
+    help = 'write `locks=[Mutex("name")]`, or `locks=[Semaphore("config-map", "key")]`'
+    have: str
+
+
+class BadLockName(Finding):
+    """The name of a lock that Argo or Kubernetes cannot use."""
+
+    code = "FD705"
+    title = "{text} cannot be {what}"
+    label = "{reason}"
+    help = "{way}"
+    text: str
+    what: str
+    reason: str
+    way: str
+
+
+class LockTwice(Finding):
+    """A lock that is asked for twice by one template: Argo refuses it when the task is reached."""
+
+    code = "FD706"
+    title = "the lock {lock} is asked for twice"
+    label = "the same lock again"
+    help = "take one of the two out"
+    lock: str
+
+
+class LockInside(Finding):
+    """A task that waits for a lock which the pipeline around it holds: neither ever ends."""
+
+    code = "FD707"
+    title = "`{inner}` waits for the lock {lock}, which `{outer}` around it holds until it has ended"
+    label = "would wait for ever"
+    help = "let one of the two hold the lock: the pipeline, or the tasks in it"
+    inner: str
+    outer: str
+    lock: str
+
+
+class EndsInALargeGraph(Finding):
+    """Tasks that run when another has ended, in a graph that is too large for one DAG."""
+
+    code = "FD708"
+    title = (
+        "this runs when another task has ended, in a pipeline of {count} tasks: {limit} is the most for that"
+    )
+    label = "cannot be told apart in nested graphs"
+    help = "move the task, and what runs when it has ended, into a pipeline of their own, and call that"
+    count: int
+    limit: int
+
+
+class OutputAtTheEnd(Finding):
+    """An output of a task among the tasks that run when the run has ended."""
+
+    code = "FD714"
+    title = "the result of `{task}` is not known when the run has ended: Argo hands no outputs to that"
+    label = "made by a task of the run"
+    help = "use `with on_exit(...)` of that result, or store it where a step of this block finds it by `run.name`"
+    task: str
+
+
+class MadeAtTheEnd(Finding):
+    """A value made when the run has ended, used in the run."""
+
+    code = "FD715"
+    title = "`{task}` runs when the run has ended, and its result is used before that"
+    label = "made when all of this is over"
+    help = "use it in a block of `on_exit()` or `on_failure()`"
+    task: str
+
+
+class NothingAtTheEnd(Finding):
+    """A block for the end of a run without a task."""
+
+    code = "FD716"
+    title = "no task is called for the end of the run"
+    label = "nothing to run"
+    help = "call a step in this block, or take it out"
+
+
+class MayHaveFailed(Finding):
+    """A result of a task that may fail, or of the task that a block runs after however it ended."""
+
+    code = "FD717"
+    title = "`{task}` may have failed, and then its result is not there"
+    label = "not there if `{task}` failed"
+    help = "{way}"
+    task: str
+    way: str = "say what to take then: `either(value, other)`"
+
+
+class NotEndedHere(Finding):
+    """How a task ended, asked for where that is not known."""
+
+    code = "FD718"
+    title = "how `{task}` ended is known only in the block that waits for it"
+    label = "used outside of its block"
+    help = "use it inside the `with` block that gave it"
+    task: str
+
+
+class NotYetKnown(Finding):
+    """What a run knows of itself only when it has ended, used before."""
+
+    code = "FD719"
+    title = "`run.{field}` is known only when the run has ended"
+    label = "the run is going on"
+    help = "pass it as an argument in a block of `on_exit()` or `on_failure()`"
+    field: str

@@ -1,0 +1,242 @@
+"""What can be wrong with volumes, with files from outside of the run, and with how files are packed."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, suggest
+
+
+class SameVolume(Finding):
+    """Two volumes of one name that are not the same."""
+
+    code = "FD625"
+    title = "two different volumes are named `{name}`"
+    label = "this one is another"
+    help = "give each a name of its own, or write it once and use it in both places"
+    name: str
+
+
+class MountedReadOnly(Finding):
+    """A claim that is only ever read, mounted to be written to."""
+
+    code = "FD626"
+    title = "the volume `{name}` is ReadOnlyMany, and is mounted to be written to"
+    label = "Kubernetes mounts it read-only"
+    help = 'mount it read-only: mounts={{"{path}": volume.ro}}'
+    name: str
+    path: str
+
+
+class NewReadOnly(Finding):
+    """A claim made for the run that nothing could ever write to."""
+
+    code = "FD627"
+    title = "the new volume `{name}` is ReadOnlyMany, so nothing could fill it"
+    label = "it would stay empty"
+    help = "write ReadWriteOnce, ReadWriteMany or ReadWriteOncePod"
+    name: str
+
+
+class WholeObject(Finding):
+    """A ConfigMap or Secret without a key, where one text is wanted."""
+
+    code = "FD628"
+    title = "`{variable}` takes one text, and {what} `{name}` may hold many"
+    label = "which key?"
+    help = 'name the key: {word}("{name}", "key")'
+    variable: str
+    what: str
+    name: str
+    word: str
+
+
+class HostPath(Finding):
+    """A path of a node that Kubernetes refuses."""
+
+    code = "FD629"
+    title = "`{have}` is no path of a node"
+    label = "must begin with `/`, and hold no `..`"
+    help = 'write the whole path: Host("/mnt/cache")'
+    have: str
+
+
+class SharedWrite(Finding):
+    """Steps that write to one ReadWriteOnce claim at the same time."""
+
+    code = "FD630"
+    title = "{both} may run at the same time, and both write to `{volume}`, which is ReadWriteOnce"
+    label = "on another node it cannot be mounted meanwhile"
+    help = (
+        "let one wait for the other, by a value or by `options(after=...)`; or mount it `.ro` where it is only read;"
+        " or use a claim that is ReadWriteMany, or ReadWriteOncePod, for which pods wait"
+    )
+    step: str
+    other: str
+    volume: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the steps in words."""
+        apart = f"`{self.step}` and `{self.other}`"
+        return {
+            **super().words(),
+            "both": f"two calls of `{self.step}`" if self.step == self.other else apart,
+        }
+
+
+class SharedLoop(Finding):
+    """Items of a loop that write to one ReadWriteOnce claim at the same time."""
+
+    code = "FD631"
+    title = "items of `{step}` run at the same time, and all write to `{volume}`, which is ReadWriteOnce"
+    label = "on another node it cannot be mounted meanwhile"
+    help = (
+        "run one at a time with `parallel=1`; or mount it `.ro` if it is only read; or use a claim that is"
+        " ReadWriteMany, or ReadWriteOncePod, for which pods wait"
+    )
+    step: str
+    volume: str
+
+
+class NoBucket(Finding):
+    """Words about a bucket, and no bucket."""
+
+    code = "FD632"
+    title = "`{word}` without a bucket has no effect"
+    label = "the key is sought in the repository of the cluster"
+    help = 'name the bucket: S3("{key}", "bucket"), or leave out `{word}`'
+    word: str
+    key: str
+
+
+class HalfLogin(Finding):
+    """One half of what a login takes."""
+
+    code = "FD633"
+    title = "`{word}` without `{other}` is no login"
+    label = "alone it is not used"
+    help = "write `{word}` and `{other}`, or neither"
+    word: str
+    other: str
+
+
+class SecretHeader(Finding):
+    """A Secret as a header of a request."""
+
+    code = "FD634"
+    title = "the header `{name}` cannot come from a Secret"
+    label = "Argo takes only texts here"
+    help = (
+        "log in with `username=` and `password=`, which take Secrets; or make the request in a step,"
+        " with `secrets=`"
+    )
+    name: str
+
+
+class SourceWord(Finding):
+    """A word of a source that cannot be what was written."""
+
+    code = "FD635"
+    title = "`{word}` of {source} must be {want}, not {have}"
+    label = "not {want}"
+    help = "write {want}"
+    word: str
+    source: str
+    want: str
+    have: str
+
+
+class LostDollar(Finding):
+    """A text in which Kubernetes replaces a `$`."""
+
+    code = "FD636"
+    title = "`{text}` would arrive as another text"
+    label = "Kubernetes replaces it on the way to the pod"
+    help = "let a step write the file"
+    text: str
+
+
+class UnlikeSources(Finding):
+    """Items of a loop whose files come from places that differ in kind."""
+
+    code = "FD637"
+    title = "the items of `{parameter}` come from different kinds of places"
+    label = "{one} and {other}"
+    help = "take them from one kind of place, with the same secrets and options: only texts may differ"
+    parameter: str
+    one: str
+    other: str
+
+
+class SourceChoice(Finding):
+    """A choice between files that cannot be made where it is written."""
+
+    code = "FD638"
+    title = "only a Python step can choose between these files, and they go to {where}"
+    label = "one may be missing, or they are kept in different places"
+    help = "pass the choice to a Python step, which can return the file it was given"
+    where: str
+
+
+class SourceHanded(Finding):
+    """A file from outside of the run that a pipeline hands on where no location can follow it."""
+
+    code = "FD639"
+    title = "`{pipeline}` hands on a file it was given, and {why}"
+    label = "Argo cannot pass on where it lies"
+    help = "use the file itself here; what a step of `{pipeline}` returns can be handed on"
+    pipeline: str
+    why: str
+
+
+class UnknownArchive(Finding):
+    """A way of packing that Argo does not have."""
+
+    code = "FD640"
+    title = "`{name}` cannot be {have}"
+    label = "{meant}"
+    help = 'write "tar", "zip" or "none"{more}'
+    name: str
+    have: str
+    more: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way that was probably meant."""
+        meant = suggest(self.have.strip("'\""), ("tar", "zip", "none"))
+        return {**super().words(), "meant": meant or "not a way to pack a file"}
+
+
+class ArchiveOutput(Finding):
+    """A way of packing for an output that is no file."""
+
+    code = "FD641"
+    title = "`{step}` returns no file {shown}that could be packed"
+    label = "{meant}"
+    help = "name an output that is a Path, or leave it out"
+    step: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the output that was probably meant."""
+        meant = suggest(self.name, self.known) if self.name else ""
+        shown = f"`{self.name}` " if self.name else ""
+        return {**super().words(), "meant": meant or "there is nothing to pack", "shown": shown}
+
+
+class ArchiveKeyed(Finding):
+    """A way of packing for a file that is read by its key."""
+
+    code = "FD642"
+    title = "`{name}` of `{step}` cannot be packed: it crosses a loop, a branch or a pipeline"
+    label = "such a file is read by its key, as it is"
+    help = 'leave it as it is: archive={{"{name}": "none"}}'
+    step: str
+    name: str
+
+
+class FolderOfRepository(Finding):
+    """A folder of a repository where a file or folder is wanted."""
+
+    code = "FD643"
+    title = "a folder of a repository can only be given as `code=`"
+    label = "Argo fetches the whole repository"
+    help = 'pass Git(...) itself, and take the folder of it in the step: `repository / "src"`'

@@ -1,0 +1,329 @@
+"""YAML and JSON that somebody wrote: the values of each document, and where each of them stands.
+
+Text is read with PyYAML's C parser as far as nodes with marks; values and spans are made of the nodes. Scalars
+are resolved as the readers of Kubernetes' tools resolve them: no dates, no numbers to the base of sixty.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import yaml
+
+from flowdsl.diagnostic import Diagnostic, Finding, Related
+from flowdsl.place import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.problem import Problem
+
+Path = tuple[str | int, ...]
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_CORE = "tag:yaml.org,2002:"
+_STRINGS = frozenset(f"{_CORE}{name}" for name in ("str", "timestamp", "value", "merge"))
+_TRUE = frozenset(("true", "yes", "on"))
+_LIMIT = 1_000_000
+"""Values to which a document with aliases may grow."""
+
+
+class InvalidYaml(Finding):
+    """A text that is neither YAML nor JSON."""
+
+    code: ClassVar[str] = "FD120"
+    title: ClassVar[str] = "this is not YAML: {reason}"
+    help: ClassVar[str] = "correct the text at this place; quote what holds `: `, ` #` or begins with a sign"
+    reason: str
+
+
+class RepeatedKey(Finding):
+    """A key that stands twice in one mapping: readers keep one of the values, or refuse the file."""
+
+    code: ClassVar[str] = "FD121"
+    title: ClassVar[str] = "the key `{name}` stands here twice"
+    label: ClassVar[str] = "only one of the two would count"
+    help: ClassVar[str] = "keep one of them"
+    name: str
+
+
+class KeyNotText(Finding):
+    """A key that is a list or mapping."""
+
+    code: ClassVar[str] = "FD122"
+    title: ClassVar[str] = "a mapping or list stands where a key has to be"
+    help: ClassVar[str] = "put text that begins with `{{{{` in quotes: YAML takes a brace for a mapping"
+
+
+class UnknownTag(Finding):
+    """A YAML tag that means nothing to Kubernetes."""
+
+    code: ClassVar[str] = "FD123"
+    title: ClassVar[str] = "the tag `{tag}` means nothing here"
+    help: ClassVar[str] = "take it out, or quote the text if it begins with `!`"
+    tag: str
+
+
+class Document(NamedTuple):
+    """One document: its value, the node it was made of, and the lines of its file with their offsets."""
+
+    file: str
+    lines: list[str]
+    starts: list[int]
+    body: Any
+    node: yaml.Node
+
+    def place(self, problem: Problem) -> Span:
+        """Where a problem stands: the name that it is about, inside the value or key that its path leads to."""
+        span = self.span(problem.path, problem.on_key)
+        return self._narrowed(span, problem.finding)
+
+    def span(self, path: Path, on_key: bool = False) -> Span:
+        """The span of the value at a path, of its key if `on_key`, or of the nearest part that exists.
+
+        Of a mapping or list that takes several lines, its key; of one in a list, its first line.
+        """
+        key, node, whole = self._found(path)
+        if on_key and whole and key is not None:
+            return self.extent(key)
+        if isinstance(node, yaml.ScalarNode) or node.start_mark.line == node.end_mark.line:
+            return self.extent(node)
+        return self._first_line(node) if key is None else self.extent(key)
+
+    def region(self, path: Path) -> Span:
+        """From the beginning to the end of the entry at a path, or of the nearest part that exists."""
+        key, node, _ = self._found(path)
+        span = self.extent(node)
+        return span if key is None else span._replace(line=key.start_mark.line + 1)
+
+    def _found(self, path: Path) -> tuple[yaml.Node | None, yaml.Node, bool]:
+        """The last key and node of a path that exist, and whether they are the end of it."""
+        key: yaml.Node | None = None
+        node = self.node
+        for step in path:
+            found = _below(node, step)
+            if found is None:
+                return key, node, False
+            key, node = found
+        return key, node, True
+
+    def extent(self, node: yaml.Node) -> Span:
+        """From where to where a node stands."""
+        (line, column), (end, last) = self._position(node.start_mark), self._position(node.end_mark)
+        if end > line and last == 0:  # a block ends where the next thing begins
+            end -= 1
+            while end > line and not self.lines[end].strip():
+                end -= 1
+            last = len(self.lines[end])
+        return Span(self.file, line + 1, column + 1, end + 1, last + 1)
+
+    def _first_line(self, node: yaml.Node) -> Span:
+        line, column = self._position(node.start_mark)
+        return Span(
+            self.file, line + 1, column + 1, line + 1, max(len(self.lines[line].rstrip()), column) + 1
+        )
+
+    def _position(self, mark: Any) -> tuple[int, int]:
+        """The line and column of a mark, from 0; to YAML more characters end a line than to others."""
+        line = bisect_right(self.starts, mark.index) - 1
+        return line, mark.index - self.starts[line]
+
+    def _narrowed(self, span: Span, finding: Finding) -> Span:
+        """The part of a text that the finding names, where it stands there as it is."""
+        for words in ("call", "name"), ("name",), ("producer",):
+            names = [getattr(finding, word, None) for word in words]
+            if all(isinstance(name, str) and name for name in names):
+                wanted = r"\.".join(re.escape(str(name)) for name in names)
+                part = re.compile(rf"(?<![\w-])(?:[\w.-]+\.)?{wanted}(?![\w-])")
+                if (found := self._search(part, span)) is not None:
+                    return found
+        return span
+
+    def _search(self, part: re.Pattern[str], span: Span) -> Span | None:
+        for number in range(span.line, min(span.end_line, len(self.lines)) + 1):
+            text = self.lines[number - 1]
+            start = span.column - 1 if number == span.line else 0
+            end = span.end_column - 1 if number == span.end_line else len(text)
+            if (found := part.search(text, start, end)) is not None:
+                return Span(self.file, number, found.start() + 1, number, found.end() + 1)
+        return None
+
+
+class _Refused(Exception):
+    def __init__(self, finding: Finding, node: yaml.Node, other: yaml.Node | None = None) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+        self.node = node
+        self.other = other
+
+
+def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
+    """The documents of a text, without empty ones, and what keeps the others from being read."""
+    documents: list[Document] = []
+    problems: list[Diagnostic] = []
+    lines = text.split("\n")
+    starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
+    try:
+        for node in _nodes(_paired(text)):
+            document = Document(file, lines, starts, None, node)
+            try:
+                body = _Values().of(node)
+            except _Refused as refused:
+                first = [] if refused.other is None else [document.extent(refused.other)]
+                others = tuple(Related(span, "it stands here first") for span in first)
+                problems.append(Diagnostic(refused.finding, document.extent(refused.node), others))
+            else:
+                if body is not None:
+                    documents.append(document._replace(body=body))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+        reason = " ".join(str(part) for part in (error.problem, error.context) if part)
+        finding = InvalidYaml(reason)
+        problems.append(Diagnostic(finding, Span(file, line, column, line, column + 1)))
+    except yaml.reader.ReaderError as error:
+        line, column = _unreadable(text)
+        finding = InvalidYaml(error.reason)
+        problems.append(Diagnostic(finding, Span(file, line, column, line, column + 1)))
+    except RecursionError:
+        problems.append(Diagnostic(InvalidYaml("it is nested too deeply"), Span(file, 1, 1, 1, 2)))
+    return documents, problems
+
+
+_UNREADABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What stands in no YAML text. Source: c-printable of YAML 1.2, chapter 5.1."""
+
+
+def _unreadable(text: str) -> tuple[int, int]:
+    """The line and column of the first character that is not for YAML."""
+    found = _UNREADABLE.search(text)
+    before = text[: found.start()] if found is not None else ""
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+_PAIR = re.compile(r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})")
+
+
+def _paired(text: str) -> str:
+    """The text with characters that JSON writes as two escapes written out: YAML knows no such pairs."""
+    return _PAIR.sub(lambda pair: pair[1] + json.loads(f'"{pair[2]}"'), text) if "\\u" in text else text
+
+
+def _nodes(text: str) -> Iterator[yaml.Node]:
+    loader = _LOADER(text)
+    try:
+        while loader.check_node():
+            yield loader.get_node()
+    finally:
+        loader.dispose()
+
+
+class _Values:
+    """Makes values of nodes."""
+
+    def __init__(self) -> None:
+        self.made = 0
+        self.open: set[int] = set()
+
+    def of(self, node: yaml.Node) -> Any:
+        self.made += 1
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node)
+        if self.made > _LIMIT or id(node) in self.open:
+            raise _Refused(InvalidYaml("its aliases never end"), node)
+        self.open.add(id(node))
+        try:
+            if isinstance(node, yaml.SequenceNode):
+                return [self.of(item) for item in node.value]
+            return self.mapping(node)
+        finally:
+            self.open.discard(id(node))
+
+    def mapping(self, node: Any) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
+        keys: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            if key.tag == f"{_CORE}merge":
+                for one in value.value if isinstance(value, yaml.SequenceNode) else (value,):
+                    inner = self.of(one)
+                    if isinstance(inner, dict):
+                        merged = {**inner, **merged}
+                continue
+            if not isinstance(key, yaml.ScalarNode):
+                raise _Refused(KeyNotText(), key)
+            name = key.value
+            if name in keys:
+                raise _Refused(RepeatedKey(name), key, keys[name])
+            keys[name] = key
+            found[name] = self.of(value)
+        return {**merged, **found} if merged else found
+
+
+def _scalar(node: yaml.ScalarNode) -> Any:
+    tag, text = node.tag, node.value
+    if tag in _STRINGS:
+        # PyYAML, which reads YAML 1.1, wants a point in every number with an exponent.
+        return float(text) if not node.style and _EXPONENT.fullmatch(text) else text
+    kind = tag.removeprefix(_CORE)
+    try:
+        match kind:
+            case "null":
+                return None
+            case "bool":
+                return text.lower() in _TRUE
+            case "int":
+                return _whole(text)
+            case "float":
+                return _number(text)
+            case "binary":
+                return text
+            case _:
+                raise _Refused(UnknownTag(tag), node)
+    except ValueError:
+        return text
+
+
+_EXPONENT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+")
+
+
+def _whole(text: str) -> int | str:
+    digits = text.replace("_", "").lstrip("+")
+    sign = -1 if digits.startswith("-") else 1
+    digits = digits.lstrip("-")
+    if ":" in digits:
+        return text
+    if digits[:2].lower() in ("0x", "0b", "0o"):
+        return sign * int(digits, 0)
+    return sign * int(digits, 8 if len(digits) > 1 and digits[0] == "0" else 10)
+
+
+def _number(text: str) -> float | str:
+    if ":" in text:
+        return text
+    plain = text.replace("_", "").lower()
+    if plain.lstrip("+-").startswith("."):
+        plain = plain.replace(".inf", "inf").replace(".nan", "nan")
+    return float(plain)
+
+
+def _below(node: yaml.Node, step: str | int) -> tuple[yaml.Node | None, yaml.Node] | None:
+    """The key, if there is one, and the value of one step of a path."""
+    value: Any = node.value
+    if isinstance(node, yaml.SequenceNode):
+        return (None, value[step]) if isinstance(step, int) and step < len(value) else None
+    if not isinstance(node, yaml.MappingNode):
+        return None
+    for key, inner in value:
+        if key.value == step:
+            return key, inner
+    for key, inner in value:
+        if key.tag == f"{_CORE}merge":
+            for one in inner.value if isinstance(inner, yaml.SequenceNode) else (inner,):
+                if (found := _below(one, step)) is not None:
+                    return found
+    return None

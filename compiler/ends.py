@@ -1,0 +1,49 @@
+"""Tasks that run when others have ended, however that was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler import control_findings as findings
+from flowdsl.compiler import ir
+from flowdsl.compiler.split import LIMIT
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import Const, Param, leaves
+from flowdsl.types import BOOL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+def musts(tasks: tuple[ir.Task, ...]) -> Iterator[ir.Task]:
+    """What makes a graph fail with its tasks: one task for each that only those wait for that mind no failure.
+
+    To Argo a graph is what its last tasks are. One that runs after a failure hides it, and one that is left
+    out because of it does not. Source: assessDAGPhase in workflow/controller/dag.go of Argo 4.1.
+    """
+    minded = {name for task in tasks for name in task.after}
+    taken = {task.name for task in tasks}
+    places = {task.name: task.place for task in tasks}
+    waited = (name for task in tasks for name, results in task.ended if "Failed" in results)
+    for name in dict.fromkeys(waited):
+        if name not in minded:
+            own = f"{name}-must-succeed"
+            while own in taken:
+                own += "-2"
+            yield ir.Task(own, ir.NOTHING, (), (name,), Const(False, BOOL), None, places[name])
+
+
+def parameters_of(tasks: Iterable[ir.Task]) -> frozenset[str]:
+    """The inputs of a graph that its tasks read."""
+    read = [argument.value for task in tasks for argument in task.arguments]
+    read += [task.when for task in tasks if task.when is not None]
+    return frozenset(leaf.name for expr in read for leaf in leaves(expr) if isinstance(leaf, Param))
+
+
+def too_large(program: ir.Program) -> Iterator[Diagnostic]:
+    """Graphs that would be parted between a task and what runs when it has ended."""
+    for template in program.templates:
+        body = template.body
+        if isinstance(body, ir.Graph) and len(body.tasks) > LIMIT and body.whole:
+            ended = next(task for task in body.tasks if task.ended)
+            yield Diagnostic(findings.EndsInALargeGraph(len(body.tasks), LIMIT), ended.place)

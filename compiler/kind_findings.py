@@ -1,0 +1,342 @@
+"""What can be wrong with steps of one kind (FD600 to FD624)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity, suggest
+
+#: The decorator of each kind of step.
+WORDS = {
+    "python": "step",
+    "container": "container",
+    "resource": "resource",
+    "approve": "approve",
+    "http": "http",
+    "template": "call_template",
+}
+
+#: What describes a step of the kind, and how.
+DESCRIBED = {
+    "container": ("command", 'return command("/bin/program", "--flag", value)'),
+    "resource": ("manifest", 'return manifest({"apiVersion": ..., "kind": ..., "metadata": {"name": ...}})'),
+    "http": ("request", 'return request("POST", "https://example.com/runs", body={"name": name})'),
+}
+
+
+class NotDescribed(Finding):
+    """A step that does not say what it does."""
+
+    code = "FD600"
+    title = "`{step}` does not say its {word}"
+    label = "`{word}(...)` is not reached"
+    help = "end it with `{way}`"
+    step: str
+    kind: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and how such a step is described."""
+        word, way = DESCRIBED[self.kind]
+        return {**super().words(), "word": word, "way": way}
+
+
+class OtherWord(Finding):
+    """A word that describes steps of another kind."""
+
+    code = "FD601"
+    title = "`{word}` does not describe a step under `@{decorator}`"
+    label = "not what `{step}` is"
+    help = "{way}"
+    word: str
+    kind: str
+    step: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what fits."""
+        other = next(WORDS[kind] for kind, (word, _) in DESCRIBED.items() if word == self.word)
+        way = f"put `@{other}(...)` above it, or end it with `{DESCRIBED[self.kind][1]}`"
+        return {**super().words(), "decorator": WORDS[self.kind], "way": way}
+
+
+class OptionOfKind(Finding):
+    """An option that means nothing on a step of the kind."""
+
+    code = "FD602"
+    title = "`{name}` means nothing on {where}"
+    label = "no option of {where}"
+    help = "leave it out here; it is an option of {others}"
+    name: str
+    where: str
+    kinds: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the decorators that have the option."""
+        *others, last = [f"`@{kind}`" for kind in self.kinds]
+        return {**super().words(), "others": f"{', '.join(others)} and {last}" if others else last}
+
+
+class UnknownAction(Finding):
+    """An action that Argo does not have."""
+
+    code = "FD603"
+    title = "`@resource` needs an action, not {have}"
+    label = "{meant}"
+    help = 'for example @resource("apply")'
+    have: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the action that was probably meant."""
+        return {**super().words(), "meant": suggest(self.have.strip("'\""), self.known)}
+
+
+class BadCondition(Finding):
+    """A condition that Argo cannot read."""
+
+    code = "FD604"
+    title = "`{text}` is no condition: {reason}"
+    label = "Argo reads it as a label selector, when the object is there"
+    help = "compare paths with words and whole numbers: `status.succeeded == 4, status.phase in (Done, Ok)`"
+    text: str
+    reason: str
+
+
+class HoldsOfNothing(Finding):
+    """A condition that holds before the object has what it asks for."""
+
+    code = "FD605"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{text}` holds as long as the object has no `{path}`"
+    label = "the step {ends} at once"
+    help = "ask for what the object will have: `{path} > 0` or `{path} == Done`"
+    text: str
+    ends: str
+    path: str
+
+
+class OptionOfAction(Finding):
+    """An option that means nothing for the action."""
+
+    code = "FD606"
+    title = '`{name}` means nothing with "{action}": {reason}'
+    label = 'not with "{action}"'
+    help = "leave it out, or take another action"
+    name: str
+    action: str
+    reason: str
+
+
+class FailureAlone(Finding):
+    """A condition of failure that is asked once."""
+
+    code = "FD607"
+    severity: ClassVar[Severity] = "warning"
+    title = "`failure` without `success` is asked once, and then the step has succeeded"
+    label = "nothing is waited for"
+    help = 'add `success="status.succeeded == 1"`, or what else the object has when it is done'
+
+
+class BadManifest(Finding):
+    """An object that the cluster will not take."""
+
+    code = "FD608"
+    title = "the object of `{step}` {problem}"
+    label = "{problem}"
+    help = "{way}"
+    step: str
+    problem: str
+    way: str
+
+
+class RetriedCreate(Finding):
+    """A second try that makes a second object."""
+
+    code = "FD609"
+    severity: ClassVar[Severity] = "warning"
+    title = "a second try creates a second object, or fails on the first one"
+    label = 'tried again after "create"'
+    help = 'use @resource("apply") and a fixed name, such as f"{{run.name}}-train"'
+
+
+class ResultPath(Finding):
+    """A result that is not read off the object as its annotation says."""
+
+    code = "FD610"
+    title = "{problem}"
+    label = "{label_}"
+    help = "{way}"
+    problem: str
+    label_: str
+    way: str
+
+
+class CannotTake(Finding):
+    """A value that steps of the kind cannot take or give."""
+
+    code = "FD611"
+    title = "a step under `@{decorator}` cannot {verb} {what}"
+    label = "`{name}` is {what}"
+    help = "{way}"
+    decorator: str
+    verb: str
+    name: str
+    what: str
+    way: str
+
+
+class OneResult(Finding):
+    """Several results where there is one text."""
+
+    code = "FD612"
+    title = "`{step}` returns {have}, and {source} is one value"
+    label = "what is returned is {source}"
+    help = "{way}"
+    step: str
+    have: str
+    source: str
+    way: str
+
+
+class BadRequest(Finding):
+    """A part of a request that cannot be sent."""
+
+    code = "FD613"
+    title = "{part} of the request {problem}"
+    label = "{problem}"
+    help = "{way}"
+    part: str
+    problem: str
+    way: str
+
+
+class NoAnswer(Finding):
+    """A gate that opens by itself without the values it is to give."""
+
+    code = "FD614"
+    title = "`{step}` opens by itself, and nobody may have supplied `{name}`"
+    label = "no value then"
+    help = "{way}"
+    step: str
+    name: str
+    single: bool
+
+    def words(self) -> dict[str, str]:
+        """The fields, and how a default is given."""
+        way = f"give the field `{self.name}` a default"
+        if self.single:
+            way = "return a NamedTuple whose field has a default: `answer: str = ...`"
+        return {**super().words(), "way": f"{way}; or leave `duration` out"}
+
+
+class UnnamedOutput(Finding):
+    """A result of a foreign template whose name there is not said."""
+
+    code = "FD615"
+    title = "nobody says which output of the template `{step}` returns"
+    label = "an output has a name there"
+    help = 'add `names={{"return": "..."}}` with its name, or return a NamedTuple with fields of their names'
+    step: str
+
+
+class UnknownRenamed(Finding):
+    """A name in `names` that is neither a parameter nor a result."""
+
+    code = "FD616"
+    title = "`{step}` has nothing called `{name}`"
+    label = "{meant}"
+    help = "name a parameter or a result of the function, by its name in Python"
+    step: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the name that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known)}
+
+
+class ForeignFile(Finding):
+    """A file of a foreign template that would have to be found by a key."""
+
+    code = "FD617"
+    title = "the file `{name}` of `{step}` leaves a loop, a branch or a pipeline"
+    label = "its template does not store it where it could be found"
+    help = "use the file in the same pipeline as the call, outside of loops and branches"
+    step: str
+    name: str
+
+
+class SourceInput(Finding):
+    """An input inside the text of a script."""
+
+    code = "FD618"
+    title = "an input stands inside the text of a script"
+    label = "its value would be run as code"
+    help = 'pass it as a variable: command("bash", source=\'echo "$NAME"\', env={{"NAME": name}})'
+
+
+class SourceText(Finding):
+    """Text of a script that would not arrive as it is written."""
+
+    code = "FD619"
+    title = "{what} in the script of `{step}` would not arrive as written"
+    label = "{reason}"
+    help = "{way}"
+    step: str
+    what: str
+    reason: str
+    way: str
+
+
+class DaemonPlace(Finding):
+    """A daemon that would be stopped before it is used."""
+
+    code = "FD620"
+    title = "the daemon `{step}` {where}"
+    label = "it is stopped when what is around it ends"
+    help = "{way}"
+    step: str
+    where: str
+    way: str
+
+
+class DaemonRetries(Finding):
+    """Tries of a daemon."""
+
+    code = "FD621"
+    title = "a daemon cannot be tried again: another one has another address"
+    label = "not on a daemon"
+    help = "leave it out; the steps that use the daemon may be tried again"
+
+
+class BadCompanion(Finding):
+    """A container beside a step that Kubernetes or Argo refuses."""
+
+    code = "FD622"
+    title = "{name} {problem}"
+    label = "{problem}"
+    help = "{way}"
+    name: str
+    problem: str
+    way: str
+
+
+class CompanionCommand(Finding):
+    """A sidecar whose command Argo has to look up."""
+
+    code = "FD623"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{name}` has no command, so Argo asks the image's registry for it"
+    label = "fails on clusters that cannot reach the registry"
+    help = 'add what the image would run: Sidecar("{name}", image=..., command=["redis-server"])'
+    name: str
+
+
+class BadReady(Finding):
+    """A question for readiness that cannot be asked."""
+
+    code = "FD624"
+    title = "`ready` {problem}"
+    label = "{problem}"
+    help = "{way}"
+    problem: str
+    way: str

@@ -1,0 +1,294 @@
+"""What steps that no container of the user's runs come to: a small function for each kind.
+
+And what is special about the results of each kind: where Argo has them, and which need a graph around their
+step so that they can be handed on.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl import types as t
+from flowdsl.compiler import ir
+from flowdsl.compiler import kind_findings as findings
+from flowdsl.compiler.carry_text import control_characters, replaced_dollar
+from flowdsl.compiler.checks.kinds import serves, supplied
+from flowdsl.compiler.command import CommandLine, bind, command_line
+from flowdsl.compiler.encode import encode
+from flowdsl.compiler.forms import Absent, File, Mounted, Plain
+from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.manifest import Manifest, manifest
+from flowdsl.compiler.request import Request, request
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import Const, Expr, Out, leaves
+from flowdsl.place import Definition
+from flowdsl.signature import MISSING
+from flowdsl.step import StepDef
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from flowdsl.compiler.forms import Form
+    from flowdsl.compiler.options import Declared
+    from flowdsl.pipeline import PipelineDef
+    from flowdsl.trace import Call
+
+IP, RESULT = "ip", "outputs.result"
+
+Description = CommandLine | Manifest | Request
+
+
+class Descriptions:
+    """What steps say of themselves, each learned once; what is wrong with it goes into `diagnostics`."""
+
+    def __init__(self, declared: Declared, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = diagnostics
+        self._declared = declared
+        self._known: dict[int, Description | None] = {}
+        self._plain: dict[int, bool] = {}  # whether Argo has the results of a step as it has most
+
+    def __call__(self, step: StepDef) -> Description | None:
+        """What a step says of itself; None for a kind that says nothing, or after a mistake."""
+        if id(step) not in self._known:
+            made: Description | None = None
+            found: list[Diagnostic] = []
+            if step.kind == "container":
+                made, found = command_line(step)
+            elif step.kind == "resource":
+                made, found = manifest(step, self._declared(step)[0].managed)
+            elif step.kind == "http":
+                made, found = request(step)
+            self._known[id(step)] = made
+            self.diagnostics.extend(found)
+        return self._known[id(step)]
+
+    def variable(self, target: StepDef | PipelineDef) -> str:
+        """Where Argo has the result of a step; empty where it is a parameter or an artifact."""
+        if not isinstance(target, StepDef):
+            return ""
+        if serves(target):
+            return IP
+        if target.kind == "python":
+            return ""
+        said = self(target) if target.kind == "container" else None
+        prints = isinstance(said, CommandLine) and said.stdout
+        return RESULT if prints or target.kind == "http" else ""
+
+    def around(self, call: Call) -> bool:
+        """Whether a call needs a graph around its step.
+
+        In a loop each item hands on its number, which only pods can. In a branch the result of a task that did
+        not run has to be absent: a parameter, and one without a default. Source: Argo Workflows,
+        addSkippedNodeOutputsToScope.
+        """
+        target = call.target
+        if not isinstance(target, StepDef) or (call.loop is None and call.region is None):
+            return False
+        variable = self.variable(target)
+        if call.loop is not None:
+            return variable == RESULT or target.kind not in ("python", "container")
+        outs = t.outputs(target.signature.returns)
+        defaults = target.kind == "template" or (
+            target.kind == "approve" and any(supplied(target, out) is not MISSING for out in outs)
+        )
+        return variable == RESULT or (defaults and bool(outs))
+
+    def made(self, task: str, target: StepDef | PipelineDef, name: str, kind: t.Type) -> Out:
+        """The output of a task that runs a step itself."""
+        plain = self._plain.get(id(target))
+        if plain is None:
+            foreign = isinstance(target, StepDef) and target.kind == "template"
+            plain = self._plain[id(target)] = not foreign and not self.variable(target)
+        if plain:
+            return Out(task, name, kind)
+        if isinstance(target, StepDef) and target.kind == "template":
+            names = self._declared(target)[0].library.names
+            return Out(task, names.get(name, name), kind)
+        return Out(task, name, kind, self.variable(target))
+
+    def misplaced(self, call: Call) -> Iterator[Diagnostic]:
+        """A daemon where it would be stopped before it is used."""
+        if not isinstance(call.target, StepDef) or not serves(call.target):
+            return
+        way = "call it in a pipeline together with the steps that use it, and put that pipeline here"
+        for where, found in (("runs in a loop", call.loop), ("runs in a branch", call.region)):
+            if found is not None:
+                finding = findings.DaemonPlace(call.target.name, where, way)
+                yield Diagnostic(finding, call.site)
+
+
+class Asked(NamedTuple):
+    """What a body is made from."""
+
+    step: StepDef
+    setting: ir.Settings
+    forms: Mapping[str, Form]
+    said: Description | None
+
+
+def _resource(asked: Asked) -> ir.Resource:
+    said = asked.said
+    if not isinstance(said, Manifest):
+        return ir.Resource("")
+    if said.file is not None:
+        return ir.Resource(None, said.file)
+    if said.text is not None and not asked.setting.managed.owner and _as_written(said.text):
+        return ir.Resource(textwrap.dedent(said.text).strip("\n") + "\n")
+    return ir.Resource(bind(said.body, asked.forms, {}) if said.body is not None else "")
+
+
+def _as_written(text: str) -> bool:
+    """Whether a text arrives as it is."""
+    return "{{" not in text and replaced_dollar(text) is None and not [*control_characters(text)]
+
+
+def _approve(asked: Asked) -> ir.Suspend:
+    return ir.Suspend()
+
+
+def _http(asked: Asked) -> ir.Http:
+    said = asked.said
+    if not isinstance(said, Request):
+        return ir.Http("", Const("", t.TEXT))
+    headers = tuple(
+        (name, bind(value, asked.forms, {}) if isinstance(value, Expr) else value)
+        for name, value in said.headers
+    )
+    return ir.Http(
+        said.method,
+        bind(said.url, asked.forms, {}),
+        headers,
+        None if said.body is None else bind(said.body, asked.forms, {}),
+        said.json,
+        said.success,
+        said.timeout,
+        said.insecure,
+    )
+
+
+def _template(asked: Asked) -> ir.Reference:
+    return ir.Reference()
+
+
+#: The body of a step, by kind; those with a container are written by `lower`.
+BODIES: Mapping[str, Callable[[Asked], ir.Leaf]] = {
+    "resource": _resource,
+    "approve": _approve,
+    "http": _http,
+    "template": _template,
+}
+
+
+def outputs(asked: Asked) -> list[ir.Output]:
+    """The outputs of such a template; what Argo has as a variable needs none."""
+    outs = t.outputs(asked.step.signature.returns)
+    said = asked.said
+    if asked.step.kind == "approve":
+        return [
+            ir.Output(out.name, "parameter", None, default=_default(asked.step, out), origin="person")
+            for out in outs
+        ]
+    if isinstance(said, Manifest):
+        return [
+            ir.Output(out.name, "parameter", said.outputs[out.name][1], origin=said.outputs[out.name][0])
+            for out in outs
+            if out.name in said.outputs
+        ]
+    return []
+
+
+def questions(step: StepDef) -> list[ir.Input]:
+    """The inputs by which Argo asks a person for the outputs of a gate: those of the same names."""
+    if step.kind != "approve":
+        return []
+    about = (step.plain.__doc__ or "").strip().partition("\n\n")[0]
+    about = " ".join(about.split())
+    return [
+        ir.Input(
+            out.name,
+            "parameter",
+            default=_default(step, out),
+            asked=ir.Question(about if at == 0 and "{{" not in about else "", _choices(out.type)),
+        )
+        for at, out in enumerate(t.outputs(step.signature.returns))
+        if out.name not in step.signature.by_name
+    ]
+
+
+def _default(step: StepDef, out: t.Output) -> str | None:
+    default = supplied(step, out)
+    return None if default is MISSING else encode(default, out.type)
+
+
+def _choices(kind: t.Type) -> tuple[str, ...]:
+    match kind:
+        case t.Choice(values):
+            return tuple(encode(value, kind) for value in values)
+        case t.Enumeration(cls):
+            return tuple(member.name for member in cls)
+        case t.Flag():
+            return ("true", "false")
+        case _:
+            return ()
+
+
+def refused(call: Call, step: StepDef, forms: Mapping[str, Form]) -> Iterator[Diagnostic]:
+    """Arguments in forms that the kind of step cannot take."""
+    for name, form in forms.items():
+        if isinstance(form, (Plain, Absent)):
+            continue
+        if isinstance(form, File) and step.kind in ("resource", "template"):
+            continue
+        way = "let a step under `@step` take it, and pass on what that returns"
+        what = "the results of a loop, or several files in one value"
+        if isinstance(form, Mounted):
+            what = "a path on a volume"
+            way = "take the path as a `str`, or let a step under `@step` copy the file"
+        finding = findings.CannotTake(WORDS[step.kind], "take", name, what, way)
+        place = call.argument(name)
+        yield Diagnostic(finding, place if call.loop is None else call.site)
+
+
+def handed_on_daemons(program: ir.Program, parted: ir.Program) -> Iterator[Diagnostic]:
+    """Graphs that hand on the address of a daemon, which is stopped when its graph ends.
+
+    `parted` is the program within Argo's limits: what only that has are groups of tasks.
+    """
+    written = {template.name for template in program.templates}
+    for template in parted.templates:
+        if not isinstance(template.body, ir.Graph):
+            continue
+        for output in template.outputs:
+            for leaf in leaves(output.value) if output.value is not None else ():
+                if not isinstance(leaf, Out) or leaf.variable != IP:
+                    continue
+                place = template.place
+                where, way = "is returned by a pipeline", "call the steps that use it in the same pipeline"
+                if template.name not in written:
+                    where = "and the tasks that wait for it are more than one graph can have, 200"
+                    way = "use `fan_out` for tasks that are alike, or call parts of them as pipelines"
+                elif isinstance(place, Definition):
+                    place = place._replace(name="return")
+                yield Diagnostic(findings.DaemonPlace(str(leaf.task), where, way), place)
+
+
+def rewritten(body: ir.Leaf, change: Callable[[Expr], Expr | None]) -> ir.Leaf:
+    """A body with every part of its expressions changed for which `change` answers."""
+    from flowdsl.expr import substitute
+
+    def one(value: Any) -> Any:
+        return substitute(value, change) if isinstance(value, Expr) else value
+
+    match body:
+        case ir.Pod():
+            env = tuple((name, one(value)) for name, value in body.env)
+            mounts = tuple(mount._replace(sub_path=one(mount.sub_path)) for mount in body.mounts)
+            return body._replace(env=env, command=tuple(one(word) for word in body.command), mounts=mounts)
+        case ir.Resource():
+            return body._replace(manifest=one(body.manifest))
+        case ir.Http():
+            headers = tuple((name, one(value)) for name, value in body.headers)
+            return body._replace(url=one(body.url), headers=headers, body=one(body.body))
+        case _:
+            return body

@@ -1,0 +1,48 @@
+"""Locks that are waited for inside of what holds them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler import control_findings as findings
+from flowdsl.compiler import ir
+from flowdsl.compiler.options.control import lock_said
+from flowdsl.diagnostic import Diagnostic, Related
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.place import Place
+
+#: Where each lock that is held was asked for, and by what.
+Held = dict[ir.Lock, tuple[str, "Place"]]
+
+
+def locks_inside(program: ir.Program) -> Iterator[Diagnostic]:
+    """Every lock that a template waits for while a graph around it, or the run, holds it.
+
+    Argo gives a lock to a node or to a whole workflow, and knows no holder inside another.
+    """
+    templates = {one.name: one for one in program.templates}
+    locked = [one for one in program.templates if one.settings.control.locks]
+    wanted: tuple[ir.Lock, ...] = program.options.get("locks", ())
+    if not locked:
+        return
+    held: Held = dict.fromkeys(wanted, (program.name, program.places.get("locks", program.place)))
+    seen: set[tuple[str, frozenset[ir.Lock]]] = set()
+    todo = [(name, held) for name in (program.entrypoint, program.exit) if name]
+    while todo:
+        name, held = todo.pop()
+        template = templates.get(name)
+        if template is None or (name, frozenset(held)) in seen:
+            continue
+        seen.add((name, frozenset(held)))
+        place = template.places.get("locks", template.place)
+        for lock in template.settings.control.locks:
+            if lock in held:
+                outer, where = held[lock]
+                finding = findings.LockInside(name, outer, lock_said(lock))
+                yield Diagnostic(finding, place, (Related(where, "held from here on"),))
+        if isinstance(template.body, ir.Graph):
+            here = dict.fromkeys(template.settings.control.locks, (name, place))
+            todo += [(task.template, {**held, **here}) for task in template.body.tasks]

@@ -1,0 +1,298 @@
+"""The object of a `resource` step, learned once."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from flowdsl import types as t
+from flowdsl.compiler import kind_findings as findings
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.described import described
+from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.manifest_rules import judged
+from flowdsl.compiler.options.reading import is_mapping, said
+from flowdsl.diagnostic import Diagnostic, near, suggest
+from flowdsl.expr import Expr, InPod, Poison
+from flowdsl.lift import lift, spelled
+from flowdsl.place import Argument, Place
+from flowdsl.trace import TOKEN, current, parts
+from flowdsl.value import expr_of, is_value, value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.compiler.ir import Managed, Origin
+    from flowdsl.step import Described, StepDef
+
+_SEVERAL = re.compile(r"\[\*\]|\.\.|\[\?|\brange\b|\[-?\d*:|\}.*\{")
+_MARK = re.compile("flowdslinput(\\d+)x")
+
+
+class Manifest(NamedTuple):
+    """An object over the inputs of its step, and where each result is read in it.
+
+    `text`: as it was written, in YAML, without inputs. `file`: the input that holds it.
+    """
+
+    body: Expr | None
+    text: str | None
+    file: str | None
+    outputs: Mapping[str, tuple[Origin, str]]
+
+
+def manifest(definition: StepDef, managed: Managed) -> tuple[Manifest | None, list[Diagnostic]]:
+    """The object of a step, and what is wrong with it."""
+
+    def read(step: StepDef, told: Described, found: list[Diagnostic]) -> Manifest:
+        return _read(step, told, managed, found)
+
+    return described(definition, read)
+
+
+def _read(step: StepDef, told: Described, managed: Managed, found: list[Diagnostic]) -> Manifest:
+    written = told.arguments[0]
+    place = Argument(told.site, position=0)
+    outputs = _outputs(step, told, managed, found)
+    if is_value(written):
+        expr = expr_of(written)
+        if isinstance(expr, InPod) and isinstance(expr.type, t.File):
+            if managed.owner:
+                problem = "comes from a file, in which Argo puts no owner"
+                way = "leave `owner` out, or write the object here"
+                found.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
+            return Manifest(None, None, expr.name, outputs)
+        if not isinstance(expr, Poison):
+            problem, way = "is an input that is no file", "write the object as a dict, or take it as a `Path`"
+            found.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
+        return Manifest(None, None, None, outputs)
+    text = written if isinstance(written, str) and not TOKEN.search(written) else None
+    if isinstance(written, str):
+        written = _parsed(step, written, place, found)
+        if written is None:
+            return Manifest(None, None, None, outputs)
+    body = _lifted(step, written, place, found)
+    if body is not None:
+        found.extend(judged(step, body, managed, place))
+    return Manifest(body, text, None, outputs)
+
+
+def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnostic]) -> Expr | None:
+    """The object as an expression; None after a mistake."""
+    wrong: list[Diagnostic] = []
+
+    def complain(kind: str, **data: Any) -> None:
+        from flowdsl import mistakes as language
+
+        if kind == "WrongType" and "Path" in data["have"]:
+            way = "take the path as a `str`, or give the file alone: `manifest(file)`"
+            refused = findings.CannotTake(WORDS[step.kind], "use", "the input", "a file in an object", way)
+            wrong.append(Diagnostic(refused, place))
+        elif kind == "WrongType":
+            problem = f"holds {data['have']}"
+            finding = findings.BadManifest(step.name, problem, "use dicts, lists, texts, numbers and inputs")
+            wrong.append(Diagnostic(finding, place))
+        else:
+            wrong.append(Diagnostic(getattr(language, kind)(**data), place))
+
+    keys = _keys_with_inputs(written)
+    if keys:
+        problem, way = "has an input in a key", "put inputs where values stand"
+        wrong.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
+        found.extend(wrong)
+        return None
+    body = lift(written, t.JSON, complain, nested=True)
+    found.extend(wrong)
+    return None if wrong or isinstance(body, Poison) else body
+
+
+def _keys_with_inputs(thing: object) -> bool:
+    if is_value(thing):
+        return False
+    if is_mapping(thing):
+        return any(
+            (isinstance(key, str) and TOKEN.search(key)) or _keys_with_inputs(item)
+            for key, item in thing.items()
+        )
+    return isinstance(thing, (list, tuple)) and any(map(_keys_with_inputs, cast("list[object]", thing)))
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def _parsed(step: StepDef, text: str, place: Place, found: list[Diagnostic]) -> object:
+    """What a text in YAML says, with inputs where they stand; None after a mistake.
+
+    Each input is read as one word, so that what it will be cannot change what the text says.
+    """
+    import textwrap
+
+    import yaml
+
+    marked: list[str] = []
+
+    def mark(token: re.Match[str]) -> str:
+        marked.append(token[0])
+        return f"flowdslinput{len(marked) - 1}x"
+
+    way = "correct the text, or write the object as a dict"
+    try:
+        documents = list(yaml.load_all(TOKEN.sub(mark, textwrap.dedent(text)), Loader=_loader()))
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark is not None else ""
+        problem = f"is not YAML: {error.problem}{line}"
+        found.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
+        return None
+    except yaml.YAMLError:
+        problem = "is not YAML: it holds a character that YAML does not have"
+        found.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
+        return None
+    if len(documents) != 1:
+        problem, way = f"is {len(documents)} objects", "give each object a step of its own"
+        if not documents:
+            problem, way = "is an empty text", "write what the object is"
+        found.append(Diagnostic(findings.BadManifest(step.name, problem, way), place))
+        return None
+    return _restored(documents[0], marked)
+
+
+def _loader() -> Any:
+    """A reader of YAML as the reader of Kubernetes: dates and `yes` are texts."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    Loader.yaml_implicit_resolvers = {
+        first: [
+            (tag, pattern)
+            for tag, pattern in resolvers
+            if tag.rpartition(":")[2] not in ("timestamp", "bool")
+        ]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    number = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+")
+    loader = cast("Any", Loader)
+    loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
+    flag = re.compile("true|True|TRUE|false|False|FALSE")
+    loader.add_implicit_resolver("tag:yaml.org,2002:bool", flag, list("tTfF"))
+    loader.add_constructor("tag:yaml.org,2002:str", _scalar)
+    return loader
+
+
+class _Whole(NamedTuple):
+    """An input that stands alone and without quotes: a value of its own type."""
+
+    number: int
+
+
+def _scalar(loader: Any, node: Any) -> object:
+    found = _MARK.fullmatch(node.value) if node.style is None else None
+    return node.value if found is None else _Whole(int(found[1]))
+
+
+def _restored(thing: object, marked: list[str]) -> object:
+    if isinstance(thing, _Whole):
+        (part,) = parts(marked[thing.number], current())
+        return part if isinstance(part, str) else value(part)
+    if is_mapping(thing):
+        return {_key(key, marked): _restored(item, marked) for key, item in thing.items()}
+    if isinstance(thing, list):
+        return [_restored(item, marked) for item in cast("list[object]", thing)]
+    return _key(thing, marked)
+
+
+def _key(thing: object, marked: list[str]) -> object:
+    """A text with its inputs back in it; anything else as it is."""
+    if isinstance(thing, _Whole):
+        return marked[thing.number]
+    return _MARK.sub(lambda found: marked[int(found[1])], thing) if isinstance(thing, str) else thing
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+def _outputs(
+    step: StepDef, told: Described, managed: Managed, found: list[Diagnostic]
+) -> dict[str, tuple[Origin, str]]:
+    """Where each result is read."""
+    single, several = told.arguments[1], told.options["outputs"]
+    kinds = {out.name: out.type for out in t.outputs(step.signature.returns)}
+    known = list(kinds)
+    places: dict[str, Place] = {}
+    paths: dict[str, object] = {}
+    if single is not None:
+        paths["return"] = single
+        places["return"] = Argument(told.site, position=1)
+        if known and known != ["return"]:
+            problem = f"`{step.name}` has several results, and one path has no name"
+            way = f'write outputs={{"{known[0]}": "{{.status...}}"}}'
+            found.append(Diagnostic(findings.ResultPath(problem, "of which result?", way), places["return"]))
+            return {}
+    if several is not None:
+        if is_value(several) or not is_mapping(several):
+            wrong = mistakes.OptionType("outputs", "a dict of texts", spelled(several))
+            found.append(Diagnostic(wrong, Argument(told.site, "outputs")))
+            return {}
+        for name, path in several.items():
+            paths[str(name)] = path
+            places[str(name)] = Argument(told.site, "outputs", part=f"item:{name}")
+    if managed.action == "delete" and (paths or known):
+        place = next(iter(places.values()), None) or told.site
+        problem = f"`{step.name}` reads results off an object that is deleted"
+        way = "return None, and read them in a step before this one"
+        found.append(Diagnostic(findings.ResultPath(problem, "nothing is left of it", way), place))
+        return {}
+    made: dict[str, tuple[Origin, str]] = {}
+    missing = [name for name in known if name not in paths]
+    for name, path in paths.items():
+        place = places[name]
+        if name not in known:
+            close = near(name, missing)
+            missing = [one for one in missing if one != close]
+            label = suggest(name, known) or "it returns nothing"
+            problem = f"`{step.name}` has no result `{name}`" if known else f"`{step.name}` returns nothing"
+            way = "name the results of its return annotation, or add one there"
+            found.append(Diagnostic(findings.ResultPath(problem, label, way), place))
+            continue
+        reason = _unreadable(path)
+        if reason or not isinstance(path, str):
+            shown = "a run-time value" if is_value(path) else f"`{TOKEN.sub('...', said(path))}`"
+            problem = f"{shown} is no path to a result: {reason}"
+            way = 'write a JSONPath, "{.metadata.uid}", or a filter of jq, ".status.succeeded"'
+            found.append(Diagnostic(findings.ResultPath(problem, reason, way), place))
+            continue
+        text = path.strip()
+        origin: Origin = "json path" if text.startswith("{") else "jq"
+        if origin == "json path" and not t.is_text(kinds[name]) and _SEVERAL.search(text):
+            problem = f"`{text}` finds several values, and kubectl writes them with blanks between"
+            way = f'use a filter of jq, which writes JSON: "[{text[1:-1].replace("[*]", "[]")}]"'
+            label = f"no {t.spell(kinds[name])}"
+            found.append(Diagnostic(findings.ResultPath(problem, label, way), place))
+            continue
+        made[name] = (origin, text)
+    for name in missing:
+        label = "which part of the object is it?"
+        way = 'add its path: manifest(..., "{.metadata.uid}")'
+        if known != ["return"]:
+            way = f'add its path: outputs={{"{name}": "{{.metadata.uid}}"}}'
+        problem = f"`{step.name}` does not say where its result{'' if known == ['return'] else f' `{name}`'} is read"
+        found.append(Diagnostic(findings.ResultPath(problem, label, way), told.site))
+    return made
+
+
+def _unreadable(path: object) -> str:
+    """Why a text is no path to a result; empty when it may be one."""
+    if is_value(path) or not isinstance(path, str) or TOKEN.search(path):
+        return "it must be a text that is known now"
+    text = path.strip()
+    if not text:
+        return "it is empty"
+    if "{{" in text:
+        return "Argo would read `{{` as the beginning of a tag"
+    for opening, closing in ("{}", "[]", "()"):
+        if text.count(opening) != text.count(closing):
+            return f"`{opening}` and `{closing}` come in pairs"
+    if text.startswith("{") and not text.endswith("}"):
+        return "a JSONPath ends with `}`"
+    return ""

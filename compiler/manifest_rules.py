@@ -1,0 +1,136 @@
+"""What an object has to be so that the cluster takes it, and so that a step can wait for it.
+
+Sources: Kubernetes, the metadata of objects; Argo Workflows, workflow/executor/resource.go, which looks at the
+object every five seconds; the CRDs of Kubeflow's Training Operator.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl import types as t
+from flowdsl.compiler.kind_findings import BadManifest
+from flowdsl.compiler.options.reading import is_mapping, said
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import Const, Expr, InPod, Join, Many
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flowdsl.compiler.ir import Managed
+    from flowdsl.place import Argument
+    from flowdsl.step import StepDef
+
+#: Seconds that an object has to stay after it has finished, so that it is seen: twice the time between looks.
+_SEEN = 10
+
+_JOBS = ("PyTorchJob", "TFJob")
+_POLICY = (
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "cleanPodPolicy",
+    "schedulingPolicy",
+    "suspend",
+    "ttlSecondsAfterFinished",
+)
+
+
+class Flaw(NamedTuple):
+    """What is wrong with an object, what to do, and in which part of it."""
+
+    problem: str
+    way: str
+    part: str = "value"
+
+
+def judged(step: StepDef, body: Expr, managed: Managed, place: Argument) -> Iterator[Diagnostic]:
+    """What is wrong with the object of a step."""
+    for problem, way, part in _flaws(body, managed):
+        yield Diagnostic(BadManifest(step.name, problem, way), place._replace(part=part))
+
+
+def _flaws(body: Expr, managed: Managed) -> Iterator[Flaw]:
+    if managed.action == "patch" and managed.merge == "json":
+        if not isinstance(_known(body), list) and not (isinstance(body, Many) and not body.names):
+            way = 'write [{"op": "replace", "path": "/spec/replicas", "value": 2}]'
+            yield Flaw("is no list of operations", way)
+        if not managed.flags:
+            yield Flaw("does not say what is patched", 'add flags=["deployment", "server"] to the decorator')
+    elif not is_mapping(_known(body)) and not (isinstance(body, Many) and body.names):
+        yield Flaw("is no mapping", "write apiVersion, kind, metadata and what else it has")
+    elif managed.action != "patch" or not managed.flags or _member(body, "kind") is not None:
+        # Else the flags say what is patched.
+        for rule in _RULES:
+            yield from rule(body, managed)
+
+
+def _kind(body: Expr, managed: Managed) -> Iterator[Flaw]:
+    for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
+        found = _member(body, field)
+        if found is None:
+            yield Flaw(f"has no `{field}`", f'add "{field}": "{example}", or what it is')
+        elif isinstance(found, Const) and (not isinstance(found.value, str) or not found.value):
+            yield Flaw(f"has {said(found.value)} as its `{field}`", "write a text", f"item:{field}")
+
+
+def _name(body: Expr, managed: Managed) -> Iterator[Flaw]:
+    metadata = _member(body, "metadata")
+    name, generated = (
+        None if metadata is None else _member(metadata, key) for key in ("name", "generateName")
+    )
+    part = "value" if metadata is None else "item:metadata"
+    if name is None and generated is None:
+        yield Flaw("has no name", 'add "metadata": {"name": f"{run.name}-train"}', part)
+    elif name is None and managed.action != "create":
+        way = f'give it a `name`: "{managed.action}" has to find the object'
+        yield Flaw("has a `generateName` and no `name`", way, part)
+
+
+def _owner(body: Expr, managed: Managed) -> Iterator[Flaw]:
+    metadata = _member(body, "metadata")
+    if managed.owner and metadata is not None and isinstance(_member(metadata, "namespace"), Const):
+        problem = "is in a namespace of its own, and an owner is in the same one"
+        yield Flaw(problem, "leave `owner` or `namespace` out", "item:metadata")
+
+
+def _gone(body: Expr, managed: Managed) -> Iterator[Flaw]:
+    """An object that may be deleted before it is seen to have finished."""
+    spec = _member(body, "spec")
+    policy = None if spec is None else _member(spec, "runPolicy")
+    for holder in (spec, policy):
+        ttl = None if holder is None else _known(_member(holder, "ttlSecondsAfterFinished"))
+        if managed.success and isinstance(ttl, (int, float)) and ttl < _SEEN:
+            problem = f"is deleted {ttl} seconds after it has finished, and Argo looks every 5 seconds"
+            yield Flaw(problem, "let `ttlSecondsAfterFinished` be 60 or more", "item:spec")
+
+
+def _training(body: Expr, managed: Managed) -> Iterator[Flaw]:
+    """Jobs of Kubeflow's Training Operator, whose fields are refused in the wrong place."""
+    spec, kind = _member(body, "spec"), _known(_member(body, "kind"))
+    if kind not in _JOBS or spec is None or isinstance(spec, (InPod, Join)):
+        return
+    for field in _POLICY:
+        if _member(spec, field) is not None:
+            problem = f"has `{field}` in its `spec`, where a {kind} has none"
+            yield Flaw(problem, f'write "spec": {{"runPolicy": {{"{field}": ...}}, ...}}', "item:spec")
+    processes = _known(_member(spec, "nprocPerNode"))
+    if processes is not None and not isinstance(processes, str):
+        problem = f"has {said(processes)} as its `nprocPerNode`, which is a text"
+        yield Flaw(problem, f'write "nprocPerNode": "{processes}"', "item:spec")
+
+
+_RULES: tuple[Callable[[Expr, Managed], Iterator[Flaw]], ...] = (_kind, _name, _owner, _gone, _training)
+
+
+def _known(expr: Expr | None) -> object:
+    return expr.value if isinstance(expr, Const) else None
+
+
+def _member(expr: Expr, key: str) -> Expr | None:
+    """A member of an object; None where it has none."""
+    if isinstance(expr, Many) and key in expr.names:
+        return expr.items[expr.names.index(key)]
+    if isinstance(expr, Const) and is_mapping(expr.value):
+        return Const(expr.value[key], t.JSON) if key in expr.value else None
+    # What an input holds is not known here.
+    return expr if isinstance(expr, (InPod, Join)) else None

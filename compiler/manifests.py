@@ -1,0 +1,109 @@
+"""Findings about YAML and JSON that somebody wrote, with the lines and columns of the files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from flowdsl.compiler.documents import Document, read
+from flowdsl.compiler.lint import lint, shelf
+from flowdsl.compiler.schema import kinds
+from flowdsl.diagnostic import Diagnostic, Finding
+from flowdsl.lift import is_dict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flowdsl.compiler.lint.view import Library
+
+
+class NoManifest(Finding):
+    """A file without anything of Argo's."""
+
+    code: ClassVar[str] = "FD124"
+    title: ClassVar[str] = "there is no manifest of Argo in `{file}`"
+    help: ClassVar[str] = (
+        "give a file with a Workflow, WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow: "
+        "`apiVersion: argoproj.io/v1alpha1` and `kind`"
+    )
+    file: str
+
+
+class Manifests(NamedTuple):
+    """The documents of one file, and what keeps others from being read."""
+
+    file: str
+    documents: list[Document]
+    problems: list[Diagnostic]
+
+    @property
+    def bodies(self) -> list[dict[str, Any]]:
+        """Those that Argo reads, whatever their version."""
+        return [one.body for one in self.documents if is_argo(one.body)]
+
+
+def manifests(text: str, file: str, *, named: bool = True) -> Manifests:
+    """The manifests of a text; `named`: it is wrong if there is none of Argo's."""
+    documents, problems = read(text, file)
+    found = [one for one in documents if is_argo(one.body) or _wants_to_be(one.body)]
+    if named and not found and not problems:
+        problems = [Diagnostic(NoManifest(file), None)]
+    return Manifests(file, found, problems)
+
+
+def check_manifests(
+    files: Iterable[Manifests], library: Iterable[dict[str, Any]] = ()
+) -> list[list[Diagnostic]]:
+    """What is wrong with each of the files; references between them, and to the `library`, are followed."""
+    files = list(files)
+    shelved: Library = shelf([*(body for one in files for body in one.bodies), *library])
+    return [
+        [*one.problems, *(found for document in one.documents for found in _findings(document, shelved))]
+        for one in files
+    ]
+
+
+def _findings(document: Document, library: Library) -> Iterable[Diagnostic]:
+    for problem in lint(document.body, library):
+        yield Diagnostic(problem.finding, document.place(problem))
+
+
+def is_argo(body: object) -> bool:
+    """Whether a document is of one of the kinds that hold a workflow."""
+    return is_dict(body) and body.get("kind") in kinds()
+
+
+def _wants_to_be(body: object) -> bool:
+    """Whether a document of another kind, or of none, is probably meant for Argo."""
+    if not is_dict(body):
+        return False
+    version: object = body.get("apiVersion")
+    if "kind" in body and isinstance(version, str) and version.startswith("argoproj.io/"):
+        return _near(str(body["kind"]))
+    spec: object = body.get("spec")
+    return "kind" not in body and is_dict(spec) and ("templates" in spec or "entrypoint" in spec)
+
+
+def _near(kind: str) -> bool:
+    from flowdsl.diagnostic import near
+
+    return near(kind, kinds()) is not None and kind not in _OTHERS
+
+
+#: Kinds of Argo's that hold no workflow. Source: Argo Workflows, Events, CD and Rollouts.
+_OTHERS = frozenset(
+    (
+        "AnalysisTemplate",
+        "AppProject",
+        "Application",
+        "ApplicationSet",
+        "ClusterAnalysisTemplate",
+        "EventBus",
+        "EventSource",
+        "Rollout",
+        "Sensor",
+        "WorkflowArtifactGCTask",
+        "WorkflowEventBinding",
+        "WorkflowTaskResult",
+        "WorkflowTaskSet",
+    )
+)

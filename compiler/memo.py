@@ -1,0 +1,337 @@
+"""Caching: what the key of a step's result is made of, and which digests of files it needs.
+
+A key is the SHA-256 of the step as it is compiled and of what it is given when it runs; so it is always one that
+Argo takes, and a step that would do something else never finds an earlier result.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.compiler import ir
+from flowdsl.compiler import memo_findings as findings
+from flowdsl.compiler.argo.pod import pod_text
+from flowdsl.compiler.forms import DIGEST, Absent, File, Form, Gathered, Mounted, Parts, part_names
+from flowdsl.compiler.naming import slug
+from flowdsl.compiler.normal import digest, statements
+from flowdsl.compiler.options.code import is_pinned
+from flowdsl.compiler.placing import INDEX
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import Out, Param, RunField, children, leaves
+from flowdsl.place import Argument
+from flowdsl.step import StepDef
+from flowdsl.trace import Call
+from flowdsl.volume import Config, Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.carry import Carried
+    from flowdsl.compiler.plan import CallPlan
+    from flowdsl.place import Place
+
+FORMAT = "1"
+"""Stands for how scripts read, call and write: another number where a result could become another one."""
+
+_LONGEST = 63
+_CAPACITY = 1024 * 1024  # bytes in a ConfigMap. Source: core/v1 ConfigMap
+_ENTRY = 400  # bytes of an entry besides its outputs: its key, the node, two times, quotes
+_MOVING = re.compile(r"(?:[^:@]|:\d+/)*(?::latest)?")
+
+
+def memo(
+    pipeline: str,
+    template: ir.Template,
+    step: StepDef,
+    forms: tuple[tuple[str, Form], ...],
+    carried: Carried | None,
+) -> ir.Memo | None:
+    """Where the results of a template are kept, and under which key; None if they are not."""
+    caching = template.settings.caching
+    if caching.max_age is None:
+        return None
+    found = [_fixed("format", FORMAT, "how this version of flowdsl writes steps")]
+    found += _interface(step)
+    found += _environment(template.settings)
+    if carried is not None:
+        found += _code(step, carried)
+    elif isinstance(template.body, ir.Pod):
+        words = [pod_text(word) for word in template.body.command]
+        found.append(_fixed("command", digest(*words), "the command line"))
+        if template.body.source is not None:
+            found.append(_fixed("source", digest(template.body.source), "the script of the command"))
+        for name, value in template.body.env:
+            text = repr(value) if isinstance(value, (Config, Secret)) else pod_text(value)
+            found.append(_fixed(f"env {name}", f"{name}={text}", "the variable of the command"))
+    if caching.salt:
+        found.append(_fixed("salt", caching.salt, "cache=Cache(salt=...)"))
+    for name, form in forms:
+        found += _given(name, form)
+    if any(one.name == INDEX for one in template.outputs):
+        # Rows of a loop are told apart by the number that they hand on.
+        found.append(ir.Ingredient("number of the item", None, "the place in the loop", INDEX))
+    return ir.Memo(_config_map(pipeline, template.name), caching.max_age, tuple(found))
+
+
+def completed(template: ir.Template) -> ir.Template:
+    """A template whose key also tells what it hands on: an earlier result without one of these would not do."""
+    if template.memo is None:
+        return template
+    shown = ", ".join(f"{one.name}: {one.kind}" for one in template.outputs)
+    ingredients = (*template.memo.ingredients, _fixed("outputs", shown, shown))
+    return template._replace(memo=template.memo._replace(ingredients=ingredients))
+
+
+def fixed_part(memo: ir.Memo) -> str:
+    """The digest of all that is known before the run; with the names of what comes in then.
+
+    What a statement is called is for people: its digest says all.
+    """
+    known = (
+        f"{one.name.partition(' ')[0]}={one.digest}" if one.digest else one.name for one in memo.ingredients
+    )
+    return digest(*known)
+
+
+def _config_map(pipeline: str, template: str) -> str:
+    """One ConfigMap for each template: its size is limited."""
+    name = f"flowdsl-cache-{slug(pipeline)}-{template}"
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 9].rstrip('-')}-{digest(name)[:8]}"
+
+
+def _fixed(name: str, text: str, origin: str) -> ir.Ingredient:
+    return ir.Ingredient(name, digest(text), origin)
+
+
+def _interface(step: StepDef) -> Iterator[ir.Ingredient]:
+    """How the step is called: names and types of what it takes and returns."""
+    signature = step.signature
+    takes = ", ".join(f"{one.name}: {t.spell(one.type)}" for one in signature.parameters)
+    gives = ", ".join(f"{out.name}: {t.spell(out.type)}" for out in t.outputs(signature.returns))
+    shown = f"({takes}) -> ({gives})"
+    yield _fixed("signature", f"{step.kind} {shown}", shown)
+
+
+def _environment(settings: ir.Settings) -> Iterator[ir.Ingredient]:
+    """The image, and everything else that the options of the environment and of the code say."""
+    usual = ir.Settings()
+    for concern in ("environment", "code", "companions"):
+        for name, value in getattr(settings, concern)._asdict().items():
+            if value == getattr(getattr(usual, concern), name):
+                continue
+            if name == "env":
+                for variable, text in value:
+                    shown = (
+                        text
+                        if isinstance(text, str)
+                        else f"{type(text).__name__} {text.name}, key {text.key}"
+                    )
+                    whole = f"{type(text).__name__} {variable}={shown}"
+                    yield _fixed(f"env {variable}", whole, f"{variable}={shown}")
+            elif name == "packages":
+                for requirement in value:
+                    yield _fixed(f"package {requirement}", requirement, "packages=")
+            elif name == "repository":
+                words = value.artifact.words
+                shown = f"{words['url']} at {words['revision']}"
+                yield _fixed("code", shown, shown)
+            elif name != "volumes":
+                shown = value if isinstance(value, str) else repr(value)
+                yield _fixed(name, shown, shown)
+
+
+def _code(step: StepDef, carried: Carried) -> Iterator[ir.Ingredient]:
+    """The statements of the script that are the user's: the step, and what it uses of its module."""
+    file = PurePath(step.code.co_filename).name
+    for (name, found), line in zip(statements(carried.text), carried.lines, strict=True):
+        yield ir.Ingredient(f"code {name}", found, f"{file}:{line}")
+
+
+def _given(name: str, form: Form) -> Iterator[ir.Ingredient]:
+    """What the step is given when it runs."""
+    match form:
+        case File(_, True):
+            yield ir.Ingredient(f"input {name}", None, "the digest of its content", DIGEST + name)
+        case File():
+            yield ir.Ingredient(f"input {name}", None, "the place of the file in the store", name)
+        case Mounted():
+            yield ir.Ingredient(f"input {name}", None, "the path on the volume", name)
+        case Gathered(item, digests=digests):
+            outs = (out.name for out in t.outputs(item))
+            columns = tuple(DIGEST + out if out in digests else out for out in outs)
+            origin = (
+                "what the items returned, files by their digests" if digests else "what the items returned"
+            )
+            yield ir.Ingredient(f"input {name}", None, origin, name, (INDEX, *columns))
+        case Parts(_, inner):
+            yield _fixed(f"input {name}", " ".join((name, *part_names(form))), "its parts")
+            for part, one in zip(part_names(form), inner, strict=True):
+                yield from _given(f"{name}-{part}", one)
+        case Absent():
+            yield _fixed(f"input {name}", f"{name} is None", "None")
+        case _:
+            yield ir.Ingredient(f"input {name}", None, "its value", name)
+
+
+# --- what is wrong with it -----------------------------------------------------------------------------
+
+
+def judged(
+    plan: CallPlan,
+    settings: ir.Settings,
+    forms: tuple[tuple[str, Form], ...],
+    cached: frozenset[int],
+    place: Place,
+) -> Iterator[Diagnostic]:
+    """What is wrong with the caching of one call, or may surprise. `place` is where caching was asked for."""
+    step = plan.call.target
+    salted = bool(settings.caching.salt)
+    image = settings.environment.image or ""
+    if plan.store is not None:
+        yield Diagnostic(findings.CachedOnVolume(step.name, plan.store.volume), place)
+    if _MOVING.fullmatch(image):
+        yield Diagnostic(findings.MovingImage(step.name, image), place)
+    if not salted:
+        code = settings.code
+        where = "volume" if code.volume is not None else ""
+        if code.repository is not None and not is_pinned(code.repository.artifact.words["revision"]):
+            where = "revision"
+        if where:
+            yield Diagnostic(findings.UnknownCode(step.name, where), place)
+        for mount in settings.environment.mounts:
+            yield Diagnostic(findings.KnownByPath(step.name, mount.path), place)
+    for name, form in forms:
+        for port, one in _files(name, form):
+            argument = _argument(plan.call, name)
+            if isinstance(one, Mounted) and not salted:
+                yield Diagnostic(findings.KnownByPath(step.name, port), argument)
+            elif isinstance(one, File) and not one.digest and not _kept(plan.call, name, cached):
+                why = _reason(plan.call, name)
+                yield Diagnostic(findings.KnownByKey(step.name, name, why), argument)
+    for name, value in plan.call.arguments.items():
+        for leaf in leaves(value):
+            if isinstance(leaf, RunField) and leaf.name != "namespace":
+                yield Diagnostic(findings.RunInKey(step.name, name, leaf.name), plan.call.argument(name))
+    yield from _size(plan, place)
+
+
+def _files(name: str, form: Form) -> Iterator[tuple[str, Form]]:
+    if isinstance(form, Parts):
+        for part, inner in zip(part_names(form), form.forms, strict=True):
+            yield from _files(f"{name}.{part}", inner)
+    else:
+        yield name, form
+
+
+def _argument(call: Call, name: str) -> Place:
+    if call.loop is not None and name not in call.arguments:
+        return Argument(call.site, "over", part=f"item:{name}")
+    return call.argument(name)
+
+
+def _kept(call: Call, name: str, cached: frozenset[int]) -> bool:
+    """Whether the step that makes a file is cached, too: then an earlier file lies where it lay."""
+    given = call.arguments.get(name)
+    return isinstance(given, Out) and id(given.task) in cached
+
+
+def _reason(call: Call, name: str) -> str:
+    given = call.arguments.get(name)
+    if isinstance(given, Out) and isinstance(given.task, Call) and isinstance(given.task.target, StepDef):
+        step = given.task.target
+        if step.kind != "python":
+            return f"`{step.name}` is a container step, which hands on no digest"
+    return "it does not come straight from one step of Python"
+
+
+def _size(plan: CallPlan, place: Place) -> Iterator[Diagnostic]:
+    """A loop of which so much is known that its results will not fit."""
+    loop = plan.call.loop
+    if loop is None or loop.rows is None:
+        return
+    step = plan.call.target
+    entry = _ENTRY + sum(_bytes(out.type) for out in t.outputs(step.signature.returns))
+    count = len(loop.rows)
+    if count * entry > _CAPACITY:
+        yield Diagnostic(findings.CacheTooLarge(step.name, count, count * entry // 1024), place)
+
+
+def _bytes(kind: t.Type) -> int:
+    """The least that an output takes in an entry: a name, and what its type has at least."""
+    return 250 if t.holds_file(kind) else 60
+
+
+# --- which digests are needed --------------------------------------------------------------------------
+
+
+def pruned(templates: list[ir.Template]) -> list[ir.Template]:
+    """The templates without the digests of files that no key is made of."""
+    while True:
+        done = _prune(templates)
+        if done == templates:
+            return done
+        templates = done
+
+
+def _prune(templates: list[ir.Template]) -> list[ir.Template]:
+    takes = {one.name: {port.name for port in one.inputs} for one in templates}
+    used: set[tuple[str, str]] = set()  # outputs by template
+    loose: set[str] = set()  # those that are read from rows
+    found: list[ir.Template] = []
+    for template in templates:
+        if template.memo is not None:
+            loose.update(name for one in template.memo.ingredients for name in one.columns)
+        if not isinstance(template.body, ir.Graph):
+            found.append(template)
+            continue
+        tasks = tuple(
+            task._replace(
+                arguments=tuple(
+                    one
+                    for one in task.arguments
+                    if not _is_digest(one.name) or one.name in takes[task.template]
+                )
+            )
+            for task in template.body.tasks
+        )
+        names = {task.name: task.template for task in tasks}
+        own: set[str] = set()
+        values = [one.value for task in tasks for one in task.arguments]
+        values += [one.value for one in template.outputs if one.value is not None]
+        for value in values:
+            for leaf in _digests(value):
+                match leaf:
+                    case Param(name):
+                        own.add(name)
+                    case Out(str() as task, name):
+                        used.add((names.get(task, task), name))
+                    case _:
+                        loose.add(leaf.name)
+        inputs = tuple(one for one in template.inputs if not _is_digest(one.name) or one.name in own)
+        body = template.body._replace(tasks=tasks)
+        found.append(template._replace(inputs=inputs, body=body))
+    return [
+        one._replace(
+            outputs=tuple(
+                out
+                for out in one.outputs
+                if not _is_digest(out.name) or out.name in loose or (one.name, out.name) in used
+            )
+        )
+        for one in found
+    ]
+
+
+def _is_digest(name: str) -> bool:
+    return name.startswith(DIGEST)
+
+
+def _digests(value: Any) -> Iterator[Any]:
+    """The parts of an expression that name digests."""
+    if _is_digest(getattr(value, "name", "")):
+        yield value
+    for child in children(value):
+        yield from _digests(child)

@@ -1,0 +1,156 @@
+"""What can be wrong with the object around a pipeline: its schedule, its kind, its name (FD725 to FD749)."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, near
+
+
+class BadSchedule(Finding):
+    """A schedule that Argo does not read, or that never comes."""
+
+    code = "FD725"
+    title = "the schedule `{have}` cannot be used"
+    label = "{reason}"
+    help = 'for example schedule="0 3 * * *", every day at three, or schedule="@hourly"'
+    have: str
+    reason: str
+
+
+class UnknownZone(Finding):
+    """A time zone that does not exist."""
+
+    code = "FD726"
+    title = "there is no time zone `{have}`"
+    label = "{meant}"
+    help = 'write a name of the time zone database: timezone="Europe/Berlin", or timezone="UTC"'
+    have: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the zone that was probably meant."""
+        from zoneinfo import available_timezones
+
+        zones = sorted(available_timezones())
+        close = next((zone for zone in zones if zone.lower().endswith(f"/{self.have.lower()}")), None)
+        close = close or near(self.have, zones)
+        return {**super().words(), "meant": f"did you mean `{close}`?" if close else "not in the database"}
+
+
+class UnknownWord(Finding):
+    """A word that an option does not know."""
+
+    code = "FD727"
+    title = "{name} cannot be `{have}`"
+    label = "{meant}"
+    help = "write {choices}"
+    name: str
+    have: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, the words there are, and the one that was probably meant."""
+        close = near(self.have, self.known)
+        choices = " or ".join(
+            filter(None, (", ".join(f"`{one}`" for one in self.known[:-1]), f"`{self.known[-1]}`"))
+        )
+        meant = f"did you mean `{close}`?" if close else "not known"
+        return {**super().words(), "meant": meant, "choices": choices}
+
+
+class WithoutSchedule(Finding):
+    """An option of a schedule where there is none."""
+
+    code = "FD728"
+    title = "`{name}` means nothing without `schedule`"
+    label = "of a schedule"
+    help = 'add a schedule such as schedule="0 3 * * *", or leave `{name}` out'
+    name: str
+
+
+class NoSchedule(Finding):
+    """A pipeline without a schedule that is to become a CronWorkflow."""
+
+    code = "FD729"
+    title = "`{pipeline}` has no schedule, which a CronWorkflow needs"
+    label = "no `schedule`"
+    help = 'write @pipeline(schedule="0 3 * * *"), or compile it without `--as cron`'
+    pipeline: str
+
+
+class ScheduledWithout(Finding):
+    """A parameter that nobody gives to the runs of a schedule."""
+
+    code = "FD730"
+    title = "nothing gives `{name}` to the runs that a schedule starts"
+    label = "needs a default"
+    help = "give `{name}` a default, or compile `{pipeline}` with `--as template` and start its runs with arguments"
+    name: str
+    pipeline: str
+
+
+class SameObject(Finding):
+    """Two pipelines of one file that would be one object of the cluster."""
+
+    code = "FD731"
+    title = "two pipelines are the {kind} `{name}`"
+    label = "the same name again"
+    help = 'give one of them another name: @pipeline(name="...")'
+    kind: str
+    name: str
+
+
+class ReservedKey(Finding):
+    """A label or annotation that Argo or flowdsl writes."""
+
+    code = "FD732"
+    title = "`{key}` is written by {owner}"
+    label = "the runs could no longer be found by it"
+    help = "use a key of your own, such as `example.com/{short}`"
+    key: str
+    owner: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the key without its domain."""
+        return {**super().words(), "short": self.key.rpartition("/")[2]}
+
+
+class OwnField(Finding):
+    """A patch of what flowdsl writes by itself."""
+
+    code = "FD733"
+    title = "`{field}` cannot be patched"
+    label = "{what}"
+    help = "{way}"
+    field: str
+    by: str
+
+    def words(self) -> dict[str, str]:
+        """The field, and what decides it in the language."""
+        what, way = (
+            "something stands there already",
+            "change what wrote it; what is added to a list needs a name of its own",
+        )
+        if self.by:
+            what, way = "flowdsl writes it", f"leave it out: it comes from {self.by}"
+        return {**super().words(), "what": what, "way": way}
+
+
+class NotJson(Finding):
+    """A part of a patch that no YAML can say."""
+
+    code = "FD734"
+    title = "`argo` holds {have}"
+    label = "no JSON"
+    help = "write dicts with texts as keys, lists, texts, numbers, True, False and None"
+    have: str
+
+
+class UnknownRights(Finding):
+    """A step whose rights cannot be read off its manifest."""
+
+    code = "FD735"
+    severity = "warning"
+    title = "`--with-rbac` does not know what `{template}` needs to be allowed"
+    label = "{reason}"
+    help = "allow it in a Role of your own, bound to the account of the step"
+    template: str
+    reason: str

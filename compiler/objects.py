@@ -1,0 +1,53 @@
+"""Which objects of the cluster programs become, and what is wrong with that."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler import object_findings as findings
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.place import Definition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Literal
+
+    from flowdsl.compiler.ir import Program
+    from flowdsl.place import Place
+
+MARKS = "flowdsl.dev"
+"""The domain of the labels and annotations that say where an object comes from."""
+
+
+def kind_of(program: Program) -> Literal["workflow", "cron"]:
+    """The kind of a pipeline for which none is asked for."""
+    return "cron" if "schedule" in program.options else "workflow"
+
+
+def misfits(objects: Sequence[tuple[Program, str]]) -> Iterator[Diagnostic]:
+    """What is wrong with programs as objects of their kinds."""
+    told: dict[tuple[str, str], Program] = {}
+    for program, kind in objects:
+        if kind == "CronWorkflow":
+            yield from _scheduled(program)
+        other = told.setdefault((kind, program.name), program)
+        if other is not program:
+            same = findings.SameObject(kind, program.name)
+            related = Related(_named(other), f"the other `{program.name}`")
+            yield Diagnostic(same, _named(program), (related,))
+
+
+def _scheduled(program: Program) -> Iterator[Diagnostic]:
+    if "schedule" not in program.options:
+        yield Diagnostic(findings.NoSchedule(program.name), program.place)
+    for name, default in program.parameters:
+        if default is None:
+            parameter = name.partition("-")[0]  # the parts of a record are parameters of their own
+            place = program.place
+            if isinstance(place, Definition):
+                place = place._replace(name=parameter)
+            yield Diagnostic(findings.ScheduledWithout(parameter, program.name), place)
+
+
+def _named(program: Program) -> Place:
+    return program.places.get("name", program.place)

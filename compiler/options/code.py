@@ -1,0 +1,133 @@
+"""What Python code a step finds besides its own: packages, and the user's own modules."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.artifact import Artifact
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.ir import Code
+from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.expr import Const, Stored
+from flowdsl.grammar.error import GrammarError
+from flowdsl.lift import text as lifted
+from flowdsl.trace import TOKEN
+from flowdsl.value import is_value
+from flowdsl.volume import Volume, VolumePath
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flowdsl.compiler.options.reading import Reader
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+#: A tag as tags of releases are written; a branch called `1.x` or `release-2` is none of these.
+_TAG = re.compile(r"(?:refs/tags/.+|(?:[\w.-]+[-/@])?[vV]?\d+(?:\.\d+)+(?:[-.+]?[0-9A-Za-z]+)*|[vV]\d+)")
+_WANT = 'Git(url, revision=...) or a folder of a volume, such as DATA / "src"'
+
+
+def settled(found: Mapping[str, Any]) -> Code:
+    """The code that the options of a step come to."""
+    code: Code = found.get("code") or Code()
+    return code._replace(packages=found.get("packages", ())) if "packages" in found else code
+
+
+def doubts(name: str, written: Any) -> Iterator[Wrong]:
+    """What can be used as written, and may be something else tomorrow."""
+    from flowdsl.compiler import code_findings as findings
+
+    if name == "packages":
+        from flowdsl.grammar.requirement import requirement
+
+        for position, text in enumerate(written):
+            one = requirement(text)
+            if not one.pinned:
+                yield Wrong(findings.UnpinnedPackage(text, one.name), f"item:{position}")
+    elif isinstance(written, Artifact):
+        revision = written.words["revision"]
+        if not is_pinned(revision):
+            what = "a repository without `revision`" if revision is None else f"`{revision}`"
+            yield Wrong(findings.UnpinnedRevision(what), "item:revision" if revision else "value")
+
+
+def is_pinned(revision: object) -> bool:
+    """Whether a revision is a commit or, by its form, a tag: a branch is what comes next."""
+    text = str(revision)
+    return bool(_COMMIT.fullmatch(text) or _TAG.fullmatch(text))
+
+
+def provides(packages: Sequence[str], module: str, project: str | None) -> bool:
+    """Whether one of the packages has a module of the user's project: by its name, or that of the project."""
+    from flowdsl.grammar.requirement import normalized, requirement
+
+    wanted = {normalized(name) for name in (module.partition(".")[0], project) if name is not None}
+    return any(normalized(requirement(text).name) in wanted for text in packages)
+
+
+def _packages(name: str, written: object) -> tuple[str, ...]:
+    if not isinstance(written, (list, tuple)):
+        raise Wrong(mistakes.OptionType(name, "a list of texts", said(written)))
+    found: dict[str, str] = {}
+    wrong: list[Wrong] = []
+    for position, text in enumerate(cast("list[object]", written)):
+        try:
+            _package(text, found, f"item:{position}")
+        except Wrong as error:
+            wrong.append(error)
+    if wrong:
+        raise ExceptionGroup("packages", wrong)
+    return tuple(found.values())
+
+
+def _package(text: object, found: dict[str, str], part: str) -> None:
+    from flowdsl.compiler import code_findings as findings
+    from flowdsl.grammar.requirement import normalized, requirement
+
+    if is_value(text) or (isinstance(text, str) and TOKEN.search(text)):
+        raise Wrong(mistakes.RunTimeOption("packages"), part)
+    if not isinstance(text, str):
+        raise Wrong(mistakes.OptionType("packages", "a list of texts", f"one with {said(text)}"), part)
+    if not text.isprintable() or "{{" in text:
+        raise Wrong(findings.BadRequirement(text, "plain text", "braces or control characters"), part)
+    try:
+        name = normalized(requirement(text).name)
+    except GrammarError as error:
+        shown = f"`{error.found}`" if error.found else "the end"
+        raise Wrong(findings.BadRequirement(text, error.expected, shown), part) from None
+    if name in found:
+        raise Wrong(findings.RepeatedPackage(name, found[name]), part)
+    found[name] = text.strip()
+
+
+def _code(name: str, written: object) -> Code:
+    if written is None:
+        return Code()
+    if isinstance(written, Volume):
+        return Code(volume=written)
+    if type(written) is VolumePath and isinstance(written.volume, Volume):
+        if is_value(written.text) or "{{" in written.text:
+            raise Wrong(mistakes.RunTimeOption(name))
+        folder = written.text.strip("/")
+        if ".." in folder.split("/"):
+            raise Wrong(mistakes.OutsideVolume(written.text, str(written.volume.name)))
+        return Code(volume=written.volume, folder=folder)
+    if type(written) is not Artifact or written.kind != "Git":
+        raise Wrong(mistakes.OptionType(name, _WANT, said(written)))
+    # What is wrong with its words is said where they stand.
+    texts = {name: lifted(one) for name, one in written.texts.items() if isinstance(one, str)}
+    if any(not isinstance(one, Const) for one in texts.values()):
+        raise Wrong(mistakes.RunTimeOption(name))
+    stored = Stored(written, tuple(texts), tuple(texts.values()))
+    return Code(repository=stored, folder=_folder(str(written.words["folder"])))
+
+
+def _folder(text: str) -> str:
+    if TOKEN.search(text) or "{{" in text:
+        raise Wrong(mistakes.RunTimeOption("code"))
+    if ".." in text.split("/"):
+        raise Wrong(mistakes.OptionType("code", "a folder inside the repository", repr(text)))
+    return text.strip("/")
+
+
+READERS: dict[str, Reader] = {"packages": _packages, "code": _code}

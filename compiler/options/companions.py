@@ -1,0 +1,116 @@
+"""The containers beside that of a step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.companion import Companion as Written
+from flowdsl.companion import InitContainer, Sidecar
+from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.ir import Companion, Companions
+from flowdsl.compiler.options import environment, resources
+from flowdsl.compiler.options.reading import Wrong, flag, flattened, said, words
+from flowdsl.compiler.profile import NOWHERE
+from flowdsl.grammar.names import is_dns_label
+from flowdsl.place import Argument
+from flowdsl.value import is_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.ir import Settings
+    from flowdsl.compiler.options.reading import Reader
+
+#: Containers of Argo's own. Source: Argo Workflows, common.IsArgoSidecar, and its containers of a pod.
+_RESERVED = ("main", "wait", "init", "supervisor")
+_CONTAINER = {**environment.READERS, **resources.READERS}
+_FIELDS: dict[str, Reader] = {
+    **{field: _CONTAINER[field] for field in ("image", "env", "secrets", "mounts", "cpu", "memory")},
+    "command": words,
+    "mirror": flag,
+}
+
+
+def settled(found: Mapping[str, Any]) -> Companions:
+    """The companions that the options of a step come to."""
+    return Companions(found.get("init", ()), found.get("sidecars", ()))
+
+
+def doubts(made: Settings) -> Iterator[tuple[str, Wrong]]:
+    """Containers that do not go together: two of one name, two things at one place of one of them."""
+    taken: set[str] = set()
+    paths = {mount.path.rstrip("/") for mount in made.environment.mounts}
+    for option in ("init", "sidecars"):
+        for one in getattr(made.companions, option):
+            if one.name in taken:
+                way = "give each container a name of its own"
+                finding = kind_findings.BadCompanion(one.name, "is the name of another container too", way)
+                yield option, Wrong(finding, place=one.place)
+            taken.add(one.name)
+            for mount in one.environment.mounts:
+                if one.mirror and mount.path.rstrip("/") in paths:
+                    problem = f"has two volumes at {mount.path}: `mirror` puts one there"
+                    finding = kind_findings.BadCompanion(one.name, problem, "leave `mirror` or the mount out")
+                    yield option, Wrong(finding, place=one.place)
+            if option == "sidecars" and not one.command:
+                yield option, Wrong(kind_findings.CompanionCommand(one.name), place=one.place)
+
+
+def _companion(kind: type[Written], name: str, written: object) -> Companion:
+    if not isinstance(written, kind):
+        raise Wrong(mistakes.OptionType(name, f"a list of {kind.__name__}(...)", said(written)))
+    own = cast("object", written.name)
+    first = Argument(written.site, position=0)
+    if is_value(own) or not isinstance(own, str) or not is_dns_label(own):
+        shown = "a run-time value" if is_value(own) else said(own)
+        way = "use lower-case letters, digits and `-`"
+        finding = kind_findings.BadCompanion(shown, "cannot be the name of a container", way)
+        raise Wrong(finding, place=first)
+    if own in _RESERVED or own.startswith("artifact-plugin-"):
+        way = "give it another name"
+        finding = kind_findings.BadCompanion(own, "is the name of a container of Argo's own", way)
+        raise Wrong(finding, place=first)
+    wrong: list[Wrong] = []
+    found: dict[str, Any] = {}
+    for field, reader in _FIELDS.items():
+        given: object = getattr(written, field)
+        if given is None:
+            continue
+        place = Argument(written.site, field)
+        try:
+            if is_value(given):
+                raise Wrong(mistakes.RunTimeOption(f"{field} of {own}"))
+            found[field] = reader(field, given)
+        except* Wrong as group:
+            wrong += (Wrong(one.finding, place=place._replace(part=one.part)) for one in flattened(group))
+    if wrong:
+        raise ExceptionGroup("fields", wrong)
+    return Companion(
+        own,
+        found["command"],
+        environment.settled(found),
+        resources.settled(found, NOWHERE),
+        found["mirror"],
+        written.site,
+    )
+
+
+def _companions(kind: type[Written]) -> Reader:
+    def read(name: str, written: object) -> tuple[Companion, ...]:
+        if not isinstance(written, (list, tuple)):
+            raise Wrong(mistakes.OptionType(name, f"a list of {kind.__name__}(...)", said(written)))
+        found: list[Companion] = []
+        wrong: list[Wrong] = []
+        for one in cast("list[object]", written):
+            try:
+                found.append(_companion(kind, name, one))
+            except* Wrong as group:
+                wrong += flattened(group)
+        if wrong:
+            raise ExceptionGroup("companions", wrong)
+        return tuple(found)
+
+    return read
+
+
+READERS: dict[str, Reader] = {"init": _companions(InitContainer), "sidecars": _companions(Sidecar)}

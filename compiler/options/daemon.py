@@ -1,0 +1,59 @@
+"""Whether a step serves the steps after it, and from when on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.companion import Ready
+from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.ir import Daemon, Probe
+from flowdsl.compiler.options.reading import Wrong, flag, said, seconds, text_option, words
+from flowdsl.value import is_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.ir import Settings
+    from flowdsl.compiler.options.reading import Reader
+
+
+def settled(found: Mapping[str, Any]) -> Daemon:
+    """What the options of a step say of a daemon."""
+    return Daemon(found.get("daemon", False), found.get("ready"))
+
+
+def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
+    """A probe of what is no daemon; tries that a daemon cannot have: another one has another address."""
+    if not made.daemon.on and "ready" in found:
+        yield "ready", Wrong(kind_findings.BadReady("is asked of a daemon only", "add `daemon=True`"), "name")
+    if made.daemon.on and made.control.retries is not None and made.control.retries.limit:
+        yield "retries", Wrong(kind_findings.DaemonRetries())
+
+
+def _ready(name: str, written: object) -> Probe:
+    if not isinstance(written, Ready):
+        raise Wrong(mistakes.OptionType(name, "Ready(port=...) or Ready(command=[...])", said(written)))
+    for field in ("port", "path", "command", "delay", "every"):
+        if is_value(getattr(written, field)):
+            raise Wrong(mistakes.RunTimeOption(f"{field} of Ready"), f"item:{field}")
+    port = cast("object", written.port)
+    if (port is None) == (written.command is None):
+        way = 'write Ready(port=8080), Ready(port=8080, path="/healthz") or Ready(command=["pg_isready"])'
+        raise Wrong(kind_findings.BadReady("needs a port or a command, and not both", way))
+    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536):
+        raise Wrong(mistakes.OptionType("port of Ready", "a number from 1 to 65535", said(port)), "item:port")
+    path = written.path
+    if path is not None:
+        text = text_option("path of Ready", path)
+        if port is None or not text.startswith("/"):
+            way = 'write Ready(port=8080, path="/healthz")'
+            raise Wrong(kind_findings.BadReady("has a path that is not one of a port", way), "item:path")
+    command = words("command of Ready", written.command or ())
+    times = {
+        field: None if getattr(written, field) is None else round(seconds(field, getattr(written, field)))
+        for field in ("delay", "every")
+    }
+    return Probe(written.port, path, command, times["delay"], times["every"])
+
+
+READERS: dict[str, Reader] = {"daemon": flag, "ready": _ready}

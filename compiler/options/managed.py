@@ -1,0 +1,95 @@
+"""What is done with an object of the cluster, and what is waited for.
+
+Source of the rules: Argo Workflows, workflow/executor/resource.go and cmd/argoexec/commands/resource.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.ir import Managed
+from flowdsl.compiler.options.reading import Wrong, flag, said, text_option, words
+from flowdsl.grammar.condition import conditions
+from flowdsl.grammar.error import GrammarError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.ir import Settings
+    from flowdsl.compiler.options.reading import Reader
+
+ACTIONS = ("create", "apply", "replace", "patch", "delete", "get")
+MERGES = ("strategic", "merge", "json")
+
+#: The actions that an option means nothing for, and why.
+_POINTLESS = {
+    "success": (("delete",), "what is deleted cannot be waited for"),
+    "failure": (("delete",), "what is deleted cannot be waited for"),
+    "merge": (("create", "apply", "replace", "delete", "get"), "only a patch is merged"),
+    "owner": (("patch", "delete", "get"), "the object is not made by this step"),
+}
+
+
+def settled(found: Mapping[str, Any]) -> Managed:
+    """What the options of a step say of an object."""
+    return Managed(
+        found.get("action", ""),
+        found.get("success"),
+        found.get("failure"),
+        found.get("merge"),
+        found.get("flags", ()),
+        found.get("owner", False),
+    )
+
+
+def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
+    """Options that mean nothing for the action, and conditions that do not wait."""
+    managed = made.managed
+    if not managed.action:
+        return
+    for option, (actions, reason) in _POINTLESS.items():
+        if option in found and managed.action in actions:
+            yield option, Wrong(kind_findings.OptionOfAction(option, managed.action, reason), "name")
+    if managed.failure and not managed.success and managed.action != "delete":
+        yield "failure", Wrong(kind_findings.FailureAlone(), "name")
+    for option, text in (("success", managed.success), ("failure", managed.failure)):
+        for one in conditions(text) if text else ():
+            if one.holds_of_nothing:
+                written = text[one.start : one.end] if text else ""
+                ends = "succeeds" if option == "success" else "fails"
+                yield option, Wrong(kind_findings.HoldsOfNothing(written, ends, one.key))
+    if managed.action == "create" and made.control.retries is not None and made.control.retries.limit:
+        yield "retries", Wrong(kind_findings.RetriedCreate())
+
+
+def _action(name: str, written: object) -> str:
+    if not isinstance(written, str) or written not in ACTIONS:
+        have = "a function" if callable(written) else said(written)
+        raise Wrong(kind_findings.UnknownAction(have, ACTIONS))
+    return written
+
+
+def _condition(name: str, written: object) -> str:
+    text = text_option(name, written)
+    try:
+        conditions(text)
+    except GrammarError as error:
+        raise Wrong(kind_findings.BadCondition(text, str(error))) from None
+    return text
+
+
+def _merge(name: str, written: object) -> str:
+    if not isinstance(written, str) or written not in MERGES:
+        raise Wrong(mistakes.OptionType(name, '"strategic", "merge" or "json"', said(written)))
+    return written
+
+
+READERS: dict[str, Reader] = {
+    "action": _action,
+    "success": _condition,
+    "failure": _condition,
+    "merge": _merge,
+    "flags": words,
+    "owner": flag,
+}

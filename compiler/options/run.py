@@ -1,0 +1,79 @@
+"""What holds for all pods of a run, and what is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.object_findings import UnknownWord
+from flowdsl.compiler.options.reading import (
+    Wrong,
+    each,
+    entries,
+    flag,
+    object_name,
+    one_of,
+    said,
+    texts,
+    whole_seconds,
+)
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.options.reading import Reader
+
+#: When pods are deleted. Source: Argo, PodGCStrategy.
+STRATEGIES = ("OnPodCompletion", "OnPodSuccess", "OnWorkflowCompletion", "OnWorkflowSuccess")
+OUTCOMES = ("success", "failure")
+
+
+def _ttl(name: str, written: Any) -> Mapping[str, int]:
+    """The seconds that a run is kept, by its outcome."""
+    if not isinstance(written, Mapping):
+        return {"completion": whole_seconds(name, written)}
+    given = cast("Mapping[object, object]", written)
+
+    def entry(key: object, value: object) -> tuple[str, int]:
+        if key not in OUTCOMES:
+            raise Wrong(UnknownWord(f"a key of `{name}`", str(key), OUTCOMES), "key", (str(key),))
+        try:
+            return str(key), whole_seconds(name, value)
+        except Wrong as wrong:
+            raise Wrong(wrong.finding, path=(str(key),)) from None
+
+    if not given:
+        raise Wrong(mistakes.OptionType(name, "a time, or a dict of times", said(given)))
+    return dict(entries(name, given, "a dict of times", entry))
+
+
+def _secrets(name: str, written: object) -> tuple[str, ...]:
+    if isinstance(written, str):
+        return (object_name(name, written),)
+    several = isinstance(written, (list, tuple))
+    listed = cast("list[object]", written) if several else []
+    if not listed:
+        raise Wrong(mistakes.OptionType(name, "the name of a Secret, or a list of names", said(written)))
+    found = each(listed, lambda one: object_name(name, one))
+    return tuple(dict.fromkeys(found))
+
+
+def _user(name: str, written: object) -> int:
+    if isinstance(written, bool) or not isinstance(written, int) or not 0 <= written < 2**31:
+        raise Wrong(mistakes.OptionType(name, "the number of a user", said(written)))
+    return written
+
+
+def _pod_gc(name: str, written: object) -> str:
+    return one_of(name, written, STRATEGIES)
+
+
+READERS: dict[str, Reader] = {
+    "ttl": _ttl,
+    "suspend": flag,
+    "pod_labels": texts,
+    "pod_annotations": texts,
+    "image_pull_secrets": _secrets,
+    "user": _user,
+    "pod_gc": _pod_gc,
+    "archive_logs": flag,
+}

@@ -1,0 +1,75 @@
+"""When runs start by themselves: the options of a pipeline that become those of a CronWorkflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.object_findings import BadSchedule, UnknownZone, WithoutSchedule
+from flowdsl.compiler.options.reading import Wrong, each, one_of, said, text_option, whole_seconds
+from flowdsl.grammar.cron import cron, is_zone
+from flowdsl.grammar.error import GrammarError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from flowdsl.compiler.options.reading import Reader
+
+#: What may happen when a run is to start while the one before still runs. Source: Argo, ConcurrencyPolicy.
+POLICIES = ("Allow", "Forbid", "Replace")
+
+
+def _schedule(name: str, written: object) -> tuple[str, ...]:
+    several = isinstance(written, (list, tuple))
+    listed: Sequence[object] = cast("list[object]", written) if several else (written,)
+    if not listed:
+        raise Wrong(mistakes.OptionType(name, "a schedule or a list of schedules", said(written)))
+    found: set[str] = set()
+
+    def read(one: object) -> str:
+        text = text_option(name, one)
+        try:
+            cron(text)
+        except GrammarError as error:
+            raise Wrong(BadSchedule(text, str(error))) from None
+        if text in found:
+            raise Wrong(mistakes.OptionType(name, "a list without repetitions", f"{text!r} twice"))
+        found.add(text)
+        return text
+
+    return each(listed, read, several)
+
+
+def _timezone(name: str, written: object) -> str:
+    text = text_option(name, written)
+    if not is_zone(text):
+        raise Wrong(UnknownZone(text))
+    return text
+
+
+def _concurrency(name: str, written: object) -> str:
+    return one_of(name, written, POLICIES)
+
+
+def _limit(name: str, written: object) -> int:
+    if isinstance(written, bool) or not isinstance(written, int) or not 0 <= written < 2**31:
+        raise Wrong(mistakes.OptionType(name, "a whole number of at least 0", said(written)))
+    return written
+
+
+def lonely(options: Mapping[str, object]) -> Iterator[tuple[str, Wrong]]:
+    """The options of a schedule where there is none, each with its mistake."""
+    if "schedule" not in options:
+        for name in READERS:
+            if name in options:
+                yield name, Wrong(WithoutSchedule(name), "name")
+
+
+READERS: dict[str, Reader] = {
+    "schedule": _schedule,
+    "timezone": _timezone,
+    "concurrency": _concurrency,
+    "starting_deadline": whole_seconds,
+    "keep_succeeded": _limit,
+    "keep_failed": _limit,
+}

@@ -1,0 +1,55 @@
+"""Where the files of steps go: a folder of a volume, or the artifact repository of the cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.ir import Store
+from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.compiler.store_findings import NoStore, StoreNotWritable, StoreOfRun
+from flowdsl.trace import TOKEN
+from flowdsl.value import is_value
+from flowdsl.volume import Volume, VolumePath
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.compiler.options.reading import Reader
+
+
+#: A folder, and the volume it is on.
+Stored = tuple[Store, Volume]
+
+
+def store(name: str, written: object) -> Stored | None:
+    """The folder that the option names, with its volume; None for the artifact repository. Raises `Wrong`."""
+    if written is None:
+        return None
+    if isinstance(written, Volume):
+        volume, text = written, ""
+    elif type(written) is VolumePath and isinstance(written.volume, Volume):
+        volume, text = written.volume, written.text
+    else:
+        raise Wrong(NoStore(said(written)))
+    if is_value(text) or TOKEN.search(text) or "{{" in text:
+        raise Wrong(StoreOfRun())
+    # As Kubernetes wants a sub-path: relative, without a step up.
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise Wrong(mistakes.OutsideVolume(text, str(volume.name)))
+    if volume.read_only or volume.mode == "ReadOnlyMany":
+        reason = "`.ro` asks for it read-only" if volume.read_only else "its mode is ReadOnlyMany"
+        raise Wrong(StoreNotWritable(str(volume.name), reason))
+    return Store(volume.name, "/".join(parts)), volume
+
+
+def nearest(around: Stored | None, *levels: Mapping[str, Any]) -> Stored | None:
+    """What the first of these options that say anything name, else the store around; raises `Wrong`."""
+    for options in levels:
+        if "store" in options:
+            return store("store", options["store"])
+    return around
+
+
+READERS: dict[str, Reader] = {"store": store}

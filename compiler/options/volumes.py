@@ -1,0 +1,145 @@
+"""What a step mounts, and what it reads of ConfigMaps and Secrets by key."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from flowdsl.artifact import Artifact
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.data_findings import HostPath, MountedReadOnly, WholeObject
+from flowdsl.compiler.ir import Mount
+from flowdsl.compiler.naming import volume_name
+from flowdsl.compiler.options.reading import Wrong, entries, said
+from flowdsl.compiler.volumes import scratch_name
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import is_dns_subdomain
+from flowdsl.grammar.quantity import quantity
+from flowdsl.trace import TOKEN
+from flowdsl.value import is_value
+from flowdsl.volume import Host, Local, Mountable, Named, Scratch, Secret, Volume, VolumePath
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.options.reading import Reader
+
+N = TypeVar("N", bound=Named)
+
+SHM = "/dev/shm"
+_KEY = re.compile(r"[-._a-zA-Z0-9]+")
+
+
+def one_key(name: str, found: N, part: str) -> N:
+    """A ConfigMap or Secret of which one key is wanted; raises `Wrong`."""
+    _object(name, found, part)
+    if found.key is None:
+        what = "the Secret" if isinstance(found, Secret) else "the ConfigMap"
+        raise Wrong(WholeObject(name, what, found.name, type(found).__name__), part)
+    return found
+
+
+def _object(name: str, found: Named, part: str) -> None:
+    """Judge the name and the key of a ConfigMap or Secret; raises `Wrong`."""
+    what = "a Secret" if isinstance(found, Secret) else "a ConfigMap"
+    for text in (found.name, found.key):
+        if is_value(text) or (isinstance(text, str) and TOKEN.search(text)):
+            raise Wrong(mistakes.RunTimeOption(name), part)
+    if not is_dns_subdomain(str(found.name)):
+        raise Wrong(mistakes.BadObjectName(repr(found.name), what), part)
+    if found.key is not None and not _KEY.fullmatch(str(found.key)):
+        raise Wrong(mistakes.BadObjectName(repr(found.key), f"a key of {what}"), part)
+
+
+def _unmountable(path: object) -> str:
+    """Why nothing can be mounted at a path, or nothing."""
+    if not isinstance(path, str) or not path.startswith("/"):
+        return "must begin with `/`"
+    if ":" in path or "/../" in f"{path}/":
+        return "must hold neither `:` nor `..`"
+    if not path.strip("/"):
+        return "would hide the files of the image"
+    kept = f"{path}/".startswith(("/flowdsl/", "/tmp/flowdsl/"))
+    return "flowdsl keeps inputs and outputs there" if kept else ""
+
+
+def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
+    taken: dict[str, str] = {}
+    scratches: dict[int, str] = {}
+
+    def entry(path: Any, what: Any) -> tuple[Mount, Mountable]:
+        reason = _unmountable(path)
+        if not reason and (other := taken.setdefault(path.rstrip("/"), path)) is not path:
+            reason = f"`{other}` is the same place"
+        if reason:
+            raise Wrong(mistakes.BadMountPath(str(path), reason), f"key:{path}")
+        part, where = f"item:{path}", f"{name}[{path!r}]"
+        volume, folder = what, None
+        if type(what) is VolumePath:
+            volume = what.volume
+            if is_value(what.text) or "{{" in what.text:
+                raise Wrong(mistakes.RunTimeOption(where), part)
+            folder = what.text.strip("/")
+        if isinstance(volume, Volume):
+            if folder is not None and ".." in folder.split("/"):
+                raise Wrong(mistakes.OutsideVolume(str(what.text), str(volume.name)), part)
+            if type(volume.mode) is str and volume.mode == "ReadOnlyMany" and not volume.read_only:
+                raise Wrong(MountedReadOnly(str(volume.name), path), part)
+            return Mount(volume.name, path, folder, volume.read_only), volume
+        if not isinstance(volume, Local):
+            have = what.kind if type(what) is Artifact else type(what).__name__
+            raise Wrong(mistakes.OptionType(where, "a Volume", have), part)
+        if folder is not None and ".." in folder.split("/"):
+            raise Wrong(mistakes.OutsideVolume(str(what.text), repr(volume)), part)
+        if isinstance(volume, Named) and volume.key is not None:
+            folder = volume.key if folder is None else folder
+        read_only = volume.read_only or isinstance(volume, Named)  # Kubernetes lets nobody write to these
+        return Mount(_named(where, volume, part, scratches), path, folder, read_only), volume
+
+    return tuple(entries(name, written, "a dict of paths to volumes", entry))
+
+
+def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> str:
+    """The name of a volume that one pod has for itself; raises `Wrong` for what cannot be one."""
+    match volume:
+        case Scratch(size=most):
+            if most is not None:
+                size("size", most, part)
+            if type(volume.memory) is not bool:
+                raise Wrong(
+                    mistakes.OptionType("memory of Scratch", "True or False", said(volume.memory)), part
+                )
+            return scratch_name(scratches, volume)
+        case Named():
+            _object(where, volume, part)
+            return volume_name(f"flowdsl-{type(volume).__name__.lower()}-{volume.name}")
+        case Host():
+            path = cast("object", volume.path)
+            if is_value(path) or (isinstance(path, str) and TOKEN.search(path)):
+                raise Wrong(mistakes.RunTimeOption(where), part)
+            if not isinstance(path, str) or not path.startswith("/") or ".." in path.split("/"):
+                raise Wrong(HostPath(said(path)), part)
+            return volume_name(f"flowdsl-host-{path}")
+        case _:
+            raise AssertionError(f"no name for {volume!r}")
+
+
+def size(name: str, written: object, part: str) -> str:
+    """An amount of storage; raises `Wrong`."""
+    if is_value(written):
+        raise Wrong(mistakes.RunTimeOption(name), part)
+    if isinstance(written, bool) or not isinstance(written, (int, str)):
+        raise Wrong(mistakes.OptionType(name, 'a text with a unit, such as "8Gi"', said(written)), part)
+    try:
+        amount = quantity(str(written))
+    except GrammarError as error:
+        raise Wrong(mistakes.BadQuantity(name, str(written), error.expected), part) from None
+    if amount <= 0:
+        raise Wrong(mistakes.BadQuantity(name, str(written), "more than nothing"), part)
+    return str(written)
+
+
+def _shm(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
+    """Shared memory: the runtime's own folder holds 64 MiB. Source: containerd and Docker, size of /dev/shm."""
+    return ((Mount("flowdsl-shm", SHM), Scratch(size(name, written, "value"), memory=True)),)
+
+
+READERS: dict[str, Reader] = {"mounts": _mounts, "shm": _shm}

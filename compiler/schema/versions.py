@@ -1,0 +1,126 @@
+"""What older versions of Argo lack: the fields that came after them, and one thing they do not do.
+
+Source: the schema that Argo publishes with each release (api/jsonschema/schema.json of v3.6.0, v3.7.0, v4.0.0 and
+v4.1.0), compared with the next. Whatever is not named here exists since 3.6 at least, in the same spelling: the lists
+`schedules`, `mutexes` and `semaphores` came with 3.6, and only their singular forms went with 4.0.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema import fields, is_type
+from flowdsl.diagnostic import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+VERSIONS = ("3.6", "3.7", "4.0", "4.1")
+LATEST = VERSIONS[-1]
+
+_SINCE: dict[str, dict[str, tuple[str, ...]]] = {
+    "3.7": {
+        "Backoff": ("cap",),
+        "Mutex": ("database",),
+        "PodSecurityContext": ("seLinuxChangePolicy", "supplementalGroupsPolicy"),
+        "ResourceClaim": ("request",),
+        "SemaphoreRef": ("database",),
+        "Template": ("annotations",),
+        "Lifecycle": ("stopSignal",),
+        "Volume": ("image",),
+    },
+    "4.0": {
+        "Artifact": ("plugin",),
+        "ArtifactLocation": ("plugin",),
+        "ArtifactPaths": ("plugin",),
+    },
+    "4.1": {
+        "Container": ("restartPolicyRules",),
+        "ContainerNode": ("restartPolicyRules",),
+        "EnvVarSource": ("fileKeyRef",),
+        "HTTPArtifact": ("saveStreamViaFile",),
+        "S3Artifact": ("addressingStyle",),
+        "ScriptTemplate": ("restartPolicyRules",),
+        "Template": ("pendingTimeout", "podResources", "resourceClaims"),
+        "UserContainer": ("restartPolicyRules",),
+        "VolumeProjection": ("podCertificate",),
+        "WorkflowSpec": ("executorPlugins", "podResources", "resourceClaims"),
+    },
+}
+SINCE = {
+    (kind, field): version
+    for version, types in _SINCE.items()
+    for kind, names in types.items()
+    for field in names
+}
+"""The version in which a field of a type first exists, for those that came after the oldest version here."""
+
+#: An expression that falls back to something else where a task did not run. Such a reference waits for ever before
+#: 3.7.16 and 4.0.7. Source: docs/upgrading.md, "Outputs of skipped and omitted steps and tasks now resolve".
+_FALLBACK = re.compile(r"\b(?:tasks|steps)\[[^}]* \?\? ")
+
+
+class TooNew(Finding):
+    """A field that the cluster's version of Argo does not have."""
+
+    code = "FD692"
+    title = "`{field}` exists since Argo {since}, and this is compiled for {version}"
+    label = "not in Argo {version}"
+    help = 'leave it out for this cluster, or compile for the version that it really has: argo = "{since}"'
+    field: str
+    since: str
+    version: str
+
+
+class NoFallback(Finding):
+    """A choice between the results of branches, for a version of Argo that cannot make it."""
+
+    code = "FD693"
+    title = "Argo {version} cannot choose by whether a task ran: the run would wait for ever"
+    label = "takes the result of a task that may not run"
+    help = "this works since Argo 3.7.16 and 4.0.7; for {version}, let one step run in both cases"
+    version: str
+
+
+def misfits(manifest: dict[str, Any], version: str) -> Iterator[Problem]:
+    """What a manifest says that a version of Argo does not understand."""
+    at = VERSIONS.index(version)
+    if version != LATEST:
+        newer = {key: since for key, since in SINCE.items() if VERSIONS.index(since) > at}
+        yield from _walk(manifest, str(manifest.get("kind")), (), newer, version)
+
+
+def _walk(
+    node: object,
+    expression: str,
+    path: tuple[str | int, ...],
+    newer: dict[tuple[str, str], str],
+    version: str,
+) -> Iterator[Problem]:
+    if isinstance(node, dict):
+        held = cast("dict[str, Any]", node)
+        known: Mapping[str, str] = fields(expression) if is_type(expression) else {}
+        below = expression.partition(":")[2] or "any"
+        for key, value in held.items():
+            since = newer.get((expression, key))
+            if since is not None:
+                yield Problem((*path, key), TooNew(key, since, version))
+            else:
+                yield from _walk(value, known.get(key, below), (*path, key), newer, version)
+    elif isinstance(node, list):
+        below = expression.partition(":")[2] or "any"
+        for index, value in enumerate(cast("list[object]", node)):
+            yield from _walk(value, below, (*path, index), newer, version)
+    elif (
+        version == VERSIONS[0]
+        and isinstance(node, str)
+        and _is_formula(node, path)
+        and _FALLBACK.search(node)
+    ):
+        yield Problem(path, NoFallback(version))
+
+
+def _is_formula(text: str, path: tuple[str | int, ...]) -> bool:
+    return "{{=" in text or path[-1] == "expression"

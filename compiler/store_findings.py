@@ -1,0 +1,54 @@
+"""What can be wrong with the place where files are kept: FD650 to FD659."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from flowdsl.diagnostic import Finding
+
+if TYPE_CHECKING:
+    from flowdsl.diagnostic import Severity
+
+
+class NoStore(Finding):
+    """A place for files that is not on a volume."""
+
+    code = "FD650"
+    title = "`store` must be a folder of a volume, not {have}"
+    label = "not on a volume"
+    help = (
+        'write for example store=Volume("claim") / "runs"; without it, or with None, '
+        "files go to the artifact repository of the cluster"
+    )
+    have: str
+
+
+class StoreNotWritable(Finding):
+    """A place for files that cannot be written to."""
+
+    code = "FD651"
+    title = "files cannot be stored on `{volume}`: {reason}"
+    label = "cannot be written to"
+    help = "name a volume that steps may write to, ReadWriteMany where several run at a time"
+    volume: str
+    reason: str
+
+
+class NothingStored(Finding):
+    """A step that returns no file, told where to keep it."""
+
+    code = "FD652"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{step}` returns no file, so `store` does nothing"
+    label = "nothing to keep there"
+    help = "leave it out; a step whose files are to be kept returns them as `Path`"
+    step: str
+
+
+class StoreOfRun(Finding):
+    """A place for files with a value of the run in its path."""
+
+    code = "FD653"
+    title = "the folder of `store` depends on a value of the run"
+    label = "fixed while compiling"
+    help = "name a folder for all runs: each run makes a folder of its own name in it"

@@ -1,0 +1,45 @@
+"""What a called pipeline says about itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.ir import Control
+from flowdsl.compiler.options import SUBGRAPH, subgraph_options
+from flowdsl.place import Argument
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.place import Place
+    from flowdsl.trace import Call
+
+
+class Own(NamedTuple):
+    """What a called pipeline, or one call of it, says about itself; `places` by option."""
+
+    control: Control = Control()
+    parallelism: int | None = None
+    places: Mapping[str, Place] = {}
+
+    @property
+    def spelled(self) -> str:
+        """What tells templates of a pipeline apart; empty where nothing is said."""
+        return repr(self[:2]) if self[:2] != SILENT[:2] else ""
+
+
+SILENT = Own()
+
+
+def own(call: Call) -> Own:
+    """What the options of a called pipeline come to: those of its decorator that hold for a part of a run too."""
+    target = call.target
+    declared = {name: target.options[name] for name in SUBGRAPH if name in target.options}
+    if not declared and not call.options:
+        return SILENT
+    places = {name: Argument(target.site, name) for name in declared}
+    if call.override is not None:
+        places |= {name: Argument(call.override, name) for name in call.options}
+    # What is wrong with them was said by the checks.
+    control, parallelism, _ = subgraph_options({**declared, **call.options}, places.__getitem__, ())
+    return Own(control, parallelism, places)

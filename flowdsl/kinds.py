@@ -1,0 +1,103 @@
+"""Steps that no container of the user's runs: objects of the cluster, gates, requests, templates of others.
+
+As everywhere a step is a typed function, the decorator says what runs it, and the body describes it or is
+never run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Never, Unpack, cast
+
+from flowdsl.options import ControlOptions, GateOptions, LibraryOptions, ResourceStepOptions
+from flowdsl.place import here
+from flowdsl.step import StepDecorator, declared, describe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from flowdsl.volume import Secret
+
+Action = Literal["create", "apply", "replace", "patch", "delete", "get"]
+Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+
+def resource(action: Action, /, **options: Unpack[ResourceStepOptions]) -> StepDecorator:
+    """Declare a step that does something with an object of the cluster: `@resource("apply", success="...")`.
+
+    The function says what object by calling `manifest`.
+    """
+    return _led("resource", {"action": action}, options)
+
+
+def manifest(
+    body: Mapping[str, Any] | Sequence[Any] | str | Path,
+    result: str | None = None,
+    /,
+    *,
+    outputs: Mapping[str, str] | None = None,
+) -> Never:
+    """The object of a `resource` step, and what is read off it when the step has ended.
+
+    `body` is a dict or a text in YAML, in which inputs of the function stand as values; or an input that is
+    a file, whose content is the object. `result`, or for several results `outputs` by name, is a JSONPath in
+    braces (`"{.metadata.uid}"`) or a filter of jq (`".status.succeeded"`). It never returns, so the function
+    keeps its own return type. Raises `OutsidePipeline` where the step is called as a function.
+    """
+    describe("manifest", (body, result), {"outputs": outputs})
+
+
+def approve(*function: Never, **options: Unpack[GateOptions]) -> StepDecorator:
+    """Declare a gate that waits for a person: `@approve()`.
+
+    What the function returns is what the person supplies; its body is never run.
+    """
+    return declared("approve", function, options)
+
+
+def http(*function: Never, **options: Unpack[ControlOptions]) -> StepDecorator:
+    """Declare a step that sends a request: the function says which by calling `request`.
+
+    What it returns is the body of the answer.
+    """
+    return declared("http", function, options)
+
+
+def request(
+    method: Method,
+    url: str,
+    /,
+    *,
+    headers: Mapping[str, str | Secret] | None = None,
+    body: object = None,
+    success: str | None = None,
+    timeout: int | str | None = None,
+    insecure: bool = False,
+) -> Never:
+    """The request of an `http` step. Inputs of the function stand in `url`, `headers` and `body`.
+
+    `body` is a text, or a dict or list that is sent as JSON. `success` is an expression over `response`
+    (`response.statusCode == 201`); without it every status from 200 to 299 is a success. `timeout` is a time
+    such as "30s" or whole seconds; `insecure` accepts any certificate. It never returns, so the function
+    keeps its own return type. Raises `OutsidePipeline` where the step is called as a function.
+    """
+    said: dict[str, object] = {"body": body, "success": success, "timeout": timeout, "insecure": insecure}
+    said["headers"] = {} if headers is None else headers
+    describe("request", (method, url), said)
+
+
+def call_template(library: str, template: str, /, **options: Unpack[LibraryOptions]) -> StepDecorator:
+    """Declare a template of a WorkflowTemplate of the cluster as a step: `@call_template("library", "train")`.
+
+    The function says what it takes and gives: a `Path` is an artifact, everything else a parameter. Its body
+    is never run.
+    """
+    return _led("template", {"library": library, "template": template}, options)
+
+
+def _led(kind: str, leading: Mapping[str, object], options: Mapping[str, Any]) -> StepDecorator:
+    """The decorator whose first options come by position."""
+    decorator = StepDecorator(kind, {**leading, **options}, here(), tuple(leading))
+    first = next(iter(leading.values()))
+    # A function under a decorator without parentheses only lacks what stands in them.
+    return cast("StepDecorator", decorator(first)) if callable(first) else decorator

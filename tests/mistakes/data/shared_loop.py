@@ -1,0 +1,16 @@
+"""A fan-out whose items write to one ReadWriteOnce claim, and one that takes them one at a time."""
+
+from flowdsl import Volume, fan_out, pipeline, step
+
+MODELS = Volume("models", mode="ReadWriteOnce")
+
+
+@step(image="python:3.12-slim", mounts={"/models": MODELS / "nightly"})
+def train(lr: float) -> float:
+    return lr
+
+
+@pipeline
+def nightly() -> None:
+    losses = fan_out(train, over={"lr": [0.1, 0.01, 0.001]}, parallel=1)
+    fan_out(train.options(after=[losses]), over={"lr": [0.2, 0.02]}, parallel=2)

@@ -1,0 +1,13 @@
+"""A resource step without an action."""
+
+from flowdsl import manifest, pipeline, resource
+
+
+@resource
+def settings() -> None:
+    manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}})
+
+
+@pipeline
+def nightly() -> None:
+    settings()

@@ -1,0 +1,210 @@
+"""`flowdsl check` on YAML and JSON: the files in tests/check, with what is printed about each beside it."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flowdsl.cli.app import run
+from flowdsl.compiler import documents, manifests
+from flowdsl.compiler.documents import read
+from flowdsl.diagnostic import Finding
+from flowdsl.place import Span
+from tests.goldens import same
+
+FOLDER = Path(__file__).with_name("check")
+FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in (".yaml", ".json"))
+RIGHT = """
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: a}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    suspend: {}
+""".lstrip()
+WRONG = RIGHT.replace("entrypoint: main", "entrypoint: mian")
+DOUBTFUL = RIGHT.replace("suspend: {}", 'container: {image: a, command: [echo, "{{workflows.name}}"]}')
+PIPELINE = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def work() -> None:
+    pass
+
+
+@pipeline
+def nightly() -> None:
+    work()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return tmp_path
+
+
+def check(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    capsys.readouterr()
+    code = run(["check", *arguments])
+    said = capsys.readouterr()
+    assert said.err == "" or code == 2
+    return code, said.out + said.err
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda path: path.name)
+def test_what_is_printed(
+    file: Path, folder: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    shutil.copy(file, folder)
+    code, said = check(capsys, file.name)
+    assert code == (2 if "error" in said else 0)
+    same(said, file.with_name(file.name + ".err"), request)
+
+
+def test_there_are_no_other_goldens() -> None:
+    expected = {path.name for path in FILES} | {f"{path.name}.err" for path in FILES}
+    assert {path.name for path in FOLDER.iterdir()} == expected
+
+
+def test_every_kind_has_a_case() -> None:
+    shown = "".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.err"))
+    made = [kind for module in (documents, manifests) for kind in vars(module).values()]
+    codes = {
+        kind.code
+        for kind in made
+        if isinstance(kind, type) and issubclass(kind, Finding) and kind is not Finding
+    }
+    assert len(codes) == 5
+    assert {code for code in codes if f"[{code}]" not in shown} == set()
+
+
+def test_standard_input(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(WRONG))
+    code, said = check(capsys, "-", "--format", "concise")
+    assert (code, said) == (2, "<stdin>:5:15: error[FD514]: there is no template `mian`\n")
+
+
+def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "all" / "deep").mkdir(parents=True)
+    (folder / "all" / ".git").mkdir()
+    (folder / "all" / ".git" / "skipped.yaml").write_text("a: [")
+    (folder / "all" / "values.yaml").write_text("replicas: 2\n")
+    (folder / "all" / "helper.py").write_text("import flowdsl_is_not_imported_here\n")
+    (folder / "all" / "pipeline.py").write_text(PIPELINE)
+    (folder / "all" / "deep" / "one.yml").write_text(WRONG)
+    (folder / "all" / "deep" / "two.json").write_text(json.dumps(yaml.safe_load(RIGHT)))
+    assert check(capsys, "all", "--format", "concise") == (
+        2,
+        "all/deep/one.yml:5:15: error[FD514]: there is no template `mian`\n",
+    )
+    (folder / "empty").mkdir()
+    code, said = check(capsys, "empty")
+    assert code == 2
+    assert "empty has no pipeline, YAML or JSON in it" in said
+
+
+def test_files_that_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "latin.yaml").write_bytes("a: ü\n".encode("latin-1"))
+    for name in ("missing.yaml", "latin.yaml"):
+        code, said = check(capsys, name)
+        assert code == 2
+        assert name in said
+
+
+def test_references_between_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    library, uses, *_ = (FOLDER / "references.yaml").read_text().split("---\n")
+    (folder / "library.yaml").write_text(library)
+    (folder / "uses.yaml").write_text(uses)
+    assert check(capsys, "uses.yaml") == (0, "")
+    code, said = check(capsys, "uses.yaml", "library.yaml", "--format", "concise")
+    assert code == 2
+    assert said.count("error") == 2
+
+
+def test_strict_select_and_ignore(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "doubtful.yaml").write_text(DOUBTFUL)
+    (folder / "wrong.yaml").write_text(WRONG)
+    assert check(capsys, "doubtful.yaml")[0] == 0
+    assert check(capsys, "doubtful.yaml", "--strict")[0] == 2
+    assert check(capsys, "doubtful.yaml", "--strict", "--ignore", "FD546") == (0, "")
+    assert check(capsys, "doubtful.yaml", "wrong.yaml", "--select", "FD546")[0] == 0
+    assert check(capsys, "doubtful.yaml", "wrong.yaml", "--ignore", "FD51")[0] == 0
+    assert check(capsys, "wrong.yaml", "--select", "FD5")[0] == 2
+    code, said = check(capsys, "wrong.yaml", "--ignore", "E501")
+    assert code == 2
+    assert "`E501` is no code" in said
+
+
+def test_sarif(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(FOLDER / "spans.yaml", folder)
+    shutil.copy(FOLDER / "repeated.yaml", folder)
+    code, said = check(capsys, "spans.yaml", "repeated.yaml", "--format", "sarif")
+    assert code == 2
+    log = json.loads(said)
+    (made,) = log["runs"]
+    rules = [rule["id"] for rule in made["tool"]["driver"]["rules"]]
+    assert (log["version"], rules) == ("2.1.0", sorted(set(rules)))
+    code, said = check(capsys, "spans.yaml", "repeated.yaml", "--format", "json")
+    rows = json.loads(said)
+    assert len(rows) == len(made["results"])
+    for row, result in zip(rows, made["results"], strict=True):
+        place = result["locations"][0]["physicalLocation"]
+        assert (rules[result["ruleIndex"]], result["ruleId"]) == (row["code"], row["code"])
+        assert (place["artifactLocation"]["uri"], result["level"]) == (row["file"], row["severity"])
+        region = place["region"]
+        assert (region["startLine"], region["startColumn"]) == (row["line"], row["column"])
+        assert (region["endLine"], region["endColumn"]) == (row["end_line"], row["end_column"])
+    assert sum("relatedLocations" in result for result in made["results"]) == 1
+
+
+NUMBERS = st.integers(-(10**6), 10**6) | st.floats(allow_nan=False, allow_infinity=False)
+#: PyYAML reads its own text otherwise where it holds one of these.
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\x85\u2028\u2029")
+TEXT = st.text(CHARACTERS, max_size=50)
+PLAIN = st.none() | st.booleans() | NUMBERS | TEXT
+VALUES = st.recursive(
+    PLAIN, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4)
+)
+
+
+@given(VALUES, st.booleans())
+def test_values_are_those_that_were_written(value: Any, flow: bool) -> None:
+    """What a writer of YAML writes is read, and every value has a span that can be cut out and read again."""
+    text = yaml.safe_dump({"v": value}, default_flow_style=flow, allow_unicode=True)
+    (document,), problems = read(text, "a.yaml")
+    assert problems == []
+    assert document.body == {"v": value}
+    span = document.span(("v",))
+    lines = text.split("\n")[span.line - 1 : span.end_line]
+    assert 1 <= span.column <= len(lines[0]) + 1
+    assert 1 <= span.end_column <= len(lines[-1]) + 1
+
+
+@given(VALUES)
+def test_json_is_yaml(value: Any) -> None:
+    (document,), problems = read(json.dumps({"v": value}, indent="\t"), "a.json")
+    assert (document.body, problems) == ({"v": value}, [])
+
+
+@given(st.text())
+def test_no_text_is_too_bad(text: str) -> None:
+    _, problems = read(text, "a.yaml")
+    lines = text.split("\n")
+    for problem in problems:
+        assert isinstance(problem.place, Span)
+        assert problem.place.line <= len(lines) + 1

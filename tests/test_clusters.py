@@ -1,0 +1,322 @@
+"""Profiles of clusters: one pipeline becomes other YAML on each, and what a cluster lacks is found."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowdsl.cli.app import run
+from flowdsl.cli.compiling import Target, judge
+from flowdsl.compiler.schema import fields
+from flowdsl.compiler.schema.versions import LATEST, SINCE, VERSIONS, misfits
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLE = ROOT / "examples/clusters/training.py"
+CLUSTERS = ("bare-metal", "gke", "eks-karpenter", "aks")
+
+HEAD = """
+from pathlib import Path
+from flowdsl import GPU, Volume, pipeline, run, step
+
+I = "python:3.12-slim"
+"""
+
+
+def compiled(tmp_path: Path, settings: str, options: str, **goal: str) -> dict[str, Any]:
+    """The template of a step with the options, compiled in a project with the settings."""
+    (tmp_path / "flowdsl.toml").write_text(settings)
+    file = tmp_path / "case.py"
+    file.write_text(
+        f"{HEAD}\n\n@step(image=I, {options})\ndef train() -> None: ...\n\n\n"
+        "@pipeline\ndef case() -> None:\n    train()\n"
+    )
+    judged = judge(file, goal=Target(**goal))
+    assert [one.finding.message for one in judged.diagnostics] == []
+    assert judged.compiled is not None
+    (document,) = judged.compiled.documents
+    return dict(document["spec"]["templates"][1])
+
+
+def terms(template: dict[str, Any]) -> list[list[tuple[Any, ...]]]:
+    """The node affinity of a template."""
+    required = template["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    return [
+        [(one["key"], one["operator"], *one.get("values", ())) for one in group["matchExpressions"]]
+        for group in required["nodeSelectorTerms"]
+    ]
+
+
+def limits(template: dict[str, Any]) -> dict[str, str]:
+    return dict(template["script"]["resources"]["limits"])
+
+
+@pytest.mark.parametrize("cluster", CLUSTERS)
+def test_the_yaml_for_each_cluster_is_current(cluster: str, pytestconfig: pytest.Config) -> None:
+    beside = EXAMPLE.with_name(f"{cluster}.yaml")
+    command = ["compile", str(EXAMPLE), "--cluster", cluster, "--output", str(beside)]
+    if pytestconfig.getoption("update_snapshots"):
+        assert run(command) == 0
+    assert run([*command, "--check"]) == 0
+
+
+def test_the_yaml_of_each_cluster_is_its_own() -> None:
+    assert len({EXAMPLE.with_name(f"{cluster}.yaml").read_text("utf-8") for cluster in CLUSTERS}) == 4
+
+
+def test_without_a_name_the_default_cluster_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["compile", str(EXAMPLE)]) == 0
+    assert capsys.readouterr().out == EXAMPLE.with_name("bare-metal.yaml").read_text("utf-8")
+
+
+def test_a_checkpoint_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The step of the example, as a function, that is stopped and begins again."""
+    from flowdsl.compiler.load import load
+
+    monkeypatch.chdir(tmp_path)
+    train = vars(load(EXAMPLE).module)["train"]
+    (tmp_path / "numbers.txt").write_text("1\n2\n3\n")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "whole").mkdir()
+    train(tmp_path / "numbers.txt", 0.5, 3, tmp_path / "state")
+    again = train(tmp_path / "numbers.txt", 0.5, 8, tmp_path / "state")
+    whole = train(tmp_path / "numbers.txt", 0.5, 8, tmp_path / "whole")
+    assert again.loss == whole.loss
+
+
+def test_an_unknown_cluster_is_said_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", str(EXAMPLE), "--cluster", "gkee"]) == 2
+    out = capsys.readouterr().out
+    assert "error[FD677]: there is no cluster `gkee` in " in out
+    assert "did you mean `gke`?" in out
+
+
+def test_a_mistake_in_the_project_file_names_its_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.flowdsl.clusters.lab.pools]\nnew = { gpu = 8 }\n")
+    (tmp_path / "case.py").touch()
+    assert run(["check", "case.py", "--cluster", "lab"]) == 2
+    out = capsys.readouterr().out
+    assert "pyproject.toml: there is no `gpu` in [tool.flowdsl.clusters.lab.pools.new]" in out
+
+
+def test_settings_may_stand_in_the_project_file(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.flowdsl]\ndefault-cluster = "lab"\n[tool.flowdsl.clusters.lab.pools]\nnew = { labels = { a = "b" } }\n'
+    )
+    file = tmp_path / "case.py"
+    file.write_text(
+        f'{HEAD}\n\n@step(image=I, pool="new")\ndef train() -> None: ...\n\n\n'
+        "@pipeline\ndef case() -> None:\n    train()\n"
+    )
+    assert run(["check", str(file)]) == 0
+
+
+LAB = """
+default-cluster = "lab"
+
+[clusters.lab]
+labels = { disk = "example.com/disk", zone = "example.com/zone" }
+gpu-taints = ["sku=gpu:NoSchedule"]
+spot = { label = "life=spot", taints = ["life=spot:NoSchedule"] }
+products = { A100-40 = { label = "a100", memory = "40Gi" }, A100-80 = { memory = "80Gi" }, T4 = { memory = "16Gi" } }
+pools.new = { labels = { pool = "new" }, taints = ["dedicated:NoSchedule"], products = ["A100-40", "A100-80"] }
+share.nvidia = { resource = "aliyun.com/gpu-mem", unit = "1Gi" }
+"""
+
+
+def test_names_of_labels_are_those_of_the_cluster(tmp_path: Path) -> None:
+    made = compiled(tmp_path, LAB, 'node={"disk": "ssd", "arch": "arm64"}, where="zone in (a, b)"')
+    assert made["nodeSelector"] == {"example.com/disk": "ssd", "kubernetes.io/arch": "arm64"}
+    assert terms(made) == [[("example.com/zone", "In", "a", "b")]]
+
+
+def test_a_pattern_is_the_products_it_fits(tmp_path: Path) -> None:
+    made = compiled(tmp_path, LAB, 'gpu=GPU(2, product="A100*")')
+    assert terms(made) == [[("nvidia.com/gpu.product", "In", "a100", "A100-80")]]
+    assert limits(made) == {"nvidia.com/gpu": "2"}
+    assert [one["key"] for one in made["tolerations"]] == ["nvidia.com/gpu", "sku"]
+
+
+def test_memory_is_told_by_products_where_no_label_tells_it(tmp_path: Path) -> None:
+    made = compiled(tmp_path, LAB, 'gpu=GPU(1, memory="30Gi"), where="gpu.memory < 60Gi or zone == a"')
+    product = "nvidia.com/gpu.product"
+    assert terms(made) == [
+        [(product, "In", "a100")],
+        [(product, "In", "a100", "A100-80"), ("example.com/zone", "In", "a")],
+    ]
+
+
+def test_the_opposite_of_a_memory_is_told_by_products_too(tmp_path: Path) -> None:
+    made = compiled(tmp_path, LAB, 'where="not gpu.memory >= 30Gi"')
+    assert terms(made) == [
+        [("nvidia.com/gpu.product", "In", "T4")],
+        [("nvidia.com/gpu.product", "DoesNotExist")],
+    ]
+
+
+def test_memory_is_a_label_where_the_profile_says_so(tmp_path: Path) -> None:
+    settings = LAB.replace('disk = "', '"gpu.memory" = "example.com/mem", disk = "')
+    made = compiled(tmp_path, settings, 'gpu=GPU(1, memory="30Gi")')
+    assert terms(made) == [[("example.com/mem", "Gt", "30719")]]
+
+
+def test_a_pool_is_its_labels_and_its_taints(tmp_path: Path) -> None:
+    made = compiled(
+        tmp_path, LAB, 'gpu=1, pool="new", node={"disk": "ssd"}, tolerations=["dedicated:NoSchedule"]'
+    )
+    assert made["nodeSelector"] == {"example.com/disk": "ssd", "pool": "new"}
+    assert [one["key"] for one in made["tolerations"]] == ["dedicated", "nvidia.com/gpu", "sku"]
+
+
+def test_spot_nodes_are_chosen_and_lost_pods_are_tried_again(tmp_path: Path) -> None:
+    made = compiled(tmp_path, LAB, "spot=True")
+    assert made["nodeSelector"] == {"life": "spot"}
+    assert [one["key"] for one in made["tolerations"]] == ["life"]
+    rule = made["retryStrategy"]
+    assert rule["limit"] > 0  # else Argo makes no pauses
+    (pattern,) = re.findall(r"^lastRetry.message matches '([^']*)'", rule["expression"])
+    for message in (
+        "Pod was terminated in response to imminent node shutdown.",
+        "pod deleted",
+        "The node was low on resource: memory.",
+        "Preempted in order to admit critical pod",
+        "Evicted",
+    ):
+        assert re.search(pattern, message), message
+    assert not re.search(pattern, "Error (exit code 1)")
+
+
+def test_the_user_s_retries_come_first(tmp_path: Path) -> None:
+    made = compiled(tmp_path, LAB, "spot=True, retries=2")
+    assert made["retryStrategy"] == {"limit": 2, "retryPolicy": "Always"}
+
+
+def test_a_cluster_may_have_no_spot_nodes(tmp_path: Path) -> None:
+    settings = re.sub("spot = .*", "spot = false", LAB)
+    made = compiled(tmp_path, settings, 'spot=True, where="not spot"')
+    assert "nodeSelector" not in made
+    assert "retryStrategy" not in made
+    assert terms(made) == [[("spot", "DoesNotExist")]]
+
+
+def test_the_word_spot_is_the_label_of_spot_nodes(tmp_path: Path) -> None:
+    assert terms(compiled(tmp_path, LAB, 'where="not spot"')) == [[("life", "NotIn", "spot")]]
+    assert terms(compiled(tmp_path, LAB, 'where="spot"')) == [[("life", "In", "spot")]]
+
+
+@pytest.mark.parametrize(
+    ("sharing", "asked"),
+    [
+        ('{ resource = "aliyun.com/gpu-mem", unit = "1Gi" }', {"aliyun.com/gpu-mem": "8"}),
+        ('{ resource = "aliyun.com/gpu-mem", unit = "3Gi" }', {"aliyun.com/gpu-mem": "3"}),
+        ('{ resource = "nvidia.com/gpu.shared", replicas = 4 }', {"nvidia.com/gpu.shared": "1"}),
+    ],
+)
+def test_a_part_of_a_gpu_is_asked_for_as_the_cluster_shares(
+    tmp_path: Path, sharing: str, asked: dict[str, str]
+) -> None:
+    made = compiled(
+        tmp_path, re.sub("share.nvidia = .*", f"share.nvidia = {sharing}", LAB), 'gpu=GPU(1, share="8Gi")'
+    )
+    assert limits(made) == asked
+    (((_, operator, *products),),) = terms(made)
+    assert operator == "In"
+    assert ("T4" in products) == ("replicas" not in sharing)  # a quarter of it is less
+
+
+def test_a_volume_is_the_claim_of_the_cluster(tmp_path: Path) -> None:
+    (tmp_path / "flowdsl.toml").write_text(
+        '[clusters.lab]\nvolumes.data = { claim = "data-nfs" }\nnamespace = "ml"\n'
+    )
+    file = tmp_path / "case.py"
+    file.write_text(
+        f'{HEAD}\n\n@step(image=I, mounts={{"/data": Volume("data")}})\ndef train() -> None: ...\n\n\n'
+        "@pipeline\ndef case() -> None:\n    train()\n"
+    )
+    judged = judge(file, goal=Target("lab"))
+    assert judged.compiled is not None
+    (document,) = judged.compiled.documents
+    assert document["metadata"]["namespace"] == "ml"
+    assert document["spec"]["volumes"] == [
+        {"name": "data", "persistentVolumeClaim": {"claimName": "data-nfs"}}
+    ]
+
+
+# --- versions of Argo ------------------------------------------------------------------------------
+
+
+def test_every_field_that_came_later_is_a_field() -> None:
+    for (kind, field), since in SINCE.items():
+        assert field in fields(kind), (kind, field)
+        assert since in VERSIONS[1:]
+
+
+MANIFEST: dict[str, Any] = {
+    "kind": "Workflow",
+    "spec": {
+        "templates": [
+            {
+                "name": "main",
+                "pendingTimeout": "1h",
+                "annotations": {"pendingTimeout": "no field"},
+                "synchronization": {"mutexes": [{"name": "one", "database": True}]},
+                "retryStrategy": {"backoff": {"duration": "1m", "cap": "5m"}},
+            },
+            {
+                "name": "graph",
+                "dag": {
+                    "tasks": [
+                        {"name": "a", "inline": {"podResources": {}}},
+                        {
+                            "name": "b",
+                            "arguments": {
+                                "parameters": [
+                                    {
+                                        "name": "x",
+                                        "value": "{{=tasks['a'].outputs.parameters['r'] ?? 'none'}}",
+                                    }
+                                ]
+                            },
+                        },
+                    ]
+                },
+            },
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("version", "found"),
+    [
+        ("3.6", ["annotations", "backoff.cap", "database", "pendingTimeout", "podResources", "value"]),
+        ("3.7", ["pendingTimeout", "podResources"]),
+        ("4.0", ["pendingTimeout", "podResources"]),
+        ("4.1", []),
+    ],
+)
+def test_what_an_older_argo_lacks_is_found(version: str, found: list[str]) -> None:
+    problems = list(misfits(MANIFEST, version))
+    keys = sorted(str(one.path[-1]).replace("cap", "backoff.cap") for one in problems)
+    assert keys == found
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("case", ["containers", "sweep", "sentiment"])
+def test_the_examples_are_for_every_version(version: str, case: str) -> None:
+    file = ROOT / "examples" / case / "pipeline.py"
+    assert run(["check", str(file), "--argo-version", version]) == 0
+
+
+def test_the_version_of_the_command_comes_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "flowdsl.toml").write_text('default-cluster = "old"\n[clusters.old]\nargo = "3.6"\n')
+    source = (ROOT / "tests/mistakes/old_argo/branches.py").read_text("utf-8")
+    (tmp_path / "branches.py").write_text(source)
+    assert run(["check", str(tmp_path / "branches.py")]) == 2
+    assert run(["check", str(tmp_path / "branches.py"), "--argo-version", LATEST]) == 0
+    assert "FD693" in capsys.readouterr().out
