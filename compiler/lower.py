@@ -558,7 +558,11 @@ class Lowering:
         ins.extend(_hidden(at and not graph.root, index))
         outs = [ir.Output(STATUS, "parameter", None, Status(task.name, OUTCOME))]
         for port in self._handed(plan):
-            there = Out(task.name, port, t.TEXT)
+            there = (
+                Out(task.name, port, t.TEXT)
+                if plan.around
+                else self.planner.descriptions.made(task.name, call.target, port, t.TEXT)
+            )
             value = Op("?:", (Ran(task.name), there, Const("", t.TEXT)), t.TEXT)
             outs.append(ir.Output(port, "parameter", None, value))
         alone = ir.Graph((task,))

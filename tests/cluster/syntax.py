@@ -76,6 +76,7 @@ _UNARY = {"not": 50, "!": 50, "-": 90, "+": 90}
 PREDICATES = {"filter", "map"}
 _BUILTINS = {"string", "toJSON", "fromJSON", "len", "min", "max", "abs", "replace", "int", "float"}
 ADDED = {"asInt", "asFloat"}  # Argo's own names for int and float
+_FOREIGN = {"jsonpath"}  # read, never evaluated: flowdsl does not write it
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -190,7 +191,7 @@ class _Parser:
         return int(word)
 
     def call(self, function: str) -> Node:
-        if function not in PREDICATES | _BUILTINS | ADDED:
+        if function not in PREDICATES | _BUILTINS | ADDED | _FOREIGN:
             raise Unsupported(f"the function {function}")
         arguments: list[Node] = []
         self.expect("(")

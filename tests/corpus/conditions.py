@@ -19,6 +19,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _LEVELS = (("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">=", "=~"))
+_OF_TWO = tuple(operator for level in _LEVELS for operator in level)
 _CASTS = ("asInt", "asFloat", "int", "float", "string")
 _ORDER = {
     "<": lambda one, other: one < other,
@@ -49,6 +50,8 @@ class Tree(NamedTuple):
             case "call":
                 name, *arguments = self.operands
                 inner = [one.shown(resolve) for one in arguments]
+                if name == "jsonpath" and re.fullmatch(r"\$(\.\w+)+", str(inner[1])):
+                    return _field(inner[0], inner[1].split(".")[1:])
                 return inner[0] if name in _CASTS else [name, *inner]
             case operator:
                 return _decided(operator, [one.shown(resolve) for one in self.operands])
@@ -68,6 +71,14 @@ class Tree(NamedTuple):
         return self.kind == "&&" and all(one.is_conjunction() for one in self.operands)
 
 
+def _field(text: Any, keys: list[str]) -> Any:
+    """A field of what a text is the JSON of."""
+    found = ["fromJSON", text]
+    for key in keys:
+        found = ["at", found, key]
+    return found
+
+
 def _task(path: str, known: Mapping[str, Any]) -> Any:
     name, _, result = path.partition(".")
     return ["ended", known[name], result]
@@ -77,6 +88,8 @@ def _decided(operator: str, operands: list[Any]) -> Any:
     if operator == "!":
         (one,) = operands
         return not one if isinstance(one, bool) else _opposite(one)
+    if operator not in _OF_TWO:
+        return [operator, *operands]
     if operator in ("&&", "||"):
         stops = operator == "||"
         if stops in operands:
@@ -120,6 +133,17 @@ def condition(text: str) -> Tree:
     if tokens:
         raise ValueError(f"{tokens} are left of {text!r}")
     return tree
+
+
+def depends(text: str) -> Tree:
+    """A `depends` as a tree, in which words are tasks and how they end."""
+    return _named(condition(text))
+
+
+def _named(tree: Tree) -> Tree:
+    if tree.kind == "value":
+        return Tree("path", tree.operands)
+    return Tree(tree.kind, tuple(map(_named, tree.operands))) if tree.kind != "path" else tree
 
 
 def _level(tokens: list[tuple[str, str]], level: int) -> Tree:

@@ -12,9 +12,12 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tests.corpus.conditions import Tree, condition, expression
+import yaml
+
+from tests.corpus.conditions import Tree, condition, depends, expression
 
 Json = dict[str, Any]
 
@@ -80,6 +83,7 @@ def _digest(shown: Any) -> Leaf:
 class _Reading:
     def __init__(self, document: Json) -> None:
         self.document = document
+        self.conditions: dict[str, list[Any]] = {}  # of each leaf
         holder = document["spec"]
         self.spec: Json = holder.get("workflowSpec", holder) if document["kind"] == "CronWorkflow" else holder
         self.templates: dict[str, Json] = {one["name"]: one for one in self.spec.get("templates", ())}
@@ -94,7 +98,7 @@ class _Reading:
     def leaves(self) -> list[Leaf]:
         arguments = self.spec.get("arguments", {})
         given = {
-            one["name"]: ["parameter", _plain_name(one["name"]), _text(one.get("value")), one.get("valueFrom")]
+            one["name"]: ["parameter", _plain_name(one["name"]), _default(one), one.get("valueFrom")]
             for one in arguments.get("parameters", ())
         }
         files = {one["name"]: _without(one, "name") for one in arguments.get("artifacts", ())}
@@ -102,14 +106,18 @@ class _Reading:
         found = [_digest({"spec": self._own(self.document), "parameters": sorted(map(str, given.values()))})]
         entry = self.spec.get("entrypoint")
         if entry:
-            found += self._template({"template": entry}, given, files, {}, None).leaves
+            ran = self._template({"template": entry}, given, files, {"after": []}, None)
+            found += ran.leaves
+            # What a run gives has no reader inside; it means something if it is a graph that says so.
+            if "steps" in self.templates[entry] or "dag" in self.templates[entry]:
+                found.append(_digest({"gives": sorted(map(str, ran.outputs[0].values()))}))
         else:
             for name in self.templates:
-                found += self._template({"template": name}, {}, {}, {}, None).leaves
-        for hook, one in self._hooks(self.spec).items():
-            exits = self._template(one, given, {}, {"hook": [hook, one.get("expression")]}, None)
+                found += self._template({"template": name}, {}, {}, {"after": []}, None).leaves
+        for hook, one in self._hooks(self.spec, Scope({}, {}, {})):
+            exits = self._template(one, given, {}, {"after": [], "hook": hook}, None)
             found += exits.leaves
-        return found
+        return [one for one in found if one.shown != {"gives": []}]
 
     def _own(self, document: Json) -> Json:
         """What an object says besides names, templates and arguments."""
@@ -129,6 +137,7 @@ class _Reading:
             )
         }
         outer = document["spec"] if self.spec is not document["spec"] else {}
+        spec, outer = _unmarked(spec), _unmarked(outer)
         metadata = document.get("metadata", {})
         said = {
             field: {k: v for k, v in metadata.get(field, {}).items() if not k.startswith(_DESCRIPTIVE)}
@@ -138,20 +147,17 @@ class _Reading:
         return {
             "kind": document["kind"],
             "spec": _strings(spec),
-            "cron": _without(outer, "workflowSpec"),
+            "cron": _strings(_without(outer, "workflowSpec")),
             "metadata": said,
             "claims": claims,
         }
 
-    @staticmethod
-    def _hooks(holder: Json) -> dict[str, Json]:
-        """The hooks of a workflow or task; `onExit` is the older way to write one of them."""
-        hooks: dict[str, Json] = {}
+    def _hooks(self, holder: Json, scope: Scope) -> Iterator[tuple[Any, Json]]:
+        """The hooks of a workflow or task with their conditions; `onExit` is the older way to write one of them."""
         if "onExit" in holder:
-            hooks["exit"] = {"template": holder["onExit"]}
+            yield "exit", {"template": holder["onExit"]}
         for name, one in holder.get("hooks", {}).items():
-            hooks[name if name == "exit" else str(expression(one["expression"]))] = one
-        return hooks
+            yield "exit" if name == "exit" else self._shown(expression(one["expression"]), scope), one
 
     # --- templates ---------------------------------------------------------------------------------
 
@@ -172,9 +178,11 @@ class _Reading:
         for one in template.get("inputs", {}).get("parameters", ()):
             name = one["name"]
             own = _text(one.get("value", one.get("default")))
-            inputs[f"inputs.parameters.{name}"] = given.get(name, own if own is not None else one.get("valueFrom"))
+            own = self._value(own, Scope({}, {}, {})) if own is not None else one.get("valueFrom")
+            inputs[f"inputs.parameters.{name}"] = given.get(name, own)
+        own_inputs = Scope(inputs, {}, {})
         artifacts = {
-            f"inputs.artifacts.{one['name']}": files.get(one["name"], _without(one, "name", "path", "optional"))
+            f"inputs.artifacts.{one['name']}": files.get(one["name"]) or self._resolved(_place(one), own_inputs)
             for one in template.get("inputs", {}).get("artifacts", ())
         }
         scope = Scope(inputs, artifacts, {}, item)
@@ -188,8 +196,10 @@ class _Reading:
         body = {
             key: value
             for key, value in template.items()
-            if key not in ("name", "inputs", "outputs", "volumes", "metadata") and value not in ({}, [], None)
+            if key not in ("name", "inputs", "outputs", "volumes", "metadata")
+            and (key in BODIES or value not in ({}, [], None))
         }
+        _settle(body)
         own = {one["name"]: _without(one, "name") for one in template.get("volumes", ())}
         for kind in ("container", "script"):
             if kind in body:
@@ -201,31 +211,48 @@ class _Reading:
             one["path"]: [scope.artifacts[f"inputs.artifacts.{one['name']}"], one.get("mode"), one.get("optional")]
             for one in template.get("inputs", {}).get("artifacts", ())
         }
-        outputs: Json = template.get("outputs", {})
+        outputs: Json = _supplied(template)
+        # One with a value is nothing that a pod writes: it hands on what is known.
         written = sorted(
             json.dumps(_without(one, "name"), sort_keys=True)
             for kind in ("parameters", "artifacts")
             for one in outputs.get(kind, ())
+            if "value" not in one
         )
+        for kind in ("parameters", "artifacts"):
+            for one in outputs.get(kind, ()):
+                scope.inputs[f"outputs.{kind}.{one['name']}"] = ["own", _without(one, "name")]
         metadata = {
             field: {k: v for k, v in entries.items() if not k.startswith(_DESCRIPTIVE)}
             for field, entries in template.get("metadata", {}).items()
         }
+        resolved = self._resolved(_strings(body), scope)
+        for kind in ("container", "script", "sidecars", "initContainers"):
+            for container in resolved.get(kind, ()) if kind.endswith("s") else [resolved.get(kind, {})]:
+                for key in ("argv", "env"):
+                    if key in container:
+                        container[key] = _undoubled(container[key])
         shown = {
-            "body": self._resolved(_strings(body), scope),
+            "body": resolved,
             "files": self._resolved(files, scope),
             "written": self._resolved(written, scope),
             "metadata": self._resolved(metadata, scope),
             "around": around,
             "when": when or [],
+            "asked": _asked(template),
         }
         leaf = _digest(shown)
+        self.conditions[leaf.digest] = when or []
         found.leaves.append(leaf)
         made = {
             f"outputs.{kind}.{one['name']}": [leaf.digest, _without(one, "name", "globalName", "archive")]
             for kind in ("parameters", "artifacts")
             for one in outputs.get(kind, ())
+            if "value" not in one
         }
+        for one in outputs.get("parameters", ()):
+            if "value" in one:
+                made[f"outputs.parameters.{one['name']}"] = self._value(one["value"], scope)
         for word in ("result", "exitCode"):
             made[f"outputs.{word}"] = [leaf.digest, word]
         for word in ("ip", "status", "id", "hostNodeName"):
@@ -257,7 +284,11 @@ class _Reading:
             for key, value in template.items()
             if key not in ("name", "inputs", "outputs", "steps", "dag") and value not in ({}, [], None)
         }
-        settings |= {key: value for key, value in template.get("dag", {}).items() if key not in ("tasks", "target")}
+        dag = _without(template.get("dag", {}), "tasks")
+        if "{{" not in dag.get("target", "{{"):
+            del dag["target"]  # the tasks that it leaves out are left out
+        settings = self._resolved(settings | dag, scope)
+        _settle(settings)
         if settings:
             around = {**around, "graphs": [*around.get("graphs", []), settings]}
         before = around.get("after", [])
@@ -267,7 +298,8 @@ class _Reading:
             waits[task["name"]] = waited
             inner = {**around, "after": waited}
             if isinstance(after, Tree):
-                inner["depends"] = after.shown({name: one.digests for name, one in scope.tasks.items()})
+                ends = {name: one.digests for name, one in scope.tasks.items()}
+                inner["depends"] = after.shown(ends)
             scope.tasks[task["name"]] = self._task(task, scope, inner, when or [])
             found.leaves += scope.tasks[task["name"]].leaves
         made: Json = {}
@@ -299,7 +331,7 @@ class _Reading:
             inner = scope._replace(item=row if found.looped else scope.item)
             conditions = list(when)
             if "when" in task:
-                known = condition(task["when"]).shown(lambda path: self._reference(path, inner))
+                known = self._shown(condition(task["when"]), inner)
                 if known is False:
                     continue
                 if known is not True:
@@ -310,14 +342,15 @@ class _Reading:
                 for one in arguments.get("parameters", ())
             }
             files = {
-                one["name"]: self._value(one["from"], inner) if "from" in one else _without(one, "name")
+                one["name"]: self._value(one["from"], inner) if "from" in one else self._resolved(_without(one, "name"), inner)
                 for one in arguments.get("artifacts", ())
             }
             ran = self._template(task, given, files, around, sorted(conditions, key=str), inner.item)
             found.leaves += ran.leaves
             found.outputs += ran.outputs
-            for hook, one in self._hooks(task).items():
-                extra = {"hook": [hook, [leaf.digest for leaf in ran.leaves]]}
+            itself = inner._replace(tasks={**inner.tasks, task["name"]: ran})
+            for hook, one in self._hooks(task, itself):
+                extra = {"after": [], "hook": [hook, ran.digests]}
                 args = {
                     each["name"]: self._value(each["value"], inner)
                     for each in one.get("arguments", {}).get("parameters", ())
@@ -347,7 +380,7 @@ class _Reading:
             parts += [text[end : match.start()]] if match.start() > end else []
             body = match[1].strip()
             if body.startswith("="):
-                parts.append(expression(body[1:]).shown(lambda path: self._reference(path, scope)))
+                parts.append(self._shown(expression(body[1:]), scope))
             else:
                 parts.append(self._reference(body, scope))
             end = match.end()
@@ -359,6 +392,16 @@ class _Reading:
             else:
                 joined.append(part)
         return joined[0] if len(joined) == 1 else ["join", *joined] if joined else ""
+
+    def _shown(self, tree: Tree, scope: Scope) -> Any:
+        """A condition or expression with what its variables come from."""
+        shown = tree.shown(lambda path: self._reference(path, scope))
+        if isinstance(shown, list) and shown[:1] == ["?:"]:
+            _, asked, one, other = shown
+            # What a leaf gives that runs if just this holds is there if this holds.
+            if isinstance(one, list) and self.conditions.get(str(one[0])) == [asked]:
+                return ["??", one, other]
+        return shown
 
     def _reference(self, path: str, scope: Scope) -> Any:
         """Where the value of a variable comes from."""
@@ -395,10 +438,11 @@ def _tasks(template: Json) -> list[tuple[Json, Any]]:
     for task in template["dag"]["tasks"]:
         after: Any = list(task.get("dependencies", ()))
         if "depends" in task:
-            tree = condition(task["depends"])
+            tree = depends(task["depends"])
             after = tree.names() if tree.is_conjunction() else tree
         waiting[task["name"]] = task, after
-    targets = template["dag"].get("target", "").split()
+    target = template["dag"].get("target", "")
+    targets = [] if "{{" in target else target.split()
     if targets:
         wanted: set[str] = set()
         while targets:
@@ -437,12 +481,96 @@ def _rows(task: Json) -> tuple[list[Any], str | None]:
     return [None], None
 
 
+def _unmarked(holder: Json) -> Json:
+    """A spec without the labels of runs that say where they come from, and without what is false if not said."""
+    marks = {
+        field: {name: text for name, text in entries.items() if not name.startswith(_DESCRIPTIVE)}
+        for field, entries in holder.get("workflowMetadata", {}).items()
+    }
+    marks = {field: entries for field, entries in marks.items() if entries}
+    found = _without(holder, "workflowMetadata")
+    if found.get("suspend") is False:
+        del found["suspend"]
+    return {**found, "workflowMetadata": marks} if marks else found
+
+
+def _settle(template: Json) -> None:
+    """Take away what says what holds anyway."""
+    retry = template.get("retryStrategy", {})
+    # The policy of a strategy without an expression, if it has none. Source: Argo Workflows, RetryPolicyActual.
+    if retry.get("retryPolicy") == "OnFailure" and "expression" not in retry:
+        template["retryStrategy"] = _without(retry, "retryPolicy")
+    probe = template.get("container", {}).get("readinessProbe")
+    if probe and probe.get("timeoutSeconds") == 1:  # Kubernetes' default
+        template["container"] = {**template["container"], "readinessProbe": _without(probe, "timeoutSeconds")}
+    http = template.get("http", {})
+    if http.get("method") == "GET":  # Argo's default
+        template["http"] = _without(http, "method")
+    manifest = template.get("resource", {}).get("manifest")
+    if manifest is not None:
+        try:
+            template["resource"] = {**template["resource"], "manifest": yaml.safe_load(manifest)}
+        except yaml.YAMLError:
+            pass  # with tags it is no YAML yet
+
+
+def _supplied(template: Json) -> Json:
+    """The outputs of a template. What a person is offered as the answer is the answer, if nothing else is said."""
+    outputs: Json = template.get("outputs", {})
+    offered = {one["name"]: one.get("default") for one in template.get("inputs", {}).get("parameters", ())}
+    found: list[Json] = []
+    for one in outputs.get("parameters", ()):
+        source: Json = one.get("valueFrom", {})
+        if "supplied" in source and offered.get(one["name"]) is not None:
+            one = {**one, "valueFrom": {"default": offered[one["name"]], **source}}
+        found.append(one)
+    return {**outputs, "parameters": found} if found else outputs
+
+
+def _asked(template: Json) -> list[Any]:
+    """What a person is asked: the answers to choose from, and the text beside."""
+    if "suspend" not in template:
+        return []
+    asked = template.get("inputs", {}).get("parameters", ())
+    return sorted(str([sorted(one.get("enum", ())), one.get("description", "").rstrip(".")]) for one in asked)
+
+
+def _undoubled(part: Any) -> Any:
+    """Text of a container as it arrives: Kubernetes takes `$$` for `$`, and what doubles it adds nothing to the text.
+
+    Upstream's texts with `$(...)` name no variable of the container, and arrive as they are.
+    """
+    if isinstance(part, str):
+        return part.replace("$$", "$")
+    if isinstance(part, dict):
+        return {key: _undoubled(value) for key, value in part.items()}
+    if isinstance(part, list):
+        if len(part) == 4 and part[0] == "replace" and part[2:] == ["$", "$$"]:
+            return _undoubled(part[1])
+        return [_undoubled(one) for one in part]
+    return part
+
+
 def _without(entries: Json, *names: str) -> Json:
     return {key: value for key, value in entries.items() if key not in names}
 
 
 def _plain_name(name: str) -> str:
     return name.replace("-", "_").lower()
+
+
+def _place(artifact: Json) -> Json:
+    """Where the file of an input lies, if no task says it."""
+    return _without(artifact, "name", "path", "optional", "mode")
+
+
+def _default(parameter: Json) -> Any:
+    """The value of a parameter of the run; of a list or object as JSON, without its spaces."""
+    value = _text(parameter.get("value"))
+    try:
+        return json.dumps(json.loads(value)) if str(value).lstrip()[:1] in ("[", "{") else value
+    except ValueError:
+        return value
 
 
 def _text(value: Any) -> Any:
