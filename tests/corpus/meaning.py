@@ -8,6 +8,7 @@ set. Names of templates, tasks and volumes are gone; so are graphs that only han
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -143,7 +144,9 @@ class _Reading:
             field: {k: v for k, v in metadata.get(field, {}).items() if not k.startswith(_DESCRIPTIVE)}
             for field in ("labels", "annotations")
         }
-        claims = sorted(json.dumps(one["spec"], sort_keys=True) for one in self.spec.get("volumeClaimTemplates", ()))
+        claims = sorted(
+            json.dumps(one["spec"], sort_keys=True) for one in self.spec.get("volumeClaimTemplates", ())
+        )
         return {
             "kind": document["kind"],
             "spec": _strings(spec),
@@ -182,7 +185,8 @@ class _Reading:
             inputs[f"inputs.parameters.{name}"] = given.get(name, own)
         own_inputs = Scope(inputs, {}, {})
         artifacts = {
-            f"inputs.artifacts.{one['name']}": files.get(one["name"]) or self._resolved(_place(one), own_inputs)
+            f"inputs.artifacts.{one['name']}": files.get(one["name"])
+            or self._resolved(_place(one), own_inputs)
             for one in template.get("inputs", {}).get("artifacts", ())
         }
         scope = Scope(inputs, artifacts, {}, item)
@@ -208,7 +212,11 @@ class _Reading:
             if kind in body:
                 body[kind] = [self._container(one, {**self.volumes, **own}) for one in body[kind]]
         files = {
-            one["path"]: [scope.artifacts[f"inputs.artifacts.{one['name']}"], one.get("mode"), one.get("optional")]
+            one["path"]: [
+                scope.artifacts[f"inputs.artifacts.{one['name']}"],
+                one.get("mode"),
+                one.get("optional"),
+            ]
             for one in template.get("inputs", {}).get("artifacts", ())
         }
         outputs: Json = _supplied(template)
@@ -267,7 +275,10 @@ class _Reading:
         if "volumeMounts" in found:
             found["volumeMounts"] = sorted(
                 (
-                    {**{k: v for k, v in one.items() if k != "name" and v not in ("", False)}, "of": volumes[one["name"]]}
+                    {
+                        **{k: v for k, v in one.items() if k != "name" and v not in ("", False)},
+                        "of": volumes[one["name"]],
+                    }
                     for one in found["volumeMounts"]
                 ),
                 key=lambda one: str(one["mountPath"]),
@@ -276,9 +287,7 @@ class _Reading:
 
     # --- graphs ------------------------------------------------------------------------------------
 
-    def _graph(
-        self, template: Json, scope: Scope, around: Json, when: list[Any] | None, found: Task
-    ) -> None:
+    def _graph(self, template: Json, scope: Scope, around: Json, when: list[Any] | None, found: Task) -> None:
         settings = {
             key: _strings(value)
             for key, value in template.items()
@@ -305,7 +314,10 @@ class _Reading:
         made: Json = {}
         for one in template.get("outputs", {}).get("parameters", ()):
             source = one.get("valueFrom", {})
-            value = one.get("value", source.get("parameter", source.get("expression") and f"{{{{={source['expression']}}}}}"))
+            value = one.get(
+                "value",
+                source.get("parameter", source.get("expression") and f"{{{{={source['expression']}}}}}"),
+            )
             made[f"outputs.parameters.{one['name']}"] = self._resolved(value, scope)
         for one in template.get("outputs", {}).get("artifacts", ()):
             made[f"outputs.artifacts.{one['name']}"] = self._resolved(one.get("from"), scope)
@@ -342,7 +354,9 @@ class _Reading:
                 for one in arguments.get("parameters", ())
             }
             files = {
-                one["name"]: self._value(one["from"], inner) if "from" in one else self._resolved(_without(one, "name"), inner)
+                one["name"]: self._value(one["from"], inner)
+                if "from" in one
+                else self._resolved(_without(one, "name"), inner)
                 for one in arguments.get("artifacts", ())
             }
             ran = self._template(task, given, files, around, sorted(conditions, key=str), inner.item)
@@ -508,10 +522,8 @@ def _settle(template: Json) -> None:
         template["http"] = _without(http, "method")
     manifest = template.get("resource", {}).get("manifest")
     if manifest is not None:
-        try:
+        with contextlib.suppress(yaml.YAMLError):  # with tags it may be no YAML yet
             template["resource"] = {**template["resource"], "manifest": yaml.safe_load(manifest)}
-        except yaml.YAMLError:
-            pass  # with tags it is no YAML yet
 
 
 def _supplied(template: Json) -> Json:
@@ -522,8 +534,8 @@ def _supplied(template: Json) -> Json:
     for one in outputs.get("parameters", ()):
         source: Json = one.get("valueFrom", {})
         if "supplied" in source and offered.get(one["name"]) is not None:
-            one = {**one, "valueFrom": {"default": offered[one["name"]], **source}}
-        found.append(one)
+            source = {"default": offered[one["name"]], **source}
+        found.append({**one, "valueFrom": source} if source else one)
     return {**outputs, "parameters": found} if found else outputs
 
 
