@@ -683,7 +683,7 @@ class _Graph:
             mounted.extend(volumes(form))
             if isinstance(form, File):
                 folders.append(out.name)
-                if isinstance(form, File) and form.digest:
+                if form.digest:
                     digests.append(out.name)
             elif isinstance(form, (Gathered, Parts)):
                 others.append((out.name, form))

@@ -174,7 +174,7 @@ def command(
     one result that is no record is `"return"`. It never returns, so the function keeps its own return type.
     Raises `OutsidePipeline` where the step is called as a function.
     """
-    said = {"env": {} if env is None else env, "source": source, "stdout": stdout}
+    said: dict[str, object] = {"env": {} if env is None else env, "source": source, "stdout": stdout}
     describe("command", arguments, {**said, "paths": {} if paths is None else paths})
 
 

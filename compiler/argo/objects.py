@@ -109,7 +109,7 @@ def around(program: ir.Program, kind: str, spec: Json, origins: Origins) -> Json
 
 def patch(program: ir.Program, spec: Json, document: Json, patcher: Patcher) -> None:
     """Merge the patch of the pipeline: of the spec of its workflows, of its metadata, of its schedule."""
-    whole: Mapping[str, Any] = cast("Any", program.options.get("argo", {}))
+    whole: Mapping[str, Any] = program.options.get("argo", {})
     if not whole:
         return
     place = program.places["argo"]

@@ -240,7 +240,7 @@ def names(text: str) -> list[str]:
             case Name(name):
                 found[name] = None
             case Member(of, key):
-                path = None if guarded else _path(node)
+                path = None if guarded else path_of(node)
                 if path is not None:
                     found[path] = None
                 walk(of, guarded)
@@ -260,12 +260,12 @@ def names(text: str) -> list[str]:
     return list(found)
 
 
-def _path(node: Node) -> str | None:
+def path_of(node: Node) -> str | None:
     match node:
         case Name(name):
             return name
         case Member(of, Literal(str() as key)):
-            before = _path(of)
+            before = path_of(of)
             return None if before is None else f"{before}.{key}"
         case _:
             return None

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from flowdsl.compiler.schema.validate import is_list
 from tests.cluster import syntax
 
 Resolve = Callable[[str], Any]
@@ -21,7 +22,7 @@ _TOKEN = re.compile(
 _LEVELS = (("||",), ("&&",), ("==", "!=", "<", "<=", ">", ">=", "=~"))
 _OF_TWO = tuple(operator for level in _LEVELS for operator in level)
 _CASTS = ("asInt", "asFloat", "int", "float", "string")
-_ORDER = {
+_ORDER: Mapping[str, Callable[[float, float], bool]] = {
     "<": lambda one, other: one < other,
     "<=": lambda one, other: one <= other,
     ">": lambda one, other: one > other,
@@ -45,7 +46,7 @@ class Tree(NamedTuple):
                 return resolve(self.operands[0])
             case "at":
                 of, key = (one.shown(resolve) for one in self.operands)
-                decoded = isinstance(of, list) and of[:1] == ["fromJSON"]
+                decoded = is_list(of) and of[:1] == ["fromJSON"]
                 return key if decoded and key == ["item", of[1]] else ["at", of, key]
             case "call":
                 name, *arguments = self.operands
@@ -110,7 +111,7 @@ def _decided(operator: str, operands: list[Any]) -> Any:
 
 def _opposite(shown: Any) -> Any:
     swapped = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-    if isinstance(shown, list) and shown and shown[0] in swapped:
+    if is_list(shown) and shown and shown[0] in swapped:
         return [swapped[shown[0]], *shown[1:]]
     return ["!", shown]
 
@@ -193,7 +194,7 @@ def _tree(node: syntax.Node) -> Tree:
         case syntax.Operation(operator, operands):
             return Tree(operator, tuple(map(_tree, operands)))
         case syntax.Name() | syntax.Member():
-            path = syntax._path(node)
+            path = syntax.path_of(node)
             if path is not None:
                 return Tree("path", (path,))
             assert isinstance(node, syntax.Member)

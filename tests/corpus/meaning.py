@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from flowdsl.compiler.schema.validate import is_list, is_mapping
 from tests.corpus.conditions import Tree, condition, depends, expression
 
 Json = dict[str, Any]
@@ -137,7 +138,7 @@ class _Reading:
                 "templateDefaults",
             )
         }
-        outer = document["spec"] if self.spec is not document["spec"] else {}
+        outer: Json = document["spec"] if self.spec is not document["spec"] else {}
         spec, outer = _unmarked(spec), _unmarked(outer)
         metadata = document.get("metadata", {})
         said = {
@@ -378,9 +379,9 @@ class _Reading:
         """A part of a body with every tag replaced."""
         if isinstance(part, str):
             return self._value(part, scope)
-        if isinstance(part, dict):
+        if is_mapping(part):
             return {key: self._resolved(value, scope) for key, value in part.items()}
-        if isinstance(part, list):
+        if is_list(part):
             return [self._resolved(value, scope) for value in part]
         return part
 
@@ -410,10 +411,10 @@ class _Reading:
     def _shown(self, tree: Tree, scope: Scope) -> Any:
         """A condition or expression with what its variables come from."""
         shown = tree.shown(lambda path: self._reference(path, scope))
-        if isinstance(shown, list) and shown[:1] == ["?:"]:
+        if is_list(shown) and shown[:1] == ["?:"]:
             _, asked, one, other = shown
             # What a leaf gives that runs if just this holds is there if this holds.
-            if isinstance(one, list) and self.conditions.get(str(one[0])) == [asked]:
+            if is_list(one) and self.conditions.get(str(one[0])) == [asked]:
                 return ["??", one, other]
         return shown
 
@@ -429,7 +430,7 @@ class _Reading:
             return _text(scope.item)
         if path.startswith("item."):
             field = path.removeprefix("item.")
-            return _text(scope.item[field]) if isinstance(scope.item, dict) else ["field", field, scope.item]
+            return _text(scope.item[field]) if is_mapping(scope.item) else ["field", field, scope.item]
         root, _, rest = path.partition(".")
         if root in ("tasks", "steps"):
             name, _, output = rest.partition(".")
@@ -456,7 +457,7 @@ def _tasks(template: Json) -> list[tuple[Json, Any]]:
             after = tree.names() if tree.is_conjunction() else tree
         waiting[task["name"]] = task, after
     target = template["dag"].get("target", "")
-    targets = [] if "{{" in target else target.split()
+    targets: list[str] = [] if "{{" in target else target.split()
     if targets:
         wanted: set[str] = set()
         while targets:
@@ -554,9 +555,9 @@ def _undoubled(part: Any) -> Any:
     """
     if isinstance(part, str):
         return part.replace("$$", "$")
-    if isinstance(part, dict):
+    if is_mapping(part):
         return {key: _undoubled(value) for key, value in part.items()}
-    if isinstance(part, list):
+    if is_list(part):
         if len(part) == 4 and part[0] == "replace" and part[2:] == ["$", "$$"]:
             return _undoubled(part[1])
         return [_undoubled(one) for one in part]
@@ -596,8 +597,8 @@ def _text(value: Any) -> Any:
 
 def _strings(part: Any) -> Any:
     """Numbers and texts that Argo and Kubernetes take for each other, in one form."""
-    if isinstance(part, dict):
+    if is_mapping(part):
         return {key: _strings(value) for key, value in part.items()}
-    if isinstance(part, list):
+    if is_list(part):
         return [_strings(value) for value in part]
     return str(part) if isinstance(part, int) and not isinstance(part, bool) else part

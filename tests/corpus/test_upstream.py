@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from flowdsl.compiler.schema.validate import is_list, is_mapping
 from tests.corpus import corpus
 from tests.corpus.closed import validate_with_crd, validate_with_schema
 from tests.corpus.meaning import Leaf, leaves
@@ -149,10 +150,10 @@ def parts(one: Leaf, other: Leaf) -> list[str]:
 
 
 def _parts(one: Any, other: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(one, dict) and isinstance(other, dict):
+    if is_mapping(one) and is_mapping(other):
         for key in sorted({*one, *other}):
             yield from _parts(one.get(key), other.get(key), f"{path}.{key}".lstrip("."))
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+    elif is_list(one) and is_list(other) and len(one) == len(other):
         for at, (left, right) in enumerate(zip(one, other, strict=True)):
             yield from _parts(left, right, f"{path}[{at}]")
     elif one != other:
@@ -186,11 +187,11 @@ def test_there_are_thirty() -> None:
 
 def entries(part: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """All entries of a document with the keys that lead to them."""
-    if isinstance(part, dict):
+    if is_mapping(part):
         for key, value in part.items():
             yield (*path, key), value
             yield from entries(value, (*path, key))
-    elif isinstance(part, list):
+    elif is_list(part):
         for value in part:
             yield from entries(value, path)
 
