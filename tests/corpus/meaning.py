@@ -238,9 +238,10 @@ class _Reading:
         resolved = self._resolved(_strings(body), scope)
         for kind in ("container", "script", "sidecars", "initContainers"):
             for container in resolved.get(kind, ()) if kind.endswith("s") else [resolved.get(kind, {})]:
+                variables = frozenset(one["name"] for one in container.get("env", ()))
                 for key in ("argv", "env"):
                     if key in container:
-                        container[key] = _undoubled(container[key])
+                        container[key] = _undoubled(container[key], variables)
         shown = {
             "body": resolved,
             "files": self._resolved(files, scope),
@@ -548,19 +549,23 @@ def _asked(template: Json) -> list[Any]:
     return sorted(str([sorted(one.get("enum", ())), one.get("description", "").rstrip(".")]) for one in asked)
 
 
-def _undoubled(part: Any) -> Any:
-    """Text of a container as it arrives: Kubernetes takes `$$` for `$`, and what doubles it adds nothing to the text.
+def _undoubled(part: Any, variables: frozenset[str]) -> Any:
+    """Text of a container as it arrives: Kubernetes takes `$$` for `$`, so what doubles it adds nothing to the text.
 
-    Upstream's texts with `$(...)` name no variable of the container, and arrive as they are.
+    `$(NAME)` arrives as it is, too, unless there is a variable of that name.
     """
     if isinstance(part, str):
-        return part.replace("$$", "$")
+        pieces = re.split(r"(\$\$|\$\(\w+\))", part)
+        return "".join(
+            "$" if one == "$$" else f"\0{one}" if one[:2] == "$(" and one[2:-1] in variables else one
+            for one in pieces
+        )
     if is_mapping(part):
-        return {key: _undoubled(value) for key, value in part.items()}
+        return {key: _undoubled(value, variables) for key, value in part.items()}
     if is_list(part):
         if len(part) == 4 and part[0] == "replace" and part[2:] == ["$", "$$"]:
-            return _undoubled(part[1])
-        return [_undoubled(one) for one in part]
+            return part[1]
+        return [_undoubled(one, variables) for one in part]
     return part
 
 
