@@ -6,6 +6,7 @@ Argo takes, and a step that would do something else never finds an earlier resul
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -72,6 +73,9 @@ def memo(
         for name, path in places:
             if path is not None and not path.startswith((IN, OUT)):
                 found.append(_fixed(f"path {name}", path, "command(paths={...})"))
+    for patch in template.patches:
+        fields = json.dumps(patch.fields, sort_keys=True)
+        found.append(_fixed("argo", digest(fields), "argo={...}, which may say what is run"))
     if caching.salt:
         found.append(_fixed("salt", caching.salt, "cache=Cache(salt=...)"))
     for name, form in forms:
