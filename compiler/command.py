@@ -9,6 +9,7 @@ from flowdsl import types as t
 from flowdsl.compiler import body_findings, kind_findings, mistakes
 from flowdsl.compiler.carry_text import argo_tags, control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import one_result, serves
+from flowdsl.compiler.command_paths import FixedPath, fixed_paths
 from flowdsl.compiler.control_findings import NotYetKnown
 from flowdsl.compiler.described import described
 from flowdsl.compiler.forms import PLAIN, File, Form, Mounted, Parts, part_names, part_types
@@ -38,11 +39,20 @@ class CommandLine(NamedTuple):
     env: tuple[tuple[str, Expr], ...]
     source: Expr | None = None  # a script that the command is given as a file
     stdout: bool = False  # whether what it prints is the result
+    paths: tuple[FixedPath, ...] = ()  # where the program has files, if it says so
+
+    @property
+    def fixed(self) -> dict[str, str]:
+        """The paths that the program has, by the names of inputs and outputs."""
+        return {one.name: one.path for one in self.paths}
 
     def bound(
         self, forms: Mapping[str, Form], paths: Mapping[str, str]
     ) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...]]:
-        """The same with each input as the parameter or path that its form makes of it, each output as its path."""
+        """The same with each input as the parameter or path that its form makes of it, each output as its path.
+
+        `paths` are those of the outputs, and of inputs that have one of their own.
+        """
         words = tuple(bind(word, forms, paths) for word in self.words)
         return words, tuple((name, bind(value, forms, paths)) for name, value in self.env)
 
@@ -95,8 +105,10 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
     source = _source(definition, said, found)
     if source is not None:
         parts.append((source, Argument(said.site, "source")))
-    _outputs(definition, parts, said, found)
-    return CommandLine(tuple(words), tuple(env), source, said.options["stdout"] is True)
+    written = _written(definition, said)
+    paths = fixed_paths(definition, said, written, found)
+    _outputs(definition, parts, said, written, {one.name for one in paths}, found)
+    return CommandLine(tuple(words), tuple(env), source, said.options["stdout"] is True, paths)
 
 
 def _variables(definition: StepDef, said: Described, found: list[Diagnostic]) -> Mapping[Any, object]:
@@ -182,14 +194,23 @@ def _steady(word: Expr, place: Place, found: list[Diagnostic]) -> Expr:
     return word
 
 
-def _outputs(
-    definition: StepDef, parts: list[tuple[Expr, Place]], said: Described, found: list[Diagnostic]
-) -> None:
-    """Every output has a path in the command line, and every path is that of an output."""
-    known = tuple(out.name for out in t.outputs(definition.signature.returns))
+def _written(definition: StepDef, said: Described) -> tuple[str, ...]:
+    """The outputs that the program writes to files."""
     if serves(definition) or said.options["stdout"] is True:
-        known = ()  # the result is no file
-    named: set[str] = set()
+        return ()
+    return tuple(out.name for out in t.outputs(definition.signature.returns))
+
+
+def _outputs(
+    definition: StepDef,
+    parts: list[tuple[Expr, Place]],
+    said: Described,
+    known: tuple[str, ...],
+    fixed: set[str],
+    found: list[Diagnostic],
+) -> None:
+    """Every output has a path, in the command line or `fixed`, and every path is that of an output."""
+    named = set(fixed)
     for word, place in parts:
         for leaf in leaves(word):
             if not isinstance(leaf, InPod) or not leaf.output or leaf.name in named:
@@ -210,7 +231,11 @@ def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, str]) -> Exp
             return Const(paths.get(name, ""), t.TEXT)  # one that is no output was reported
         case InPod(name, kind):
             form = forms.get(name, PLAIN)
-            return Const(f"{IN}/{name}", t.TEXT) if isinstance(form, File) else Param(name, kind)
+            return (
+                Const(paths.get(name) or f"{IN}/{name}", t.TEXT)
+                if isinstance(form, File)
+                else Param(name, kind)
+            )
         case Join(parts):
             return Join(tuple(part if isinstance(part, str) else bind(part, forms, paths) for part in parts))
         case Many(items, names, kind):

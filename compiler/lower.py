@@ -15,6 +15,7 @@ from flowdsl.compiler import ir, mistakes, placing
 from flowdsl.compiler.checks.checkpoints import kept
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.command import CommandLine, bind
+from flowdsl.compiler.command_paths import misplaced
 from flowdsl.compiler.data_findings import ArchiveKeyed
 from flowdsl.compiler.ends import musts, parameters_of
 from flowdsl.compiler.expressions import VOLUMES, text_of
@@ -569,7 +570,11 @@ class Lowering:
         ins.extend(_hidden(at and not graph.root, index))
         outs = [ir.Output(STATUS, "parameter", None, Status(task.name, OUTCOME))]
         for port in self._handed(plan):
-            there = Out(task.name, port, t.TEXT)
+            there = (
+                Out(task.name, port, t.TEXT)
+                if plan.around
+                else self.planner.descriptions.made(task.name, call.target, port, t.TEXT)
+            )
             value = Op("?:", (Ran(task.name), there, Const("", t.TEXT)), t.TEXT)
             outs.append(ir.Output(port, "parameter", None, value))
         alone = ir.Graph((task,))
@@ -599,10 +604,16 @@ class Lowering:
         signature = definition.signature
         kinds = {p.name: p.type for p in signature.parameters}
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
+        fixed = self._fixed(plan.call, leaf, setting)
+        ins = [one._replace(path=fixed[one.name]) if one.path and one.name in fixed else one for one in ins]
         ins.extend(_hidden(bool(leaf.placed), leaf.counted, None if leaf.always else ""))
         variable = self.planner.descriptions.variable(definition)
         archive = self._archive(plan, leaf, setting)
-        outs = [] if variable else [self._output(out, leaf, archive) for out in t.outputs(signature.returns)]
+        outs = (
+            []
+            if variable
+            else [self._output(out, leaf, archive, fixed) for out in t.outputs(signature.returns)]
+        )
         if self.planner.cached:
             self._pods[name] = leaf
             if definition.kind == "python" and leaf.store is None:
@@ -677,7 +688,12 @@ class Lowering:
         """Whether a container step writes outputs to the folder of outputs."""
         if self.planner.descriptions.variable(leaf.step):
             return False
-        return any(path.startswith(OUT) for _, path in _paths(leaf))
+        fixed = self._said_paths(leaf)
+        return any(path.startswith(OUT) for out, path in _paths(leaf) if out.name not in fixed)
+
+    def _said_paths(self, leaf: _Leaf) -> dict[str, str]:
+        said = self.planner.descriptions(leaf.step) if leaf.step.kind == "container" else None
+        return said.fixed if isinstance(said, CommandLine) else {}
 
     def _archive(self, plan: CallPlan, leaf: _Leaf, setting: ir.Settings) -> dict[str, str | int]:
         """How the files of a step are packed, by output; those that are read by their key are not."""
@@ -695,8 +711,22 @@ class Lowering:
                     self.diagnostics.append(Diagnostic(ArchiveKeyed(leaf.step.name, name), place))
         return archive
 
-    def _output(self, out: t.Output, leaf: _Leaf, archive: dict[str, str | int]) -> ir.Output:
-        path = f"{OUT}/{out.name}"
+    def _fixed(self, call: Call, leaf: _Leaf, setting: ir.Settings) -> dict[str, str]:
+        """The paths that the program of a step has for its files; what cannot be there is reported."""
+        if leaf.step.kind != "container":
+            return {}
+        said = self.planner.descriptions(leaf.step)
+        if not isinstance(said, CommandLine) or not said.paths:
+            return {}
+        mounted = frozenset(mount.path for mount in setting.environment.mounts)
+        found = misplaced(call, said.paths, dict(leaf.forms), mounted, leaf.store is not None)
+        self.diagnostics.extend(one for one in found if one not in self.diagnostics)
+        return said.fixed
+
+    def _output(
+        self, out: t.Output, leaf: _Leaf, archive: dict[str, str | int], fixed: dict[str, str]
+    ) -> ir.Output:
+        path = fixed.get(out.name, f"{OUT}/{out.name}")
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
         optional = isinstance(out.type, t.Maybe) and layout(out.type) == "file"
@@ -738,7 +768,7 @@ class Lowering:
         if not isinstance(said, CommandLine):
             return (), (), None
         forms = dict(leaf.forms)
-        paths = {out.name: path for out, path in _paths(leaf)}
+        paths = {out.name: path for out, path in _paths(leaf)} | said.fixed
         command, env = said.bound(forms, paths)
         source = None
         if said.source is not None:

@@ -6,6 +6,7 @@ Argo takes, and a step that would do something else never finds an earlier resul
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from flowdsl.compiler.naming import slug
 from flowdsl.compiler.normal import digest, statements
 from flowdsl.compiler.options.code import is_pinned
 from flowdsl.compiler.placing import INDEX
+from flowdsl.compiler.ports import IN, OUT
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Out, Param, RunField, children, leaves
 from flowdsl.place import Argument
@@ -66,6 +68,14 @@ def memo(
         for name, value in template.body.env:
             text = repr(value) if isinstance(value, (Config, Secret)) else pod_text(value)
             found.append(_fixed(f"env {name}", f"{name}={text}", "the variable of the command"))
+        places = [(one.name, one.path) for one in template.inputs]
+        places += [(one.name, one.path) for one in template.outputs]
+        for name, path in places:
+            if path is not None and not path.startswith((IN, OUT)):
+                found.append(_fixed(f"path {name}", path, "command(paths={...})"))
+    for patch in template.patches:
+        fields = json.dumps(patch.fields, sort_keys=True)
+        found.append(_fixed("argo", digest(fields), "argo={...}, which may say what is run"))
     if caching.salt:
         found.append(_fixed("salt", caching.salt, "cache=Cache(salt=...)"))
     for name, form in forms:

@@ -843,7 +843,7 @@ class _Graph:
         if id(task.target) in self.planner.descriptions.plain:
             return Out(made, name, kind)
         maker = self.plan.by_call.get(id(task))
-        if maker is not None and maker.around:
+        if maker is not None and (maker.around or task.may_fail):
             return Out(made, name, kind)
         return self.planner.descriptions.made(made, task.target, name, kind)
 

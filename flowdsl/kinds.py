@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, Never, Unpack, cast
 
-from flowdsl.options import ControlOptions, GateOptions, LibraryOptions, ResourceStepOptions
+from flowdsl.options import GateStepOptions, LibraryStepOptions, RequestOptions, ResourceStepOptions
 from flowdsl.place import here
 from flowdsl.step import StepDecorator, declared, describe
 
@@ -47,7 +47,7 @@ def manifest(
     describe("manifest", (body, result), {"outputs": outputs})
 
 
-def approve(*function: Never, **options: Unpack[GateOptions]) -> StepDecorator:
+def approve(*function: Never, **options: Unpack[GateStepOptions]) -> StepDecorator:
     """Declare a gate that waits for a person: `@approve()`.
 
     What the function returns is what the person supplies; its body is never run.
@@ -55,7 +55,7 @@ def approve(*function: Never, **options: Unpack[GateOptions]) -> StepDecorator:
     return declared("approve", function, options)
 
 
-def http(*function: Never, **options: Unpack[ControlOptions]) -> StepDecorator:
+def http(*function: Never, **options: Unpack[RequestOptions]) -> StepDecorator:
     """Declare a step that sends a request: the function says which by calling `request`.
 
     What it returns is the body of the answer.
@@ -86,7 +86,7 @@ def request(
     describe("request", (method, url), said)
 
 
-def call_template(library: str, template: str, /, **options: Unpack[LibraryOptions]) -> StepDecorator:
+def call_template(library: str, template: str, /, **options: Unpack[LibraryStepOptions]) -> StepDecorator:
     """Declare a template of a WorkflowTemplate of the cluster as a step: `@call_template("library", "train")`.
 
     The function says what it takes and gives: a `Path` is an artifact, everything else a parameter. Its body

@@ -160,8 +160,22 @@ class LibraryOptions(TypedDict, total=False):
     names: Mapping[str, str]
 
 
-class ResourceStepOptions(ManifestOptions, PlacementOptions, ControlOptions, total=False):
+class ResourceStepOptions(
+    ManifestOptions, PlacementOptions, ControlOptions, IdentityOptions, PatchOptions, total=False
+):
     """What a `resource` step may say; every word is optional."""
+
+
+class GateStepOptions(GateOptions, PatchOptions, total=False):
+    """What an `approve` step may say; every word is optional."""
+
+
+class RequestOptions(ControlOptions, PatchOptions, total=False):
+    """What an `http` step may say; every word is optional."""
+
+
+class LibraryStepOptions(LibraryOptions, PatchOptions, total=False):
+    """What a `call_template` step may say; every word is optional."""
 
 
 class CallOptions(StepOptions, ManifestOptions, GateOptions, total=False):

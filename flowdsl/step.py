@@ -164,15 +164,18 @@ def command(
     env: Mapping[str, object] | None = None,
     source: str | None = None,
     stdout: bool = False,
+    paths: Mapping[str, str] | None = None,
 ) -> Never:
     """The command line of a `container` step, and environment variables that name its inputs.
 
     Inputs of the function and `output(...)` become values and paths. `source`: a script that the command is
-    given as a file, after its other words. `stdout`: what the program prints is the result of the step. It
-    never returns, so the function keeps its own return type. Raises `OutsidePipeline` where the step is
-    called as a function.
+    given as a file, after its other words. `stdout`: what the program prints is the result of the step.
+    `paths`: where the program expects inputs that are files, and where it writes outputs, by their names; the
+    one result that is no record is `"return"`. It never returns, so the function keeps its own return type.
+    Raises `OutsidePipeline` where the step is called as a function.
     """
-    describe("command", arguments, {"env": {} if env is None else env, "source": source, "stdout": stdout})
+    said: dict[str, object] = {"env": {} if env is None else env, "source": source, "stdout": stdout}
+    describe("command", arguments, {**said, "paths": {} if paths is None else paths})
 
 
 def output(name: str = "return") -> str:

@@ -135,6 +135,8 @@ OTHER = {
     "the type of an input": ("name: str", "name: object"),
     "the type of the result": ("-> int:\n    total", "-> float:\n    total"),
     "packages": ('memory="1Gi"', 'memory="1Gi", packages=["numpy==2.1"]'),
+    "a patch": ('memory="1Gi"', 'memory="1Gi", argo={"script": {"workingDir": "/work"}}'),
+    "another patch": ('memory="1Gi"', 'memory="1Gi", argo={"script": {"workingDir": "/home"}}'),
     "a docstring": ("    total = scaled(rows)", '    """The total."""\n    total = scaled(rows)'),
 }
 
@@ -182,6 +184,24 @@ def test_every_python_gives_the_same_digest() -> None:
 
 
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30)
+
+
+CONTAINER = """
+from flowdsl import command, container, pipeline
+
+@container(image="busybox:1.37.0", cache=True)
+def train(rows: int) -> int:
+    return command("/bin/train", paths={"return": "/loss.txt"})
+
+@pipeline
+def main(rows: int = 3) -> None:
+    train(rows)
+"""
+
+
+def test_the_paths_of_a_container_step_change_its_key(folder: Path) -> None:
+    other = CONTAINER.replace("/loss.txt", "/out/loss.txt")
+    assert kept(folder, CONTAINER).digest != kept(folder, other).digest
 
 
 @given(

@@ -281,6 +281,24 @@ def test_the_site_lists_the_examples_of_the_readme(pytestconfig: pytest.Config) 
         assert listed[1] == wanted
 
 
+def test_the_upstream_examples_are_listed(pytestconfig: pytest.Config) -> None:
+    page = "docs/upstream.md"
+    rows: list[str] = []
+    for path in sorted(ROOT.glob("examples/upstream/*.py"), key=lambda path: path.stem.lower()):
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        links = (
+            f"[{path.stem}](../examples/upstream/{path.name}), [YAML](../examples/upstream/{path.stem}.yaml)"
+        )
+        rows.append(f"| {links} | {docstring.splitlines()[0]} |\n")
+    listed = re.search(r"^\| example \|.*\n\|---.*\n((?:\|.*\n)*)", read(page), re.MULTILINE)
+    assert listed is not None
+    if pytestconfig.getoption("update_snapshots"):
+        text = read(page)
+        (ROOT / page).write_text(text[: listed.start(1)] + "".join(rows) + text[listed.end(1) :], "utf-8")
+    else:
+        assert listed[1] == "".join(rows)
+
+
 def test_the_comparison_is_of_an_example() -> None:
     assert read("examples/sweep/pipeline.py") in [one.text for one in blocks("docs/comparison.md")]
 

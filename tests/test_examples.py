@@ -20,6 +20,10 @@ from flowdsl.compiler.load import load
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = sorted(path.parent.name for path in ROOT.glob("examples/*/pipeline.py"))
 
+#: Manifests of Argo's own examples, rewritten, and those that are not compiled to what is usual.
+UPSTREAM = sorted(path.stem for path in ROOT.glob("examples/upstream/*.py"))
+KINDS = {"input_artifacts": "template"}
+
 #: Compiles the files that it is given, and writes the bytes of each to standard output.
 ALL = """
 import sys
@@ -78,6 +82,26 @@ def test_every_image_has_a_tag(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_compiling_again_changes_nothing(name: str) -> None:
     assert compiled(name).text == compiled(name).text
+
+
+@pytest.mark.parametrize("name", UPSTREAM)
+def test_the_yaml_of_an_upstream_example_is_current(name: str, pytestconfig: pytest.Config) -> None:
+    file = ROOT / f"examples/upstream/{name}.py"
+    beside = file.with_suffix(".yaml")
+    command = ["compile", str(file), *(["--as", KINDS[name]] if name in KINDS else [])]
+    if pytestconfig.getoption("update_snapshots"):
+        assert run([*command, "--output", str(beside)]) == 0
+    assert run([*command, "--check"]) == 0
+
+
+@pytest.mark.parametrize("name", UPSTREAM)
+def test_nothing_is_found_in_an_upstream_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", str(ROOT / f"examples/upstream/{name}.py"), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_each_upstream_example_has_its_yaml() -> None:
+    assert sorted(path.stem for path in ROOT.glob("examples/upstream/*.yaml")) == UPSTREAM
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "random"])

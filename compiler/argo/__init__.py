@@ -82,6 +82,10 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
     origins.note(document, "spec", program.place)
     origins.note(document, "metadata", program.place)
     objects.patch(program, spec, document, patcher)
+    if "workflowTemplateRef" in spec and not any(
+        template.get("dag", {}).get("tasks", True) for template in templates
+    ):
+        del spec["entrypoint"], spec["templates"]  # runs are those of that template
     return document
 
 

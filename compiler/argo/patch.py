@@ -45,8 +45,6 @@ TEMPLATE = Target(
         ("dag",): _CALLS,
         ("steps",): _CALLS,
         ("script", "source"): "the function of the step",
-        ("container", "command"): "`command(...)`",
-        ("container", "args"): "`command(...)`",
     },
     frozenset(
         {
@@ -84,7 +82,7 @@ METADATA = Target(
 )
 CRON = Target("CronWorkflowSpec", {("workflowSpec",): "the pipeline"})
 
-#: Bodies of templates: one may be changed, none may go.
+#: Bodies of templates: one may be changed, and only a container may go, for another one.
 _BODIES = ("container", "script", "containerSet", "resource", "suspend", "data", "http", "plugin")
 
 
@@ -112,9 +110,12 @@ class _Merge:
         self.target = target
         self.place = place
         self.before = before
+        self.replaced = False  # whether another body takes the place of a container
 
     def into(self, holder: Json, patch: Mapping[str, Any], kind: str, path: Path, kept: bool) -> None:
         known = fields(kind) if kind and is_type(kind) else None
+        if not path and self.target is TEMPLATE and "container" in holder:
+            self.replaced = any(patch.get(body) is not None for body in _BODIES if body != "container")
         for key, value in patch.items():
             here = (*path, key)
             if here in self.target.fixed:
@@ -164,7 +165,7 @@ class _Merge:
 
     def remove(self, holder: Json, key: str, path: Path, kept: bool, known: Mapping[str, str] | None) -> None:
         if key in holder:
-            body = len(path) == 1 and key in _BODIES
+            body = len(path) == 1 and key in _BODIES and not (self.replaced and key == "container")
             if kept or body:
                 self.refuse(path, "the step" if body else "", "value")
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl import mistakes as language
@@ -180,7 +181,10 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
 
 
 def calls(graph: Graph) -> Iterator[Diagnostic]:
-    """A pipeline that calls nothing: Argo takes no graph without tasks."""
+    """A pipeline that calls nothing: Argo takes no graph without tasks. Its runs may be those of a template."""
+    patch = graph.owner.options.get("argo")
+    if isinstance(patch, Mapping) and "workflowTemplateRef" in patch:
+        return
     if not graph.calls and graph.around is None and is_function(graph.owner.plain):
         yield Diagnostic(mistakes.EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
 

@@ -76,6 +76,7 @@ _UNARY = {"not": 50, "!": 50, "-": 90, "+": 90}
 PREDICATES = {"filter", "map"}
 _BUILTINS = {"string", "toJSON", "fromJSON", "len", "min", "max", "abs", "replace", "int", "float"}
 ADDED = {"asInt", "asFloat"}  # Argo's own names for int and float
+_FOREIGN = {"jsonpath"}  # read, never evaluated: flowdsl does not write it
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -190,7 +191,7 @@ class _Parser:
         return int(word)
 
     def call(self, function: str) -> Node:
-        if function not in PREDICATES | _BUILTINS | ADDED:
+        if function not in PREDICATES | _BUILTINS | ADDED | _FOREIGN:
             raise Unsupported(f"the function {function}")
         arguments: list[Node] = []
         self.expect("(")
@@ -239,7 +240,7 @@ def names(text: str) -> list[str]:
             case Name(name):
                 found[name] = None
             case Member(of, key):
-                path = None if guarded else _path(node)
+                path = None if guarded else path_of(node)
                 if path is not None:
                     found[path] = None
                 walk(of, guarded)
@@ -259,12 +260,12 @@ def names(text: str) -> list[str]:
     return list(found)
 
 
-def _path(node: Node) -> str | None:
+def path_of(node: Node) -> str | None:
     match node:
         case Name(name):
             return name
         case Member(of, Literal(str() as key)):
-            before = _path(of)
+            before = path_of(of)
             return None if before is None else f"{before}.{key}"
         case _:
             return None

@@ -1,0 +1,132 @@
+"""Paths that a program has for its files, where the words of its command cannot say them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl import types as t
+from flowdsl.compiler import mistakes
+from flowdsl.compiler.forms import Absent, File, Gathered, Mounted
+from flowdsl.compiler.options.reading import is_mapping
+from flowdsl.compiler.path_findings import (
+    BadFixedPath,
+    PathNotChosen,
+    PathOfValue,
+    SamePath,
+    UnknownPathName,
+)
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.lift import spelled
+from flowdsl.place import Argument
+from flowdsl.value import is_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.forms import Form
+    from flowdsl.place import Place
+    from flowdsl.step import Described, StepDef
+    from flowdsl.trace import Call
+
+#: What stands for a value of the run in a text.
+_VALUE = re.compile(r"\{\{.*?\}\}")
+
+#: The folder that is flowdsl's own in every container.
+OWN = "/tmp/flowdsl"
+
+
+class FixedPath(NamedTuple):
+    """The path of one input or output, and where it was written."""
+
+    name: str
+    path: str
+    place: Place
+    written: bool  # an output
+
+
+def fixed_paths(
+    definition: StepDef, said: Described, written: tuple[str, ...], found: list[Diagnostic]
+) -> tuple[FixedPath, ...]:
+    """What `paths` says, and what is wrong with it; `written` are the outputs that are files in the container."""
+    given: Any = said.options["paths"]
+    if is_value(given) or not is_mapping(given):
+        finding = mistakes.OptionType("paths", "a dict of paths", spelled(given))
+        found.append(Diagnostic(finding, Argument(said.site, "paths")))
+        return ()
+    inputs = definition.signature.by_name
+    made: list[FixedPath] = []
+    for name, path in given.items():
+        key = Argument(said.site, "paths", part=f"key:{name}")
+        place = Argument(said.site, "paths", part=f"item:{name}")
+        if name not in written and name not in inputs:
+            unknown = UnknownPathName(definition.name, str(name), (*inputs, *written))
+            found.append(Diagnostic(unknown, key))
+            continue
+        if name not in written and not t.holds_file(inputs[name].type):
+            kind = t.spell(inputs[name].type)
+            found.append(Diagnostic(PathOfValue(definition.name, name, kind), key))
+            continue
+        one = FixedPath(name, path, place, name in written)
+        if is_value(path) or not isinstance(path, str):
+            found.append(Diagnostic(BadFixedPath(spelled(path), name, "a text is wanted"), place))
+        elif reason := _flaw(path):
+            shown = _VALUE.sub("{...}", path)
+            found.append(Diagnostic(BadFixedPath(shown, name, reason), place))
+        else:
+            one = one._replace(path=posixpath.normpath(path))
+            for before in made:
+                if (before.path, before.written) == (one.path, one.written):
+                    same = SamePath(f"`{name}`", f"`{before.name}`", one.path)
+                    found.append(Diagnostic(same, place))
+        made.append(one)
+    return tuple(made)
+
+
+def _flaw(path: str) -> str:
+    """Why nothing can be put at a path, or nothing."""
+    if not path.startswith("/") or path.startswith("//"):
+        return "it does not begin at the root of the container"
+    if ".." in path.split("/"):
+        return "it goes up a folder"
+    if "{{" in path:
+        return "it is the same in all runs, and holds no value of one"
+    if not path.strip("/"):
+        return "the root is the container itself"
+    if f"{posixpath.normpath(path)}/".startswith(f"{OWN}/"):
+        return f"{OWN} is for the files that have no path of their own"
+    return ""
+
+
+def misplaced(
+    call: Call,
+    paths: tuple[FixedPath, ...],
+    forms: Mapping[str, Form],
+    mounted: frozenset[str],
+    stored: bool,
+) -> Iterator[Diagnostic]:
+    """Files that a call brings or keeps where their paths cannot be chosen; `stored`: on a volume."""
+    step = call.target
+    kinds = {out.name: out.type for out in t.outputs(step.signature.returns)}
+    for name, path, place, written in paths:
+        if written:
+            if stored and t.holds_file(kinds[name]):
+                way = f'leave it out of `paths`, and give the program `output("{name}")`; or call it with `store=None`'
+                finding = PathNotChosen(step.name, name, "kept on a volume", path, way)
+                yield Diagnostic(finding, call.site)
+            continue
+        form = forms[name]
+        if path in mounted:
+            yield Diagnostic(SamePath(f"`{name}`", "a volume of `mounts`", path), place)
+        if isinstance(form, (File, Absent)):
+            continue
+        what = "the results of a loop" if isinstance(form, Gathered) else "several files in one value"
+        way = "let a step under `@step` put them into one folder, and pass on what that returns"
+        if isinstance(form, Mounted):
+            what = "a path on a volume"
+            way = f"pass it in the command instead of `paths`: command(..., {name})"
+        at = call.argument(name)
+        yield Diagnostic(
+            PathNotChosen(step.name, name, what, path, way), at if call.loop is None else call.site
+        )

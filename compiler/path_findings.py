@@ -1,0 +1,71 @@
+"""What can be wrong with the paths that a program has for its files (FD750 to FD754)."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, suggest
+
+
+class UnknownPathName(Finding):
+    """A name in `paths` that is neither an input nor an output."""
+
+    code = "FD750"
+    title = "`{step}` has no input and no output `{name}`"
+    label = "{meant}"
+    help = 'name a parameter that is a file, or an output; the one result of a step is "return"'
+    step: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the name that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known) or "nothing has this name"}
+
+
+class PathOfValue(Finding):
+    """A path for an input that is no file."""
+
+    code = "FD751"
+    title = "`{name}` of `{step}` is no file, and has no path"
+    label = "annotated as `{kind}`"
+    help = 'pass it in the command, or as a variable: `env={{"NAME": {name}}}`; or annotate it as a `Path`'
+    step: str
+    name: str
+    kind: str
+
+
+class BadFixedPath(Finding):
+    """A path at which nothing can be put."""
+
+    code = "FD752"
+    title = "`{text}` is no path for `{name}`: {reason}"
+    label = "{reason}"
+    help = 'write the path from the root of the container: "/data/{name}"'
+    text: str
+    name: str
+    reason: str
+
+
+class SamePath(Finding):
+    """Two inputs, two outputs, or an input and a mounted volume at one path."""
+
+    code = "FD753"
+    title = "{one} and {other} are both at {path}"
+    label = "taken by {other}"
+    help = "give each a path of its own"
+    one: str
+    other: str
+    path: str
+
+
+class PathNotChosen(Finding):
+    """A file that lies on a volume, where a program expects it elsewhere."""
+
+    code = "FD754"
+    title = "`{name}` is {what}, so it cannot be at {path}"
+    label = "`{step}` has {path} for it"
+    help = "{way}"
+    step: str
+    name: str
+    what: str
+    path: str
+    way: str
