@@ -1,0 +1,10 @@
+from flowdsl import call_template, pipeline
+
+
+@call_template("library", "score", names={"return": "accuracy"})
+def score(text: str) -> float: ...
+
+
+@pipeline
+def nightly() -> None:
+    score("a")

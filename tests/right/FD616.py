@@ -1,0 +1,10 @@
+from flowdsl import call_template, pipeline
+
+
+@call_template("library", "score", names={"text": "input-text"})
+def score(text: str) -> None: ...
+
+
+@pipeline
+def nightly() -> None:
+    score("a")
