@@ -1,7 +1,7 @@
 from flowdsl import http, pipeline, request
 
 
-@http
+@http()
 def ping() -> str:
     return request("GET", "https://example.com")
 

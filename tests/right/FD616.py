@@ -2,7 +2,8 @@ from flowdsl import call_template, pipeline
 
 
 @call_template("library", "score", names={"text": "input-text"})
-def score(text: str) -> None: ...
+def score(text: str) -> None:
+    raise NotImplementedError
 
 
 @pipeline

@@ -4,7 +4,8 @@ from flowdsl import call_template, pipeline, step
 
 
 @call_template("library", "train", names={"return": "model"})
-def train(rate: float) -> Path: ...
+def train(rate: float) -> Path:
+    raise NotImplementedError
 
 
 @step(image="python:3.12-slim")

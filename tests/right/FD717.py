@@ -7,7 +7,7 @@ def train(size: int) -> float:
 
 
 @step(image="python:3.12-slim")
-def tell(losses: list[float | None]) -> None:
+def tell(losses: list[float]) -> None:
     print(losses)
 
 

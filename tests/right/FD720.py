@@ -2,11 +2,6 @@ from flowdsl import numbers, pipeline, step
 
 
 @step(image="python:3.12-slim")
-def work(part: int) -> float:
-    return part / 2
-
-
-@step(image="python:3.12-slim")
 def tell(parts: list[int]) -> None:
     print(parts)
 

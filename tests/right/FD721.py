@@ -12,6 +12,6 @@ def tell(parts: list[int]) -> None:
 
 
 @pipeline
-def nightly(rows: int = 3) -> None:
+def nightly() -> None:
     results = fan_out(work, over={"part": range(3)}, keep_going=True)
     tell(failed(results))

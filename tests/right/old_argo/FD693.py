@@ -3,7 +3,7 @@ from flowdsl import pipeline, step
 
 @step(image="python:3.12-slim")
 def train(rate: float) -> float:
-    return 1 - rate if rate > 0.5 else 1 - rate / 2
+    return 1 - (rate if rate > 0.5 else rate / 2)
 
 
 @step(image="python:3.12-slim")
