@@ -1,0 +1,18 @@
+from flowdsl import manifest, pipeline, resource, run
+
+
+@resource("apply", success="status.succeeded == 1")
+def train() -> None:
+    manifest(
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": f"{run.name}-train"},
+            "spec": {"ttlSecondsAfterFinished": 60, "template": {}},
+        }
+    )
+
+
+@pipeline
+def nightly() -> None:
+    train()

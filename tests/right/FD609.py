@@ -1,0 +1,11 @@
+from flowdsl import manifest, pipeline, resource, run
+
+
+@resource("apply", success="status.succeeded == 1", retries=3)
+def train() -> None:
+    manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": f"{run.name}-train"}})
+
+
+@pipeline
+def nightly() -> None:
+    train()

@@ -1,0 +1,11 @@
+from flowdsl import call_template, pipeline
+
+
+@call_template("library", "score", names={"text": "input-text"})
+def score(text: str) -> None:
+    raise NotImplementedError
+
+
+@pipeline
+def nightly() -> None:
+    score("a")

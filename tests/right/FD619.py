@@ -1,0 +1,11 @@
+from flowdsl import command, container, pipeline
+
+
+@container(image="bash:5.2")
+def report(name: str) -> None:
+    command("bash", source='echo "$NAME" > /tmp/"$BASHPID".txt', env={"NAME": name})
+
+
+@pipeline
+def nightly(name: str = "you") -> None:
+    report(name)

@@ -1,0 +1,11 @@
+from flowdsl import Config, pipeline, step
+
+
+@step(image="python:3.12-slim", env={"LEVEL": Config("app", "level")})
+def train(lr: float) -> None:
+    print(lr)
+
+
+@pipeline
+def nightly() -> None:
+    train(0.1)

@@ -1,0 +1,13 @@
+from flowdsl import Git, pipeline, step
+
+MODELS = Git("https://example.com/team/models.git", revision="v1.4.0")
+
+
+@step(image="python:3.12-slim", code=MODELS / "src")
+def train(rows: int) -> int:
+    return rows
+
+
+@pipeline
+def nightly() -> None:
+    train(3)

@@ -1,0 +1,11 @@
+from flowdsl import GPU, pipeline, step
+
+
+@step(image="python:3.12-slim", gpu=GPU(1, share="16Gi"))
+def train(rate: float) -> float:
+    return 1 - rate
+
+
+@pipeline
+def nightly() -> None:
+    train(0.1)

@@ -1,0 +1,10 @@
+from flowdsl import Mutex, pipeline, step
+
+
+@step(image="python:3.12-slim", locks=[Mutex("gpu")])
+def train() -> None: ...
+
+
+@pipeline
+def nightly() -> None:
+    train()

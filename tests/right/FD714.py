@@ -1,0 +1,18 @@
+from flowdsl import either, on_exit, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(size: int) -> float:
+    return size / 2
+
+
+@step(image="python:3.12-slim")
+def tell(text: str) -> str:
+    return text
+
+
+@pipeline
+def nightly() -> None:
+    loss = train(1)
+    with on_exit(loss):
+        tell(f"loss {either(loss, 0.0)}")

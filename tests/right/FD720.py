@@ -1,0 +1,11 @@
+from flowdsl import numbers, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def tell(parts: list[int]) -> None:
+    print(parts)
+
+
+@pipeline
+def nightly(rows: int = 3) -> None:
+    tell(numbers(rows))

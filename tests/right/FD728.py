@@ -1,0 +1,11 @@
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> int:
+    return len(table)
+
+
+@pipeline(schedule="@daily", timezone="Europe/Berlin")
+def nightly(table: str = "orders") -> None:
+    load(table)

@@ -1,0 +1,12 @@
+# --as cron
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> int:
+    return len(table)
+
+
+@pipeline(schedule="0 3 * * *")
+def nightly(table: str = "orders") -> None:
+    load(table)

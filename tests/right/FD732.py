@@ -1,0 +1,11 @@
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim", labels={"example.com/workflow": "mine"})
+def load(table: str) -> int:
+    return len(table)
+
+
+@pipeline
+def nightly(table: str = "orders") -> None:
+    load(table)
