@@ -1,0 +1,12 @@
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> int:
+    return len(table)
+
+
+@pipeline
+def nightly() -> None:
+    tables = ["orders", "users"]
+    fan_out(load, over={"table": tables}, parallel=4)
