@@ -15,4 +15,4 @@ def load(table: str) -> None:
 def nightly() -> None:
     migrated = migrate()
     load.options(after=[migrated])("orders")
-    load.options(after=migrated, name="load-users")("users")
+    load.options(after=[migrated], name="load-users")("users")
