@@ -1,12 +1,12 @@
-from flowdsl import fan_out, pipeline, step
+from flowdsl import maximize, pipeline, step, sweep
 
 
-@step(image="python:3.12-slim")
-def load(table: str) -> int:
-    return len(table)
+@step(image="pytorch/pytorch:2.7.1")
+def train(lr: float) -> float:
+    return 1 - lr
 
 
 @pipeline
-def nightly() -> None:
-    tables = ["orders", "users"]
-    fan_out(load, over={"table": tables}, parallel=4)
+def search() -> None:
+    rates = [0.1, 0.01]
+    sweep(train, over={"lr": rates}, objective=maximize(), min_success=1)

@@ -2,10 +2,10 @@ from flowdsl import GPU, pipeline, step
 
 
 @step(image="pytorch/pytorch:2.7.1", gpu=GPU(1, mig="1g.5gb"))
-def partition(lr: float) -> None:
+def train(lr: float) -> None:
     print(lr)
 
 
 @pipeline
 def nightly() -> None:
-    partition(0.1)
+    train(0.1)

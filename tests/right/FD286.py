@@ -1,4 +1,4 @@
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from flowdsl import pipeline, step
 
@@ -12,12 +12,12 @@ class Batch:
 @dataclass
 class Node:
     name: str
-    children: list[str] = field(default_factory=list)
+    children: list[str]
 
 
 @step(image="python:3.12-slim")
 def load(batch: Batch) -> Node:
-    return Node(batch.name)
+    return Node(batch.name, [])
 
 
 @pipeline

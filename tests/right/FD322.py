@@ -8,9 +8,6 @@ def load(table: str) -> int:
     return len(table) + RATES["orders"]
 
 
-load_step = load
-
-
 @pipeline
 def nightly() -> None:
-    load_step("orders")
+    load("orders")

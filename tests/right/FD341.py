@@ -2,10 +2,10 @@ from flowdsl import GPU, pipeline, step
 
 
 @step(image="pytorch/pytorch:2.7.1", gpu=GPU(1, resource="nvidia.com/gpu"))
-def misspelt(lr: float) -> None:
+def train(lr: float) -> None:
     print(lr)
 
 
 @pipeline
 def nightly() -> None:
-    misspelt(0.1)
+    train(0.1)

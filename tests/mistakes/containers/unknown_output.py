@@ -1,4 +1,4 @@
-"""Outputs that do not exist, and outputs that are never written."""
+"""An output that does not exist."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -16,12 +16,6 @@ def infer(model: str) -> Result:
     return command("/bin/infer", model, "--labels", output("label"), "--score", output("score"))
 
 
-@container(image="ghcr.io/acme/infer:4")
-def convert(model: str) -> Path:
-    return command("/bin/convert", model)
-
-
 @pipeline
 def nightly() -> None:
     infer("resnet")
-    convert("resnet")

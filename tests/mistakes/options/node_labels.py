@@ -1,4 +1,4 @@
-"""Labels, taints and places that no node can have."""
+"""Labels that no node can have."""
 
 from flowdsl import pipeline, step
 
@@ -18,20 +18,8 @@ def device(lr: float) -> None:
     print(lr)
 
 
-@step(image="python:3.12-slim", tolerations=["spot=true:NoShedule"])
-def effect(lr: float) -> None:
-    print(lr)
-
-
-@step(image="python:3.12-slim", tolerations=[{"key": "spot", "operator": "Exsts"}])
-def operator(lr: float) -> None:
-    print(lr)
-
-
 @pipeline
 def nightly() -> None:
     key(0.1)
     value(0.1)
     device(0.1)
-    effect(0.1)
-    operator(0.1)
