@@ -42,10 +42,11 @@ _CODE = re.compile(r"^.*\b(?:error|warning)\[(FD\d+)\]: ", re.MULTILINE)
 
 
 class Example(NamedTuple):
-    """A text that shows a kind of finding: the language of the file, the text, and what is printed about it."""
+    """A text that shows a kind of finding: its language, the text, the settings beside it, what is printed."""
 
     language: str
     source: str
+    settings: str = ""
     printed: str = ""
 
 
@@ -82,14 +83,14 @@ def wrong() -> dict[str, Example]:
 
     Plainest: with the fewest other findings, and then the shortest.
     """
-    ranked: dict[str, list[tuple[int, int, str, str]]] = {}
+    ranked: dict[str, list[tuple[int, int, str, str, str]]] = {}
     for golden in sorted(CASES.glob("*/*.err")):
         source = golden.with_suffix(".py")
         if source.exists():
             text, printed = _read(source), _read(golden)
             codes = found(printed)
             for code in set(codes):
-                rank = (len(set(codes)), len(text), text, _about(code, printed))
+                rank = (len(set(codes)), len(text), text, _settings(source), _about(code, printed))
                 ranked.setdefault(code, []).append(rank)
     plainest = {code: Example("python", *min(cases)[2:]) for code, cases in ranked.items()}
     return {**plainest, **{path.stem: _manifest(path) for path in sorted(WRONG.rglob("FD*.yaml"))}}
@@ -99,7 +100,7 @@ def right() -> dict[str, Example]:
     """For each code a text of tests/right: that of the mistake, corrected."""
     languages = {".py": "python", ".yaml": "yaml"}
     return {
-        path.stem: Example(languages[path.suffix], _read(path))
+        path.stem: Example(languages[path.suffix], _read(path), _settings(path))
         for path in sorted(RIGHT.rglob("FD*"))
         if path.suffix in languages
     }
@@ -119,9 +120,10 @@ def page(kind: type[Finding], bad: Example | None, good: Example | None) -> str:
     if _says_something(kind.help):
         parts.append(f"help: {_shown(kind.help)}")
     if bad is not None:
-        parts += ["## Wrong", _fenced(bad.language, bad.source), _fenced("text", bad.printed)]
+        parts += ["## Wrong", *_shown_files(bad), _fenced("text", bad.printed)]
     if good is not None:
-        parts += ["## Right", _fenced(good.language, good.source)]
+        same = bad is not None and bad.settings == good.settings
+        parts += ["## Right", *_shown_files(good._replace(settings="") if same else good)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -174,7 +176,18 @@ def main(arguments: list[str]) -> int:
 
 
 def _manifest(path: Path) -> Example:
-    return Example("yaml", _read(path), _about(path.stem, checked(path)))
+    return Example("yaml", _read(path), printed=_about(path.stem, checked(path)))
+
+
+def _settings(path: Path) -> str:
+    """The project's settings that lie beside a file."""
+    beside = path.with_name("flowdsl.toml")
+    return _read(beside) if beside.exists() else ""
+
+
+def _shown_files(example: Example) -> list[str]:
+    files = [_fenced(example.language, example.source)]
+    return [*files, "`flowdsl.toml`:", _fenced("toml", example.settings)] if example.settings else files
 
 
 def _about(code: str, printed: str) -> str:

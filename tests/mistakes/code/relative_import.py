@@ -4,10 +4,10 @@ from flowdsl import Git, pipeline, step
 
 
 @step(image="python:3.12-slim", code=Git("https://example.com/m.git", revision="v1"))
-def load(table: str) -> int:
+def load(table: str) -> None:
     from .tables import size
 
-    return size(table)
+    print(size(table))
 
 
 @pipeline
