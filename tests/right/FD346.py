@@ -1,4 +1,4 @@
-from flowdsl import fan_out, pipeline, step
+from flowdsl import pipeline, step
 
 
 def load(table: str, limit: int) -> int:
@@ -17,5 +17,5 @@ def load_few(table: str) -> int:
 
 @pipeline
 def nightly() -> None:
+    count("orders")
     load_few("orders")
-    fan_out(count, over={"table": ["a", "b"]})
