@@ -187,7 +187,7 @@ class ArgoTag(Finding):
     code = "FD317"
     title = "Argo would evaluate `{tag}` in the source of the step"
     label = "this must not reach Argo as it is"
-    help = 'take the braces apart: in a string write `"{{" "{{..."`, in a comment leave one out'
+    help = 'take the braces apart: in a string write `"{{" + "{{..."`, in a comment leave one out'
     tag: str
 
 

@@ -31,7 +31,7 @@ def packages_on_disk() -> dict[str, str]:
 def sources() -> list[Path]:
     code = ("flowdsl", *LAYERS, "tests", "examples", "benchmarks", "tools")
     found = (path for folder in code for path in (ROOT / folder).rglob("*.py"))
-    return sorted(path for path in found if not path.is_relative_to(ROOT / "tests/cases"))
+    return sorted(path for path in found if not path.is_relative_to(ROOT / "tests/mistakes"))
 
 
 def imported(path: Path) -> set[str]:

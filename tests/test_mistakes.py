@@ -94,17 +94,6 @@ UNLOADABLE = {
     "misspelt_file": Given("pipelin.py", {"pipeline.py": PIPELINE}),
     "misspelt_pipeline": Given("pipeline.py:nigthly", {"pipeline.py": PIPELINE}),
     "not_python": Given("pipeline.py", {"pipeline.py": PIPELINE.replace(b'"orders")', b'"orders"')}),
-    "relative_import": Given(
-        "pipeline.py",
-        {
-            "pipeline.py": PIPELINE.replace(
-                b'image="python:3.12-slim"',
-                b'image="python:3.12-slim", code=Git("https://example.com/m.git", revision="v1")',
-            )
-            .replace(b"import pipeline", b"import Git, pipeline")
-            .replace(b"return len(table)", b"from .tables import size\n\n    return size(table)")
-        },
-    ),
     "link_to_itself": Given("pipeline.py", {"pipeline.py": None}),
     "long_name": Given(f"{'nightly-' * 40}jobs/pipeline.py", {}),
 }

@@ -1,7 +1,8 @@
 """The pages in docs/diagnostics: one for each kind of finding, and the index.
 
-`python -m tools.diagnostics` writes them from the classes and from the cases in tests/mistakes; with
-`--check` it writes nothing, names the pages that differ, and exits with 1 if there is one.
+`python -m tools.diagnostics` writes them from the classes, from the cases in tests/mistakes and tests/wrong,
+and from the files in tests/right; with `--check` it writes nothing, names the pages that differ, and exits
+with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import re
 import sys
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.cli.report import render
+from flowdsl.compiler.manifests import check_manifests, manifests
 from flowdsl.diagnostic import Finding
+from flowdsl.source import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "diagnostics"
 CASES = ROOT / "tests" / "mistakes"
+WRONG = ROOT / "tests" / "wrong"
+RIGHT = ROOT / "tests" / "right"
 LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime")
 
 #: Modules whose findings are about manifests: what they find in YAML that somebody wrote has no case.
@@ -33,6 +39,15 @@ MANIFESTS = (
 
 _KIND = re.compile(r'^    code(?:: ClassVar\[str\])? = "FD\d+"$', re.MULTILINE)
 _CODE = re.compile(r"^.*\b(?:error|warning)\[(FD\d+)\]: ", re.MULTILINE)
+
+
+class Example(NamedTuple):
+    """A text that shows a kind of finding: its language, the text, the settings beside it, what is printed."""
+
+    language: str
+    source: str
+    settings: str = ""
+    printed: str = ""
 
 
 def kinds() -> list[type[Finding]]:
@@ -63,32 +78,52 @@ def found(golden: str) -> list[str]:
     return _CODE.findall(golden)
 
 
-def examples() -> dict[str, tuple[str, str]]:
-    """For each code the plainest case that shows it: its source, and what is printed about it.
+def wrong() -> dict[str, Example]:
+    """For each code a text that has the mistake: a manifest of tests/wrong, or the plainest of the cases.
 
     Plainest: with the fewest other findings, and then the shortest.
     """
-    ranked: dict[str, list[tuple[int, int, str, str]]] = {}
+    ranked: dict[str, list[tuple[int, int, str, str, str]]] = {}
     for golden in sorted(CASES.glob("*/*.err")):
         source = golden.with_suffix(".py")
         if source.exists():
             text, printed = _read(source), _read(golden)
             codes = found(printed)
             for code in set(codes):
-                blocks = [block for block in printed.split("\n\n") if code in found(block)]
-                rank = (len(set(codes)), len(text), text, "\n\n".join(blocks))
+                rank = (len(set(codes)), len(text), text, _settings(source), _about(code, printed))
                 ranked.setdefault(code, []).append(rank)
-    return {code: min(cases)[2:] for code, cases in ranked.items()}
+    plainest = {code: Example("python", *min(cases)[2:]) for code, cases in ranked.items()}
+    return {**plainest, **{path.stem: _manifest(path) for path in sorted(WRONG.rglob("FD*.yaml"))}}
 
 
-def page(kind: type[Finding], example: tuple[str, str] | None) -> str:
+def right() -> dict[str, Example]:
+    """For each code a text of tests/right: that of the mistake, corrected."""
+    languages = {".py": "python", ".yaml": "yaml"}
+    return {
+        path.stem: Example(languages[path.suffix], _read(path), _settings(path))
+        for path in sorted(RIGHT.rglob("FD*"))
+        if path.suffix in languages
+    }
+
+
+def checked(path: Path) -> str:
+    """What `flowdsl check` prints about a manifest, from its own folder."""
+    sources, text = Sources(), _read(path)
+    sources.add(path.name, text)
+    [diagnostics] = check_manifests([manifests(text, path.name, named=True)])
+    return render(diagnostics, sources, "text")
+
+
+def page(kind: type[Finding], bad: Example | None, good: Example | None) -> str:
     """The page of one kind."""
     parts = [f"# {kind.code}", _meaning(kind), f"{kind.severity}: {_shown(kind.title)}"]
     if _says_something(kind.help):
         parts.append(f"help: {_shown(kind.help)}")
-    if example is not None:
-        source, printed = example
-        parts += ["## Example", f"```python\n{source.rstrip()}\n```", f"```text\n{printed.rstrip()}\n```"]
+    if bad is not None:
+        parts += ["## Wrong", *_shown_files(bad), _fenced("text", bad.printed)]
+    if good is not None:
+        same = bad is not None and bad.settings == good.settings
+        parts += ["## Right", *_shown_files(good._replace(settings="") if same else good)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -108,8 +143,8 @@ def index(every: list[type[Finding]]) -> str:
 
 def pages() -> dict[Path, str]:
     """All pages, by path."""
-    every, shown = kinds(), examples()
-    made = {PAGES / f"{kind.code}.md": page(kind, shown.get(kind.code)) for kind in every}
+    every, bad, good = kinds(), wrong(), right()
+    made = {PAGES / f"{kind.code}.md": page(kind, bad.get(kind.code), good.get(kind.code)) for kind in every}
     return {PAGES / "README.md": index(every), **made}
 
 
@@ -138,6 +173,30 @@ def main(arguments: list[str]) -> int:
         else:
             path.unlink()
     return 0
+
+
+def _manifest(path: Path) -> Example:
+    return Example("yaml", _read(path), printed=_about(path.stem, checked(path)))
+
+
+def _settings(path: Path) -> str:
+    """The project's settings that lie beside a file."""
+    beside = path.with_name("flowdsl.toml")
+    return _read(beside) if beside.exists() else ""
+
+
+def _shown_files(example: Example) -> list[str]:
+    files = [_fenced(example.language, example.source)]
+    return [*files, "`flowdsl.toml`:", _fenced("toml", example.settings)] if example.settings else files
+
+
+def _about(code: str, printed: str) -> str:
+    """The findings of one code, of all that are printed."""
+    return "\n\n".join(block for block in printed.split("\n\n") if code in found(block))
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text.rstrip()}\n```"
 
 
 def _meaning(kind: type[Finding]) -> str:

@@ -1,3 +1,5 @@
+"""A claim with a name that Kubernetes refuses."""
+
 from pathlib import Path
 
 from flowdsl import Volume, pipeline, step
@@ -8,6 +10,6 @@ def load() -> Path:
     return Path("table")
 
 
-@pipeline(store=Volume("Data_Sets", mode="ReadWriteManny") / "runs")
+@pipeline(store=Volume("Data_Sets", mode="ReadWriteMany") / "runs")
 def nightly() -> Path:
     return load()

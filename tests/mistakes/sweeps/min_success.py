@@ -1,4 +1,4 @@
-"""Bounds and seeds of a sweep that are no whole numbers."""
+"""More successes than there are trials."""
 
 from flowdsl import maximize, pipeline, step, sweep
 
@@ -11,6 +11,4 @@ def train(lr: float) -> float:
 @pipeline
 def search() -> None:
     rates = [0.1, 0.01]
-    sweep(train, over={"lr": rates}, objective=maximize(), min_success=0)
     sweep(train, over={"lr": rates}, objective=maximize(), min_success=5)
-    sweep(train, over={"lr": rates}, objective=maximize(), trials=2, seed="7")

@@ -1,8 +1,8 @@
-"""Objectives that are no output of the trial, or no number."""
+"""The name of an output instead of an objective."""
 
 from typing import NamedTuple
 
-from flowdsl import maximize, minimize, pipeline, step, sweep
+from flowdsl import pipeline, step, sweep
 
 
 class Trained(NamedTuple):
@@ -15,15 +15,6 @@ def train(lr: float) -> Trained:
     return Trained(1 - lr, str(lr))
 
 
-@step(image="pytorch/pytorch:2.7.1")
-def warm_up(lr: float) -> None:
-    print(lr)
-
-
 @pipeline
 def search() -> None:
-    sweep(train, over={"lr": [0.1, 0.01]}, objective=maximize("acuracy"))
-    sweep(train, over={"lr": [0.1, 0.01]}, objective=minimize())
-    sweep(train, over={"lr": [0.1, 0.01]}, objective=maximize("report"))
     sweep(train, over={"lr": [0.1, 0.01]}, objective="accuracy")
-    sweep(warm_up, over={"lr": [0.1, 0.01]}, objective=maximize("accuracy"))

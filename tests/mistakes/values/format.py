@@ -1,4 +1,4 @@
-"""A format specification, and `=` and `!r`, in an f-string."""
+"""A format specification in an f-string."""
 
 from flowdsl import pipeline, step
 
@@ -17,5 +17,3 @@ def report(text: str) -> None:
 def nightly(model: str = "resnet") -> None:
     score = evaluate(model)
     report(f"{score:.3f}")
-    report.options(name="debug")(f"{score=}")
-    report.options(name="quoted")(f"{model!r}")

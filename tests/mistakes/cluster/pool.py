@@ -1,0 +1,13 @@
+"""The misspelt name of a pool."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim", gpu=1, pool="gpu_new")
+def train(rate: float) -> float:
+    return 1 - rate
+
+
+@pipeline
+def nightly() -> None:
+    train(0.1)

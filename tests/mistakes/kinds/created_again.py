@@ -1,0 +1,13 @@
+"""An object that each try creates."""
+
+from flowdsl import manifest, pipeline, resource, run
+
+
+@resource("create", success="status.succeeded == 1", retries=3)
+def train() -> None:
+    manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": f"{run.name}-train"}})
+
+
+@pipeline
+def nightly() -> None:
+    train()

@@ -1,0 +1,19 @@
+"""Taints that no node can have."""
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim", tolerations=["spot=true:NoShedule"])
+def effect(lr: float) -> None:
+    print(lr)
+
+
+@step(image="python:3.12-slim", tolerations=[{"key": "spot", "operator": "Exsts"}])
+def operator(lr: float) -> None:
+    print(lr)
+
+
+@pipeline
+def nightly() -> None:
+    effect(0.1)
+    operator(0.1)

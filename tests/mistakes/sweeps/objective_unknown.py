@@ -1,0 +1,27 @@
+"""Objectives that are no output of the trial."""
+
+from typing import NamedTuple
+
+from flowdsl import maximize, minimize, pipeline, step, sweep
+
+
+class Trained(NamedTuple):
+    accuracy: float
+    report: str
+
+
+@step(image="pytorch/pytorch:2.7.1")
+def train(lr: float) -> Trained:
+    return Trained(1 - lr, str(lr))
+
+
+@step(image="pytorch/pytorch:2.7.1")
+def warm_up(lr: float) -> None:
+    print(lr)
+
+
+@pipeline
+def search() -> None:
+    sweep(train, over={"lr": [0.1, 0.01]}, objective=maximize("acuracy"))
+    sweep(train, over={"lr": [0.1, 0.01]}, objective=minimize())
+    sweep(warm_up, over={"lr": [0.1, 0.01]}, objective=maximize("accuracy"))

@@ -1,0 +1,16 @@
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def load(table: str) -> int:
+    return len(table)
+
+
+@pipeline
+def nightly() -> None:
+    load("orders")
+
+
+@pipeline
+def hourly() -> int:
+    return load("users")

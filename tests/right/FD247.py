@@ -1,0 +1,12 @@
+from flowdsl import maximize, pipeline, step, sweep
+
+
+@step(image="pytorch/pytorch:2.7.1")
+def train(lr: float) -> float:
+    return 1 - lr
+
+
+@pipeline
+def search() -> None:
+    rates = [0.1, 0.01]
+    sweep(train, over={"lr": rates}, objective=maximize(), min_success=1)

@@ -1,0 +1,17 @@
+from flowdsl import pipeline, step, when
+
+
+@step(image="python:3.12-slim")
+def evaluate(model: str) -> float:
+    return len(model) / 10
+
+
+@step(image="python:3.12-slim")
+def publish(model: str) -> None:
+    print(model)
+
+
+@pipeline
+def nightly(model: str = "resnet") -> None:
+    with when(evaluate(model) > 0.9):
+        publish(model)

@@ -1,0 +1,24 @@
+from typing import NamedTuple
+
+from flowdsl import maximize, minimize, pipeline, step, sweep
+
+
+class Trained(NamedTuple):
+    accuracy: float
+    report: str
+
+
+@step(image="pytorch/pytorch:2.7.1")
+def train(lr: float) -> Trained:
+    return Trained(1 - lr, str(lr))
+
+
+@step(image="pytorch/pytorch:2.7.1")
+def warm_up(lr: float) -> float:
+    return lr
+
+
+@pipeline
+def search() -> None:
+    sweep(train, over={"lr": [0.1, 0.01]}, objective=maximize("accuracy"))
+    sweep(warm_up, over={"lr": [0.1, 0.01]}, objective=minimize())

@@ -1,0 +1,18 @@
+from typing import NamedTuple
+
+from flowdsl import maximize, pipeline, step, sweep
+
+
+class Trained(NamedTuple):
+    accuracy: float
+    report: float
+
+
+@step(image="pytorch/pytorch:2.7.1")
+def train(lr: float) -> Trained:
+    return Trained(1 - lr, 2 * lr)
+
+
+@pipeline
+def search() -> None:
+    sweep(train, over={"lr": [0.1, 0.01]}, objective=maximize("report"))

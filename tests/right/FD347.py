@@ -1,0 +1,12 @@
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(lr: float) -> None:
+    print(lr)
+
+
+@pipeline
+def nightly(lr: float = 0.1) -> None:
+    """Train every night."""
+    train(lr)
