@@ -86,7 +86,7 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
         if not isinstance(name, str) or not is_env_name(name):
             wrong = Argument(said.site, "env", part=f"key:{name}")
             found.append(Diagnostic(mistakes.BadEnvName(str(name)), wrong))
-        elif isinstance(value, str) and body_findings.is_secret(name, value):
+        elif type(value) is str and body_findings.is_secret(name, value):
             found.append(Diagnostic(mistakes.SecretInText(name), place))
         env.append((name, _word(definition, value, f"the variable `{name}`", place, found)))
     if not words:

@@ -465,6 +465,11 @@ class CommandPart(Finding):
         have = "None" if self.have == "NoneType" else self.have
         several = have in ("list", "tuple") and self.where == "a part of the command"
         way = "put `*` in front of it, so that each item is a word" if several else "write it as text"
+        if have in ("Secret", "Config"):
+            option = "secrets" if have == "Secret" else "env"
+            way = (
+                f'make it a variable of the step: @container({option}={{"NAME": {have}("name", "key")}}, ...)'
+            )
         return {**super().words(), "have": have, "way": way}
 
 

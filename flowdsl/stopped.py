@@ -94,7 +94,7 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
         return None
     from inspect import signature
 
-    called = found[1].partition(".")[0]
+    called = word.__name__
     parameters = signature(word).parameters
     if found.re is _SURPLUS:
         data = {"word": called, "name": found[2], "known": tuple(parameters)}
@@ -112,4 +112,10 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
 def _word(name: str, frame: FrameType) -> Any:
     """The word of the language that a text of Python names, if the user's code knows it."""
     word = getattr(sys.modules["flowdsl"], name.partition(".")[0], None)
-    return word if word is not None and any(value is word for value in frame.f_globals.values()) else None
+    known = {id(value): value for value in frame.f_globals.values()}
+    if word is not None:
+        return known.get(id(word))
+    # Python names the class that a word has its `__init__` from.
+    heirs = [one for one in known.values() if isinstance(one, type) and _is_word(one)]
+    found = [one for one in heirs if one.__init__.__qualname__ == name]  # type: ignore[misc]
+    return found[0] if len(found) == 1 else None

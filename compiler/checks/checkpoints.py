@@ -63,7 +63,7 @@ def kept(step: Mapping[str, Any], root: PipelineDef, profile: Profile) -> tuple[
 
 def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[Diagnostic]:
     """The uses of `run.checkpoint_dir` in a graph."""
-    if not any(_inside(expr) for expr, _, _ in uses(graph)):
+    if not any(inside(expr) for expr, _, _ in uses(graph)):
         return
     for call in graph.calls:
         for name, expr in call.arguments.items():
@@ -72,17 +72,18 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
                 said = "checkpoints" in options or "checkpoints" in root.options  # what is wrong with it, too
                 if not said and kept(options, root, profile) is None:
                     yield Diagnostic(NoCheckpoints(call.target.name), call.argument(name))
-            elif _inside(expr):
+            elif inside(expr):
                 yield Diagnostic(CheckpointUse(), call.argument(name))
         if call.loop is not None:
             for column in (call.loop.lists, *(call.loop.rows or ())[:1]):
                 for name, expr in column.items():
-                    if _inside(expr):
+                    if inside(expr):
                         place = Argument(call.site, "over", part=f"item:{name}")
                         yield Diagnostic(CheckpointUse(), place)
-    if graph.result is not None and _inside(graph.result):
+    if graph.result is not None and inside(graph.result):
         yield Diagnostic(CheckpointUse(), Definition(graph.owner.code, "return"))
 
 
-def _inside(expr: Expr) -> bool:
-    return isinstance(expr, Checkpoint) or any(map(_inside, children(expr)))
+def inside(expr: Expr) -> bool:
+    """Whether the folder of checkpoints stands in a value."""
+    return isinstance(expr, Checkpoint) or any(map(inside, children(expr)))

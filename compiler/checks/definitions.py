@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl import mistakes as language
 from flowdsl import types as t
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.checks import kinds, volumes
+from flowdsl.compiler.checks import checkpoints, kinds, volumes
 from flowdsl.compiler.checks.code import unfit
 from flowdsl.compiler.checks.sources import packed
 from flowdsl.compiler.kind_findings import WORDS
@@ -121,6 +121,8 @@ def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -
             if not wrong:
                 expr = lift(parameter.default, parameter.type, lambda *args, **data: None)
                 yield from volumes.files(expr, place, set())
+                if checkpoints.inside(expr):
+                    yield Diagnostic(checkpoints.CheckpointUse(), place)
     elif root and parameter.default is not MISSING:
         yield from _default(parameter, Definition(code, parameter.name, "default"))
 
