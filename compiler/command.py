@@ -167,7 +167,7 @@ def _flaws(source: str) -> Iterator[tuple[str, str, str]]:
 
 def _word(definition: StepDef, argument: object, where: str, place: Place, found: list[Diagnostic]) -> Expr:
     if is_value(argument):
-        return _steady(expr_of(argument), place, found)
+        return _steady(_single(definition, expr_of(argument), where, place, found), place, found)
     if isinstance(argument, (int, float)) and not isinstance(argument, bool):
         return Const(str(argument), t.TEXT)
     if not isinstance(argument, (str, PurePath)):
@@ -184,7 +184,18 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
 
             kind = language.DamagedText if DAMAGED.search(literal) else language.LiteralBraces
             found.append(Diagnostic(kind(), place))
+    for leaf in leaves(word):
+        _single(definition, leaf, where, place, found)
     return _steady(word, place, found)
+
+
+def _single(definition: StepDef, expr: Expr, where: str, place: Place, found: list[Diagnostic]) -> Expr:
+    """The same, if it is no input that holds several files: a program is given paths one by one."""
+    if isinstance(expr, InPod) and t.holds_file(expr.type):
+        kind = expr.type.item if isinstance(expr.type, t.Maybe) else expr.type
+        if not isinstance(kind, t.File):
+            found.append(Diagnostic(mistakes.CommandPart(definition.name, t.spell(kind), where), place))
+    return expr
 
 
 def _steady(word: Expr, place: Place, found: list[Diagnostic]) -> Expr:

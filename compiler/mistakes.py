@@ -454,7 +454,7 @@ class CommandPart(Finding):
 
     code = "FD332"
     title = "{where} of `{step}` is {have}"
-    label = "not a text, a number or an input"
+    label = "{label}"
     help = "{way}"
     step: str
     have: str
@@ -470,7 +470,11 @@ class CommandPart(Finding):
             way = (
                 f'make it a variable of the step: @container({option}={{"NAME": {have}("name", "key")}}, ...)'
             )
-        return {**super().words(), "have": have, "way": way}
+        label = "not a text, a number or an input"
+        if "Path" in have:
+            label = "each of its files has a path of its own"
+            way = "take one `Path` for each file, or one that is a folder"
+        return {**super().words(), "have": have, "way": way, "label": label}
 
 
 class ShellText(Finding):
