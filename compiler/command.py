@@ -184,8 +184,9 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
 
             kind = language.DamagedText if DAMAGED.search(literal) else language.LiteralBraces
             found.append(Diagnostic(kind(), place))
-    for leaf in leaves(word):
-        _single(definition, leaf, where, place, found)
+    for part in word.parts if isinstance(word, Join) else ():
+        if isinstance(part, InPod):
+            _single(definition, part, where, place, found)
     return _steady(word, place, found)
 
 
@@ -194,7 +195,7 @@ def _single(definition: StepDef, expr: Expr, where: str, place: Place, found: li
     if isinstance(expr, InPod) and t.holds_file(expr.type):
         kind = expr.type.item if isinstance(expr.type, t.Maybe) else expr.type
         if not isinstance(kind, t.File):
-            found.append(Diagnostic(mistakes.CommandPart(definition.name, t.spell(kind), where), place))
+            found.append(Diagnostic(mistakes.CommandPart(definition.name, t.spell(kind), where, True), place))
     return expr
 
 

@@ -459,6 +459,7 @@ class CommandPart(Finding):
     step: str
     have: str
     where: str
+    files: bool = False
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the type."""
@@ -471,7 +472,7 @@ class CommandPart(Finding):
                 f'make it a variable of the step: @container({option}={{"NAME": {have}("name", "key")}}, ...)'
             )
         label = "not a text, a number or an input"
-        if "Path" in have:
+        if self.files:
             label = "each of its files has a path of its own"
             way = "take one `Path` for each file, or one that is a folder"
         return {**super().words(), "have": have, "way": way, "label": label}

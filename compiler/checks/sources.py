@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, cast
 
 from flowdsl import types as t
@@ -47,6 +48,15 @@ _NEEDED = {
     "Http": ("url",),
     "Raw": ("text",),
 }
+_URL = re.compile(r"https?://[^/\s]", re.IGNORECASE), "a URL with its scheme, `https://...`"
+_KEY = re.compile(r"(?![a-z0-9]+://)"), "the path in the bucket alone, `runs/model.pt`"
+_FORMS = {
+    ("Http", "url"): _URL,
+    ("Azure", "endpoint"): _URL,
+    ("S3", "key"): _KEY,
+    ("GCS", "key"): _KEY,
+    ("Azure", "blob"): _KEY,
+}
 _PAIRS = {"S3": ("access_key", "secret_key"), "Http": ("username", "password")}
 
 
@@ -73,8 +83,11 @@ def _word(found: Artifact, word: str, value: object) -> Finding | None:
             return None
         if not isinstance(value, str):
             return SourceWord(word, found.kind, "a text", said(value))
-        empty = not value.strip() and word != "text"
-        return SourceWord(word, found.kind, "a text that is not empty", said(value)) if empty else None
+        if not value.strip() and word != "text":
+            return SourceWord(word, found.kind, "a text that is not empty", said(value))
+        form = _FORMS.get((found.kind, word))
+        wrong = form is not None and not TOKEN.search(value) and not form[0].match(value)
+        return SourceWord(word, found.kind, form[1], said(value)) if form is not None and wrong else None
     if value is None or word in ("headers", "folder"):
         return None
     if is_value(value):
