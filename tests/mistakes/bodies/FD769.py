@@ -1,0 +1,15 @@
+"""A result that JSON cannot hold."""
+
+from typing import Any
+
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def letters(table: str) -> dict[str, Any]:
+    return {"letters": {*table}}
+
+
+@pipeline
+def nightly() -> None:
+    letters("orders")
