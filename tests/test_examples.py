@@ -100,6 +100,11 @@ def test_nothing_is_found_in_an_upstream_example(name: str, capsys: pytest.Captu
     assert json.loads(capsys.readouterr().out) == []
 
 
+def test_nothing_is_found_in_any_example(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--strict", str(ROOT / "examples"), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
 def test_each_upstream_example_has_its_yaml() -> None:
     assert sorted(path.stem for path in ROOT.glob("examples/upstream/*.yaml")) == UPSTREAM
 

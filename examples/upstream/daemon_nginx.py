@@ -8,7 +8,7 @@ ASK = "curl --silent -G http://{{inputs.parameters.server_ip}}:80/"
 
 
 @container(image="nginx:1.13", daemon=True, ready=Ready(port=80, path="/", delay="2s"), argo=SERVE)
-def nginx_server() -> str:  # flowdsl: ignore[FD551]
+def nginx_server() -> str:
     return command("nginx")
 
 

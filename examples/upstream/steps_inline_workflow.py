@@ -4,7 +4,7 @@ from flowdsl import command, container, pipeline
 
 
 @container(image="argoproj/argosay:v2", argo={"container": {"command": None, "args": None}})
-def a() -> None:  # flowdsl: ignore[FD551]
+def a() -> None:
     command("/argosay")
 
 
