@@ -34,7 +34,8 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
         ("imagePullPolicy", environment.pull_policy, ("image_pull_policy",)),
         ("workingDir", environment.workdir, ("workdir",)),
     )
-    origins.write(found, fields, template)
+    if environment.pull_policy or environment.workdir:
+        origins.write(found, fields, template)
     env: list[Json] = []
     for name, value in pod.env:
         if isinstance(value, (Config, Secret)):
@@ -49,8 +50,8 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     if env:
         found["env"] = env
         origins.option(found, "env", template, "env")
-    amounts = filled({"requests": dict(resources.requests), "limits": dict(resources.limits)})
-    if amounts:
+    if resources.requests or resources.limits:
+        amounts = filled({"requests": dict(resources.requests), "limits": dict(resources.limits)})
         found["resources"] = amounts
         for part in amounts.values():
             for name in part:

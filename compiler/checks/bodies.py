@@ -281,6 +281,8 @@ def _modules(
     body: Body, source: Carried, images_of: Callable[[], dict[int, list[object]]]
 ) -> Iterator[Diagnostic]:
     """Libraries that a step imports, where every image that it is called with has Python alone."""
+    if source.text.count("import ") == source.text.count("__future__ import "):
+        return
     tops = {*_IMPORT.findall(source.text)} - sys.stdlib_module_names - _IN_EVERY_IMAGE
     if not tops or ("pip" in source.text and "install" in source.text):
         return

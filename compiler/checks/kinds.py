@@ -24,6 +24,8 @@ _TEXT = "take the path as a `str`, or let a step under `@step` or `@container` d
 
 def values(step: StepDef, asked: Settings) -> Iterator[Diagnostic]:
     """What is wrong with the parameters and results of a step of its kind."""
+    if step.kind == "python" and not serves(step):
+        return
     if step.kind in _FILELESS:
         yield from _files(step)
     if step.kind == "http" and (wrong := one_result(step, "the body of an answer")) is not None:

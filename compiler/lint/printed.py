@@ -39,12 +39,11 @@ class NotCollected(Finding):
 def results(view: View) -> Iterator[Problem]:
     """The results of a loop that are used can be collected. Source: processAggregateNodeOutputs of Argo 4.1."""
     for call in view.calls:
-        if not call.loop or call.callee is None or not _is_used(call):
+        if not call.loop or call.callee is None:
             continue
-        for text in _printed(call):
-            if not _is_json(text):
-                yield Problem(call.path, NotCollected(call.name, text))
-                break
+        wrong = next((text for text in _printed(call) if not _is_json(text)), None)
+        if wrong is not None and _is_used(call):
+            yield Problem(call.path, NotCollected(call.name, wrong))
 
 
 def _is_used(call: Call) -> bool:
@@ -61,6 +60,8 @@ def _printed(call: Call) -> Iterator[str]:
     assert call.callee is not None
     container = inside(call.callee.data, "container")
     words: list[str] = [*(container.get("command") or ()), *(container.get("args") or ())]
+    if not words:
+        return
     given = {
         f"inputs.parameters.{each.get('name')}": string(each, "value")
         for each in inside(call.data, "arguments").get("parameters") or ()

@@ -218,6 +218,8 @@ class Call:
     def loop(self) -> str:
         """The field that makes a loop of it; empty when there is none. An empty `withItems` makes none."""
         data = self.data
+        if data.keys().isdisjoint(LOOPS):
+            return ""
         return next((field for field in LOOPS if data.get(field) not in (None, [], "")), "")
 
     @property
