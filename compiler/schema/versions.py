@@ -80,7 +80,10 @@ class NoFallback(Finding):
     code = "FD693"
     title = "Argo {version} cannot choose by whether a task ran: the run would wait for ever"
     label = "takes the result of a task that may not run"
-    help = "this works since Argo 3.7.16 and 4.0.7; for {version}, let one step run in both cases"
+    help = (
+        "this works since Argo 3.7.16 and 4.0.7; for {version}, put the steps under the condition into a pipeline "
+        "that is called there, or let one step run in both cases"
+    )
     version: str
 
 
