@@ -412,7 +412,7 @@ class _Graph:
             self._unlike(call, name, one, other)
         kinds = {**kinds, **{port: t.TEXT for port in rows[0] if port not in parts[0]}}
         kinds |= dict.fromkeys(found, t.TEXT)
-        if all(_is_static(expr) for row in rows for expr in row.values()):
+        if all(type(expr) is Const or _is_static(expr) for row in rows for expr in row.values()):
             self._static(plan, rows, kinds)
         else:
             self._over(

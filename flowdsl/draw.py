@@ -112,10 +112,10 @@ def _random(spaces: Mapping[str, _Drawn], trials: int, seed: int) -> list[dict[s
         if len(rows) == trials:
             break
         cells = [draw(source) for draw in drawn]
-        key = tuple([mark(cell) for mark, cell in zip(marks, cells, strict=True)])
+        key = tuple([mark(cell) for mark, cell in zip(marks, cells)])  # noqa: B905 -- as many, always
         if key not in seen:
             seen.add(key)
-            rows.append(dict(zip(spaces, cells, strict=True)))
+            rows.append(dict(zip(spaces, cells)))  # noqa: B905
     return rows
 
 
@@ -233,11 +233,17 @@ def _sampler(space: Space) -> Callable[[_Source], float]:
 
         return drawn
     least, most = float(low), float(high)
-    if space.kind == "loguniform":
-        first = math.log(low)
-        width = math.log(high) - first
-        return lambda source: min(max(float(f"{math.exp(first + source() * width):.6g}"), least), most)
-    return lambda source: min(max(float(f"{low + source() * (high - low):.6g}"), least), most)
+    straight = space.kind == "uniform"
+    exp = math.exp
+    first = low if straight else math.log(low)
+    width = high - low if straight else math.log(high) - first
+
+    def spread(source: _Source) -> float:
+        number = first + source() * width
+        number = float(f"{number if straight else exp(number):.6g}")
+        return number if least <= number <= most else min(max(number, least), most)
+
+    return spread
 
 
 def _multiples(low: float, high: float, step: float) -> list[float]:
