@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.cli.compiling import USUAL, Judged, judge, parted, show
-from flowdsl.cli.config import ignored
+from flowdsl.cli.config import ignored, settings_of
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.cli.report import suppressed
 from flowdsl.diagnostic import Diagnostic
@@ -130,6 +130,6 @@ def _manifests(target: str, named: bool) -> tuple[Manifests, Sources, frozenset[
             raise Refused(f"{target} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise Refused(f"{target} is not UTF-8: {error.reason} at byte {error.start}") from error
-        file, codes = target, ignored(Path(target))
+        file, codes = target, ignored(settings_of(Path(target)))
     sources.add(file, text)
     return manifests(text.replace("\r\n", "\n"), file, named=named), sources, codes

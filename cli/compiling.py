@@ -49,11 +49,12 @@ class Judged(NamedTuple):
 
 def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal: Target = USUAL) -> Judged:
     """Load and compile FILE or FILE:NAME; raises `Refused` when the project's settings cannot be used."""
-    from flowdsl.cli.config import cluster, ignored
+    from flowdsl.cli.config import cluster, ignored, settings_of
 
     path, name = parted(target)
-    codes = ignored(path)
-    profile, wrong = cluster(path, goal.cluster, goal.argo)
+    settings = settings_of(path)
+    codes = ignored(settings)
+    profile, wrong = cluster(settings, goal.cluster, goal.argo)
     if wrong:
         return Judged(None, [Diagnostic(finding, None) for finding in wrong], Sources())
     with _quiet():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl.cli.process import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from flowdsl.compiler.profile import Profile
@@ -19,19 +20,22 @@ KEYS = ("ignore", "default-cluster", "clusters")
 _CODE = re.compile(r"FD\d{3}")
 
 
-def ignored(path: Path) -> frozenset[str]:
-    """The codes of warnings that the project of a file does not want to see.
+class Settings(NamedTuple):
+    """The settings of a project, and the file that has them."""
 
-    The settings are those of the nearest folder, at or above the file's, that has a flowdsl.toml or a
-    pyproject.toml with a table `[tool.flowdsl]`. Raises `Refused` when they cannot be used.
-    """
-    file, settings = _settings(path)
-    for key in settings:
+    file: Path | None
+    table: Mapping[str, Any]
+
+
+def ignored(settings: Settings) -> frozenset[str]:
+    """The codes of warnings that a project does not want to see; raises `Refused` when they cannot be used."""
+    file, table = settings
+    for key in table:
         if key not in KEYS:
             from flowdsl.diagnostic import suggest
 
             raise Refused(f"{file}: there is no setting `{key}`: {suggest(key, KEYS)}")
-    given: object = settings.get("ignore", [])
+    given: object = table.get("ignore", [])
     codes = cast("list[object]", given) if isinstance(given, list) else [None]
     known: set[str] = set()
     for code in codes:
@@ -43,16 +47,16 @@ def ignored(path: Path) -> frozenset[str]:
     return frozenset(known)
 
 
-def cluster(path: Path, name: str | None, version: str | None) -> tuple[Profile, list[Finding]]:
-    """The profile of the cluster that a file is compiled for, and what is wrong with it.
+def cluster(settings: Settings, name: str | None, version: str | None) -> tuple[Profile, list[Finding]]:
+    """The profile of the cluster that is compiled for, and what is wrong with it.
 
-    The one called `name`, else the `default-cluster` of the project's settings, else none; for `version` of Argo, if
-    that is given. Raises `Refused` when the settings cannot be read.
+    The one called `name`, else the `default-cluster` of the settings, else none; for `version` of Argo, if that is
+    given. Raises `Refused` when the settings cannot be used.
     """
     from flowdsl.compiler.profile import NOWHERE
 
-    file, settings = _settings(path)
-    wanted: object = settings.get("default-cluster") if name is None else name
+    file, table = settings
+    wanted: object = table.get("default-cluster") if name is None else name
     found: list[Finding] = []
     made = NOWHERE
     if wanted is not None:
@@ -62,7 +66,7 @@ def cluster(path: Path, name: str | None, version: str | None) -> tuple[Profile,
             raise Refused(
                 f'{file}: `default-cluster` is the name of a cluster, as in default-cluster = "lab"'
             )
-        clusters: object = settings.get("clusters", {})
+        clusters: object = table.get("clusters", {})
         if not isinstance(clusters, dict):
             raise Refused(f"{file}: `clusters` has a table for each cluster, as in [clusters.{wanted}]")
         tables = cast("dict[str, object]", clusters)
@@ -79,21 +83,26 @@ def _shown(file: Path | None) -> str:
     return str(file) if near.startswith("..") else near
 
 
-def _settings(path: Path) -> tuple[Path | None, dict[str, Any]]:
+def settings_of(path: Path) -> Settings:
+    """The settings of the project of a file.
+
+    They are those of the nearest folder, at or above the file's, that has a flowdsl.toml or a pyproject.toml with
+    a table `[tool.flowdsl]`. Raises `Refused` when they cannot be read.
+    """
     try:
         folder = path.resolve().parent
     except (OSError, RuntimeError):  # a loop of links; reading the file says so
-        return None, {}
+        return Settings(None, {})
     for place in (folder, *folder.parents):
         own = place / "flowdsl.toml"
         if _is_file(own):
-            return own, _read(own)
+            return Settings(own, _read(own))
         project = place / "pyproject.toml"
         if _is_file(project):
             found = _table(_table(_read(project), "tool"), "flowdsl")
             if found is not None:
-                return project, found
-    return None, {}
+                return Settings(project, found)
+    return Settings(None, {})
 
 
 def _is_file(path: Path) -> bool:
