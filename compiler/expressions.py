@@ -105,24 +105,12 @@ def _needs_quotes(have: t.Type, want: t.Type) -> bool:
 
 def _composed(many: Many, want: t.Type) -> str:
     want = want.item if isinstance(want, t.Maybe) else want
-    kinds = _kinds(many, want)
+    kinds = t.parts(want, len(many.items)) or [item.type for item in many.items]
     items = [text_of(item, _json(kind)) for item, kind in zip(many.items, kinds, strict=True)]
     if not isinstance(want, (t.Record, t.Mapping, t.Json)) or not many.names:
         return f"[{', '.join(items)}]"
     keys = [encode(name, t.JSON) for name in many.names]
     return "{" + ", ".join(f"{key}: {item}" for key, item in zip(keys, items, strict=True)) + "}"
-
-
-def _kinds(many: Many, want: t.Type) -> list[t.Type]:
-    match want:
-        case t.Record(_, fields):
-            return [field.type for field in fields]
-        case t.Fixed(items):
-            return list(items)
-        case t.Sequence(item) | t.Mapping(item):
-            return [item] * len(many.items)
-        case _:
-            return [item.type for item in many.items]
 
 
 def _json(kind: t.Type) -> t.Type:

@@ -244,20 +244,15 @@ def undigested(form: Form, values: list[Expr]) -> tuple[Form, list[Expr]]:
 
 
 def part_types(kind: t.Type, form: Parts) -> list[t.Type]:
-    """The types of the parts of a value."""
-    if form.choice:
-        return [kind] * len(form.forms)
-    match kind:
-        case t.Record(_, fields):
-            return [field.type for field in fields]
-        case t.Fixed(items):
-            return list(items)
-        case t.Sequence(item) | t.Mapping(item):
-            return [item] * len(form.forms)
-        case t.Maybe(item):
-            return part_types(item, form)
-        case _:
-            return [t.JSON] * len(form.forms)
+    """The types of the parts of a value, by its form: a choice has the same type in all of them."""
+    count = len(form.forms)
+    return [kind] * count if form.choice else part_kinds(kind, count)
+
+
+def part_kinds(kind: t.Type, count: int) -> list[t.Type]:
+    """The types of so many parts of a value; JSON where its type does not say them."""
+    found = t.parts(kind, count)
+    return [t.JSON] * count if found is None else found
 
 
 def volumes(form: Form) -> tuple[str, ...]:

@@ -140,7 +140,6 @@ class Lowering:
         self._written: set[str] = set()
         self._defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
         self._graphs: dict[int, str] = {}
-        self._loops: set[str] = set()
         self._settings: dict[Any, ir.Settings] = {}
         self._defaults: dict[int, dict[str, Any]] = {}
         self._pods: dict[str, _Leaf] = {}

@@ -27,6 +27,7 @@ from flowdsl.compiler.forms import (
     Parts,
     field_of,
     inside,
+    part_kinds,
     part_types,
     ports,
     undigested,
@@ -259,8 +260,7 @@ class Planner:
             case Stored():
                 return File(False), [expr]
             case Many(items, names):
-                plain = kind.item if isinstance(kind, t.Maybe) else kind
-                kinds = _part_kinds(plain, len(items))
+                kinds = part_kinds(kind, len(items))
                 parts = [
                     self.given(item, one) if t.holds_file(one) else (PLAIN, [item])
                     for item, one in zip(items, kinds, strict=True)
@@ -557,7 +557,6 @@ class _Graph:
             return known
         if not t.holds_file(kind) and not self._composed(expr):
             return PLAIN, [self.resolve(expr, region)]
-        plain = kind.item if isinstance(kind, t.Maybe) else kind
         match expr:
             case Const(None):
                 return Absent(), []
@@ -578,7 +577,7 @@ class _Graph:
             case Either(choices):
                 return self._either(choices, kind, call)
             case Many(items, names):
-                kinds = _part_kinds(plain, len(items))
+                kinds = part_kinds(kind, len(items))
                 parts = [
                     self._carry(item, one, call, crossing) for item, one in zip(items, kinds, strict=True)
                 ]
@@ -908,18 +907,6 @@ def _part(result: Expr, out: t.Output) -> Expr:
         return Const(field(result.value, key), out.type)
     assert out.attribute is not None
     return Get(result, out.attribute, out.type)
-
-
-def _part_kinds(kind: t.Type, count: int) -> list[t.Type]:
-    match kind:
-        case t.Record(_, fields):
-            return [field.type for field in fields]
-        case t.Fixed(items):
-            return list(items)
-        case t.Sequence(item) | t.Mapping(item):
-            return [item] * count
-        case _:
-            return [t.JSON] * count
 
 
 def _stand_in(kind: t.Type) -> Const:

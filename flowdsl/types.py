@@ -334,6 +334,21 @@ def holds_file(kind: Type) -> bool:
             return False
 
 
+def parts(kind: Type, count: int) -> list[Type] | None:
+    """The types of the parts of a value that has so many; None of a type that does not say them."""
+    match kind:
+        case Record(_, fields):
+            return [field.type for field in fields]
+        case Fixed(items):
+            return list(items)
+        case Sequence(item) | Mapping(item):
+            return [item] * count
+        case Maybe(item):
+            return parts(item, count)
+        case _:
+            return None
+
+
 class Output(Node):
     """One thing that a step hands on: a name for Argo, the attribute of the result, its type."""
 
