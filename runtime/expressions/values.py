@@ -158,7 +158,7 @@ def json_of(value: Value, *, indent: int = 0, level: int = 0, escape: bool = Tru
         case float():
             return _json_number(value)
         case str():
-            text = json.dumps(value, ensure_ascii=False).replace("\x7f", "\x7f")
+            text = json.dumps(value, ensure_ascii=False)
             return text.translate(_HTML if escape else {code: _HTML[code] for code in (0x2028, 0x2029)})
         case bytes():
             import base64
