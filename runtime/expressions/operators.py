@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def flag(value: Value, word: str) -> bool:
     """A value that has to be true or false. Raises ExpressionError."""
     if not isinstance(value, bool):
-        raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not bool ({word})")
+        raise ExpressionError(f"invalid operation: {word} ({go_type(value)})")
     return value
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.runtime.expressions.values import json_of, shown
 from tests.cluster.expr import evaluate
-from tests.cluster.golang import marshal, shown
 from tests.cluster.items import item, raw_items, yaml_to_json
 from tests.cluster.node import (
     ERROR,
@@ -257,10 +257,10 @@ def _marked(argument: Json, scope: Mapping[str, Any]) -> Json:
 def _aggregate(task: str, items: list[Node]) -> dict[str, Any]:
     """What a loop hands on: rows of those that succeeded, and a list for each output."""
     rows = [one.parameters for one in items if one.phase == SUCCEEDED and one.parameters]
-    found: dict[str, Any] = {f"tasks.{task}.outputs.parameters": marshal(rows)}
+    found: dict[str, Any] = {f"tasks.{task}.outputs.parameters": json_of(rows)}
     for name in {name: None for row in rows for name in row}:
         # Objects and lists are embedded; nothing that the compiler writes asks for these lists.
-        found[f"tasks.{task}.outputs.parameters.{name}"] = marshal([row.get(name, "") for row in rows])
+        found[f"tasks.{task}.outputs.parameters.{name}"] = json_of([row.get(name, "") for row in rows])
     return found
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.cluster.golang import fields, marshal
+from flowdsl.runtime.expressions.values import json_of
+from tests.cluster.golang import fields
 from tests.cluster.syntax import Unsupported
 from tests.cluster.tags import ArgoError
 
@@ -18,7 +19,7 @@ def yaml_to_json(items: list[Any]) -> str:
     values = [value for one in items for value in (fields(one) or {"": one}).values()]
     if any(isinstance(value, float) for value in values):
         raise Unsupported("an item that is a float")
-    return marshal(items)
+    return json_of(items)
 
 
 def raw_items(text: str) -> list[str]:

@@ -10,8 +10,9 @@ import json
 import re
 from typing import Any, Literal
 
+from flowdsl.runtime.expressions.values import ExpressionError, json_of
 from tests.cluster.expr import Scope, evaluate, known
-from tests.cluster.golang import GoError, marshal, quoted
+from tests.cluster.golang import quoted
 from tests.cluster.syntax import ExprError, names
 
 #: What has to be resolvable: nothing, everything, or what begins with `tasks.`; the last is what a graph asks.
@@ -128,8 +129,8 @@ class _Replacement:
             value = evaluate(text, self.nested)
             if value is None:
                 raise ExprError(f"failed to evaluate expression {text!r}")
-            made = marshal(value)
-        except (ExprError, GoError) as error:
+            made = json_of(value)
+        except (ExprError, ExpressionError) as error:
             if lenient:
                 return unresolved
             raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
