@@ -1,0 +1,1 @@
+"""What the kubelet and Argo's executor do: processes, mounts, files, artifacts."""
