@@ -82,7 +82,8 @@ class StartPod(NamedTuple):
 
     `template` is Argo's, with everything replaced: the inputs have their values and the artifacts their places.
     `volumes` are those of the workflow, with the claims that are made for the run among them. `keeps_result`:
-    standard output is wanted as `outputs.result`.
+    standard output is wanted as `outputs.result`. `patches` are those of the workflow's `podSpecPatch`; they come
+    before that of the template.
     """
 
     node: str
@@ -91,6 +92,7 @@ class StartPod(NamedTuple):
     template: Json
     volumes: list[Json]
     keeps_result: bool
+    patches: tuple[str, ...] = ()
 
 
 class StopPod(NamedTuple):

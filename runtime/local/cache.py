@@ -1,0 +1,54 @@
+"""The caches of `memoize`: outputs by key, as the ConfigMaps of Argo have them.
+
+Source: workflow/controller/cache of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
+from flowdsl.runtime.local.tags import ArgoError
+
+Json = dict[str, Any]
+
+_KEY = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
+
+
+class Entry(NamedTuple):
+    """What is kept of an execution."""
+
+    node: str
+    outputs: Json
+    created: float
+
+
+class Cache:
+    """The entries that were there when the run began, and those that it added."""
+
+    def __init__(self, entries: dict[str, dict[str, Entry]] | None = None) -> None:
+        self._entries = entries or {}
+        self.added: list[tuple[str, str, Entry]] = []
+
+    def find(self, cache: str, key: str, oldest: object, now: float) -> Json | None:
+        """The outputs of an entry that is not too old, or None. Raises ArgoError."""
+        if not _KEY.fullmatch(key):
+            raise ArgoError(f"invalid cache key: {key}")
+        entry = self._entries.get(cache, {}).get(key)
+        if entry is None:
+            return None
+        if oldest:
+            try:
+                limit = duration(str(oldest))
+            except GrammarError:
+                raise ArgoError(f'invalid maxAge: time: invalid duration "{oldest}"') from None
+            if now - entry.created > limit:
+                return None
+        return entry.outputs
+
+    def keep(self, cache: str, key: str, entry: Entry) -> None:
+        """Add an entry."""
+        self._entries.setdefault(cache, {})[key] = entry
+        self.added.append((cache, key, entry))

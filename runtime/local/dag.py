@@ -1,0 +1,455 @@
+"""A graph that is executed: which tasks run, and how it ends.
+
+Sources: workflow/controller/dag.go and workflow/common/ancestry.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.expressions.evaluate import evaluate
+from flowdsl.runtime.expressions.values import ExpressionError
+from flowdsl.runtime.local.frame import Frame, loops, one_round, rounds
+from flowdsl.runtime.local.hooks import Hooks
+from flowdsl.runtime.local.node import (
+    ERROR,
+    FAILED,
+    OMITTED,
+    RUNNING,
+    SKIPPED,
+    SUCCEEDED,
+    Json,
+    Node,
+    Type,
+    ends,
+)
+from flowdsl.runtime.local.scope import Record, Results, Scope
+from flowdsl.runtime.local.shapes import part, texts
+from flowdsl.runtime.local.tags import ArgoError, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.runtime.local.run import Leaf, Run
+    from flowdsl.runtime.local.templates import Base
+
+_OPERAND = re.compile(r"([a-zA-Z0-9][-a-zA-Z0-9]*?)\.([A-Z][a-zA-Z]+)|([a-zA-Z0-9][-a-zA-Z0-9]*)")
+_PLAIN = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\s*&&\s*[a-zA-Z0-9][-a-zA-Z0-9]*)*")
+
+
+class Task:
+    """A task of a graph that is executed."""
+
+    def __init__(self, holder: Json) -> None:
+        self.holder = holder
+        self.name: str = holder["name"]
+        self.before: tuple[str, ...] = ()
+        self.logic = ""
+        """What `depends` asks, with the results of each operand; nothing for a row of names."""
+        self.after: list[Task] = []
+        self.missing = 0
+        """How many of those before it have not settled yet."""
+        self.node: Node | None = None
+        self.children: list[Node] = []
+        self.open = 0
+        self.settled = False
+        self.stuck = ""
+        self.record: Record | None = None
+        self.ancestors = 0
+        self.bit = 0
+
+
+class Dag(Frame):
+    """A template of kind dag."""
+
+    def __init__(self, run: Run, execution: Leaf, node: Node, template: Json, base: Base) -> None:
+        super().__init__(run, execution, node, template, base)
+        self.tasks = {one["name"]: Task(one) for one in template["dag"]["tasks"]}
+        self.by_bit = list(self.tasks.values())
+        for position, task in enumerate(self.by_bit):
+            task.bit = 1 << position
+            self._depends(task)
+        followed = {name for task in self.tasks.values() for name in task.before}
+        target = str(template["dag"].get("target") or "")
+        self.targets = target.split() or sorted(self.tasks.keys() - followed)
+        self.wanted = self._wanted()
+        self.unsettled = len(self.wanted)
+        self.fails_fast = template["dag"].get("failFast") is not False
+
+    # --- what depends on what ----------------------------------------------------------------------
+
+    def _depends(self, task: Task) -> None:
+        """Which tasks it waits for, and what is asked of them (GetTaskDependencies)."""
+        text = task.holder.get("depends")
+        if not text:
+            names = texts(task.holder, "dependencies")
+            task.before = tuple(dict.fromkeys(names))
+            if any(self.tasks[name].holder.get("continueOn") for name in task.before if name in self.tasks):
+                task.logic = " && ".join(self._expanded(name) for name in names)
+        elif _PLAIN.fullmatch(text) and not any(one.holder.get("continueOn") for one in self.by_bit):
+            task.before = tuple(dict.fromkeys(re.split(r"\s*&&\s*", text)))
+        else:
+            found: dict[str, None] = {}
+
+            def operand(match: re.Match[str]) -> str:
+                name = match[1] or match[3]
+                found[name] = None
+                return match[0] if match[1] else self._expanded(name)
+
+            task.logic = _OPERAND.sub(operand, text)
+            task.before = tuple(found)
+
+    def _expanded(self, name: str) -> str:
+        goes_on = (part(self.tasks[name].holder, "continueOn")) if name in self.tasks else {}
+        words = ["Succeeded", "Skipped", "Daemoned"]
+        words += ["Errored"] if goes_on.get("error") else []
+        words += ["Failed"] if goes_on.get("failed") else []
+        return "(" + " || ".join(f"{name}.{word}" for word in words) + ")"
+
+    def _wanted(self) -> list[Task]:
+        """The tasks that the targets need, those before others first. Raises ArgoError."""
+        order: list[Task] = []
+        seen: set[str] = set()
+        for target in self.targets:
+            waiting: list[tuple[str, bool]] = [(target, False)]
+            while waiting:
+                name, ready = waiting.pop()
+                if name not in self.tasks:
+                    raise ArgoError(f"target {name} does not exist")
+                task = self.tasks[name]
+                if ready:
+                    order.append(task)
+                elif name not in seen:
+                    seen.add(name)
+                    waiting.append((name, True))
+                    waiting.extend((one, False) for one in reversed(task.before))
+        for task in order:
+            task.missing = len(task.before)
+            for name in task.before:
+                self.tasks[name].after.append(task)
+                task.ancestors |= self.tasks[name].ancestors | self.tasks[name].bit
+        return order
+
+    # --- running -----------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin with the tasks that wait for none."""
+        for task in self.wanted:
+            if not task.missing:
+                self.machine.later(partial(self._begin, task))
+
+    def _begin(self, task: Task) -> None:
+        """All that a task waits for has settled (executeDAGTask)."""
+        if self.over:
+            return
+        try:
+            execute = self._evaluate(task)
+        except ArgoError as error:
+            self._skipped(task, ERROR, str(error))
+            return
+        if not execute:
+            self._skipped(task, OMITTED, "omitted: depends condition not met")
+            return
+        scope = self.scope(task)
+        try:
+            holder = self.resolved(task.holder, scope)
+            if loops(task.holder):
+                self._loop(task, holder, scope)
+                return
+            proceed = self.machine.condition(holder.get("when") or "")
+        except Missing as error:
+            task.stuck = f"{self.node.name}.{task.name}: {error}"
+            self._maybe_finish()
+            return
+        except ArgoError as error:
+            self._skipped(task, ERROR, str(error))
+            return
+        if not proceed:
+            self._skipped(task, SKIPPED, f"when '{holder['when']}' evaluated false")
+            return
+        task.open = 1
+        self._execute(task, task.holder, holder)
+
+    def _evaluate(self, task: Task) -> bool:
+        """Whether the results of those before it let a task run (evaluateDependsLogic). Raises ArgoError."""
+        nodes = {name: self.tasks[name].node for name in task.before}
+        if not task.logic:
+            return all(
+                node is not None and (node.phase in (SUCCEEDED, SKIPPED) or node.daemoned)
+                for node in nodes.values()
+            )
+        scope: Json = {}
+        for name, node in nodes.items():
+            if node is None:
+                return False
+            phases = [child.phase for child in node.children.values()] if node.type == "TaskGroup" else []
+            scope[name.replace("-", "_")] = {
+                "Succeeded": node.phase == SUCCEEDED,
+                "Failed": node.phase == FAILED,
+                "Errored": node.phase == ERROR,
+                "Skipped": node.phase == SKIPPED,
+                "Omitted": node.phase == OMITTED,
+                "Daemoned": node.daemoned,
+                "AnySucceeded": SUCCEEDED in phases,
+                "AllFailed": bool(phases) and all(phase == FAILED for phase in phases),
+            }
+        logic = task.logic.replace("-", "_")
+        try:
+            return evaluate(logic, scope) is True
+        except ExpressionError as error:
+            raise ArgoError(f"unable to evaluate expression '{logic}': {error}") from None
+
+    def _skipped(self, task: Task, phase: str, message: str) -> None:
+        """A task that does not run."""
+        task.node = self._node(task.name, "Skipped", phase, task.holder)
+        task.node.message = message
+        self._connect(task, task.node)
+        self._watch(task, task.node, task.holder)
+
+    def _node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
+        node = self.machine.new_node(f"{self.node.name}.{name}", type, phase, self.node, holder, self.base)
+        node.plain = True
+        return node
+
+    def _connect(self, task: Task, node: Node) -> None:
+        """A node follows the ends of what its task waited for, or begins the graph."""
+        if not task.before:
+            self.node.adopt(node)
+        for name in task.before:
+            before = self.tasks[name].node
+            for end in ends(before) if before is not None else ():
+                end.adopt(node)
+
+    def _loop(self, task: Task, holder: Json, scope: Scope) -> None:
+        """Run a task for each item. Raises ArgoError."""
+        when = holder.get("when") or ""
+        try:
+            proceed: bool | None = self.machine.condition(when)
+        except ArgoError:
+            proceed = None  # it has an item in it
+        try:
+            found = rounds(holder)
+        except ArgoError:
+            if proceed is not False:
+                raise
+            found = []
+        made = [one_round(holder, item, scope, proceed is not False) for item in found]
+        if not made:
+            self._skipped(task, SKIPPED, "Skipped, empty params")
+            return
+        task.node = group = self._node(task.name, "TaskGroup", RUNNING, task.holder)
+        self._connect(task, group)
+        task.open = len(made)
+        for one in made:
+            self.machine.later(partial(self._round, task, group, one))
+
+    def _round(self, task: Task, group: Node, holder: Json) -> None:
+        if self.over:
+            return
+        try:
+            proceed = self.machine.condition(holder.get("when") or "")
+            phase, message = SKIPPED, f"when '{holder.get('when')}' evaluated false"
+        except ArgoError as error:
+            proceed, phase, message = False, ERROR, str(error)
+        if proceed:
+            self._execute(task, task.holder, holder)
+            return
+        node = self._node(holder["name"], "Skipped", phase, holder)
+        node.message = message
+        group.adopt(node)
+        self._round_settled(task, node)
+
+    def _execute(self, task: Task, original: Json, holder: Json) -> None:
+        name = f"{self.node.name}.{holder['name']}"
+
+        def connect(node: Node) -> None:
+            if task.node is not None and task.node.type == "TaskGroup":
+                task.node.adopt(node)
+                task.children.append(node)
+            else:
+                task.node = node
+                self._connect(task, node)
+            hooks = original if task.node is node else {**original, "hooks": _only_exit(original)}
+            self._watch(task, node, hooks)
+
+        def done(node: Node, error: str | None) -> None:
+            if error is not None:
+                self.machine.mark(node, ERROR, f"task '{name}' errored: {error}")
+
+        self.machine.call(
+            name,
+            holder,
+            part(holder, "arguments"),
+            base=self.base,
+            frame=self,
+            on_exit=self.on_exit,
+            kind="tasks",
+            created=connect,
+            done=done,
+        )
+
+    def _watch(self, task: Task, node: Node, holder: Json) -> None:
+        """Follow a node until it and its hooks have ended."""
+        settled = self._round_settled if task.node is not node else self._settled
+        if not holder.get("hooks") and not holder.get("onExit"):
+            self.machine.when_fulfilled(node, lambda: settled(task, node))
+            return
+        hooks = Hooks(
+            self, node, holder, "tasks", lambda: self.scope(task), lambda found: settled(task, found)
+        )
+        self.machine.when_changed(node, hooks.changed)
+
+    def _round_settled(self, task: Task, node: Node) -> None:
+        task.open -= 1
+        group = task.node
+        if task.open or group is None or self.over:
+            return
+        failed = [child.phase for child in group.children.values() if child.failed]
+        self._watch(task, group, task.holder)
+        self.machine.mark(group, failed[-1] if failed else SUCCEEDED)
+
+    def _settled(self, task: Task, node: Node) -> None:
+        """A task and its hooks have ended: those that wait for it may go on."""
+        if task.settled or self.over:
+            return
+        task.settled = True
+        self.unsettled -= 1
+        for follower in task.after:
+            follower.missing -= 1
+            if not follower.missing:
+                self.machine.later(partial(self._begin, follower))
+        self.machine.later(self._maybe_finish)
+
+    # --- variables ---------------------------------------------------------------------------------
+
+    def scope(self, task: Task | None) -> Scope:
+        """What a task sees: the inputs, what its ancestors handed on, and the workflow's variables."""
+        return Scope(
+            self.inputs,
+            self.machine.shared,
+            self.machine.globals,
+            prefix="tasks",
+            results=self._results(None if task is None else task.ancestors),
+        )
+
+    def _results(self, among: int | None) -> Results:
+        def names() -> Iterator[str]:
+            return iter([one.name for one in self.by_bit if among is None or one.bit & among])
+
+        def record(name: str) -> Record | None:
+            task = self.tasks.get(name)
+            if task is None or (among is not None and not task.bit & among) or task.node is None:
+                return None
+            if task.record is None or not task.settled:
+                task.record = self._record(task, task.node)
+            return task.record
+
+        return Results(names, record)
+
+    def _record(self, task: Task, node: Node) -> Record:
+        found = self.record(node, lambda: self.declared(task.holder), artifacts=False)
+        if node.type == "TaskGroup":
+            found = {**self.aggregate(list(node.children.values())), **found}
+        return found
+
+    # --- the end -----------------------------------------------------------------------------------
+
+    def stuck(self) -> list[str]:
+        """The tasks that refer to what never comes."""
+        return [task.stuck for task in self.wanted if task.stuck]
+
+    def shut_down(self) -> None:
+        """The run is to stop, and no part of an exit handler: the graph has failed."""
+        if not self.on_exit:
+            self.finish(FAILED)
+
+    def _maybe_finish(self) -> None:
+        """Whether the graph has ended, and how (assessDAGPhase)."""
+        if self.over or self.fail_fast():
+            return
+        if self.unsettled and (not self.fails_fast or self._going_on()):
+            return
+        phase = self._phase()
+        if phase == RUNNING:
+            return
+        if phase != SUCCEEDED:
+            self.node.outbound = self._outbound()
+            self.finish(phase)
+            return
+        try:
+            scope = Scope(self.inputs, self.machine.shared, prefix="tasks", results=self._results(None))
+            outputs = self.outputs(scope)
+        except ArgoError as error:
+            self.refuse(str(error))
+            return
+        if outputs is not None:
+            self.node.outputs = outputs
+            self.machine.remember(outputs)
+        self.node.outbound = self._outbound()
+        self.finish(SUCCEEDED)
+
+    def _going_on(self) -> bool:
+        """Whether a task that has begun has not ended; not counted is what waits for a place, or for ever."""
+        return any(task.node is not None and not task.settled for task in self.wanted)
+
+    def _outbound(self) -> list[Node]:
+        nodes = [self.tasks[name].node for name in self.targets]
+        return [end for node in nodes if node is not None for end in ends(node)]
+
+    def _phase(self) -> str:
+        """How the graph ended: as its targets did, those that were omitted as the branches that led to them."""
+        phases: dict[str, str] = {}
+        for name in self.targets:
+            node = self.tasks[name].node
+            if node is not None and node.completed and node.reached:
+                phases[name] = node.phase
+        if len(phases) < len(self.targets):
+            phases = self._walked()
+        result = SUCCEEDED
+        for name in self.targets:
+            phase = phases.get(name, "")
+            if not phase:
+                result = RUNNING
+                if not self.fails_fast:
+                    break
+            elif phase in (FAILED, ERROR):
+                goes_on = part(self.tasks[name].holder, "continueOn")
+                if goes_on.get("failed" if phase == FAILED else "error"):
+                    continue
+                result = phase
+                if self.fails_fast:
+                    break
+        return result
+
+    def _walked(self) -> dict[str, str]:
+        """The phases of the targets, found along the nodes from the beginning of the graph."""
+        nodes = {name: self.tasks[name].node for name in self.targets}
+        targets = {node.id: name for name, node in nodes.items() if node is not None}
+        found: dict[str, str] = {}
+        queue = [(child, SUCCEEDED) for child in self.node.children.values()]
+        seen = {(child.id, phase) for child, phase in queue}
+        for node, phase in queue:
+            branch = node.phase if node.completed else phase
+            name = targets.get(node.id)
+            if name is not None and found.get(name) not in (FAILED, ERROR):
+                found[name] = branch
+            children = list(node.children.values())
+            if node.type == "Retry":
+                children = [
+                    below
+                    for child in reversed(children)
+                    for below in ([child] if child.hooked else child.children.values())
+                ]
+            for child in children:
+                if (child.id, branch) not in seen:
+                    seen.add((child.id, branch))
+                    queue.append((child, branch))
+        return found
+
+
+def _only_exit(holder: Json) -> Json:
+    """Of the hooks of a task with a loop, those that each of its rounds has."""
+    found = part(holder, "hooks").get("exit")
+    return {} if found is None else {"exit": found}

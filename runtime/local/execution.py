@@ -1,0 +1,551 @@
+"""One template that a task, a step, a hook or the workflow asks for: arguments, limits, locks, cache, attempts, body.
+
+Source: executeTemplate and processNodeRetries in workflow/controller/operator.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
+from flowdsl.runtime.local import events
+from flowdsl.runtime.local.dag import Dag
+from flowdsl.runtime.local.hooks import truth
+from flowdsl.runtime.local.names import any_string, pod_name
+from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node, Type
+from flowdsl.runtime.local.scope import Scope, Variables
+from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.steps import Steps
+from flowdsl.runtime.local.tags import ArgoError, replaced
+from flowdsl.runtime.local.templates import PODS, kind, substituted, supplied
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.local.run import Call, Run
+
+DEEPEST = 100
+"""How many templates may be in one another. Source: maxStackDepth in workflow/controller/controller.go."""
+
+_TOO_DEEP = (
+    "Maximum recursion depth exceeded. See "
+    "https://argo-workflows.readthedocs.io/en/release-4.1/scaling/#maximum-recursion-depth"
+)
+_TRANSIENT = (
+    "i/o timeout",
+    "connection reset by peer",
+    "connection refused",
+    "TLS handshake timeout",
+    "pod deleted",
+)
+_TYPES: dict[str, Type] = {
+    "steps": "Steps",
+    "dag": "DAG",
+    "suspend": "Suspend",
+    "http": "HTTP",
+    "plugin": "Plugin",
+}
+
+
+class Execution:
+    """A template that is executed."""
+
+    def __init__(self, machine: Run, call: Call) -> None:
+        self.machine = machine
+        self.call = call
+        self.base = call.base
+        self.template: Json = {}
+        self.retry: Json | None = None
+        self.node: Node | None = None
+        self.attempt: Node | None = None
+        self.stopped_waiting = False
+
+    # --- before it runs ----------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Find the template, and give it its arguments."""
+        machine, call = self.machine, self.call
+        if call.depth >= DEEPEST:
+            self._refuse(_TOO_DEEP)
+            return
+        try:
+            self.base, template = machine.templates.resolve(call.base, call.holder)
+            self.retry = template.get("retryStrategy") or machine.spec.get("retryStrategy")
+            local = Variables({"node.name": call.name})
+            if kind(template) in PODS and self.retry is None:
+                local["pod.name"] = pod_name(machine.name, call.name, template.get("name", ""))
+            if call.kind:
+                local[f"{call.kind}.name"] = call.holder.get("name", "")
+            template = supplied(template, call.arguments, machine.config, machine.globals)
+            self.template = substituted(template, machine.globals, local)
+            self.retry = self.template.get("retryStrategy") or self.retry
+        except ArgoError as error:
+            self._refuse(str(error))
+            return
+        self.gate()
+
+    def _refuse(self, message: str) -> None:
+        """An error before there is a body."""
+        if self.node is None:
+            node = self._new(self.call.name, "Skipped", ERROR)
+            node.message = message
+            self.node = node
+            self.call.created(node)
+            self.machine.later(lambda: self.call.done(node, message))
+        else:
+            self.machine.mark(self.node, ERROR, message)
+            self._over(self.node, message)
+
+    def gate(self) -> None:
+        """Wait for a place where `parallelism` has none (checkParallelism)."""
+        frame = self.call.frame
+        if self.machine.saturated():
+            self.machine.waiting.append(self.gate)
+            return
+        if frame is not None:
+            if frame.over or frame.fail_fast():
+                return
+            if frame.blocked():
+                frame.waiting.append(self.gate)
+                return
+        self.lock()
+
+    def lock(self) -> None:
+        """Wait for the locks that the template asks for, and look into the cache."""
+        machine = self.machine
+        if self.stopped_waiting:
+            return
+        wanted = self.template.get("synchronization")
+        try:
+            if wanted:
+                waits = machine.locks.acquire(self.call.name, wanted, self.lock, self.stop_waiting)
+                if waits is not None:
+                    self._wait_for_lock(*waits)
+                    return
+                if self.node is not None:
+                    machine.lock_taken(self.node)
+            if self.template.get("memoize") is not None:
+                machine.later(self._cached)
+                return
+        except ArgoError as error:
+            self._refuse(str(error))
+            return
+        self.run()
+
+    def _wait_for_lock(self, name: str, message: str) -> None:
+        if self.node is None:
+            self.node = self._new(self.call.name, self._type(), PENDING, waits=True)
+            self.call.created(self.node)
+            if self.template.get("timeout"):
+                deadline = self.node.started + _seconds(self.template["timeout"])
+                self.machine.at(deadline, self._waited_too_long)
+        self.node.lock = name
+        self.node.message = message
+
+    def _waited_too_long(self) -> None:
+        if self.node is not None and self.node.lock:
+            self.stop_waiting("timeout")
+
+    def stop_waiting(self, message: str) -> None:
+        """Fail while a lock is waited for."""
+        node = self.node
+        if node is None or not node.lock:
+            return
+        self.stopped_waiting = True
+        self.machine.locks.forget(self.call.name)
+        node.lock = ""
+        self.machine.mark(node, FAILED, message)
+        self._over(node, None)
+
+    def _cached(self) -> None:
+        """Take the outputs of an earlier execution where the cache has them (memoize)."""
+        memo: Json = self.template["memoize"]
+        cache = str((part(part(memo, "cache"), "configMap")).get("name", ""))
+        key = any_string(memo.get("key"))
+        try:
+            outputs = self.machine.cache.find(cache, key, memo.get("maxAge"), self.machine.now)
+        except ArgoError as error:
+            self._refuse(str(error))
+            return
+        hit = outputs is not None
+        node = self.node
+        if node is None:
+            node = self.node = self._new(self.call.name, self._type(), PENDING)
+            self.call.created(node)
+        node.memo = {"hit": hit, "key": key, "cacheName": cache}
+        if hit:
+            node.outputs = outputs or None
+            self.machine.mark(node, SUCCEEDED)
+            self._over(node, None)
+            return
+        self.run()
+
+    # --- attempts ----------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run the body, or its first attempt."""
+        if self.retry is None:
+            self._body(self.call.name, self.template, self.node)
+            return
+        if self.node is None:
+            self.node = self._new(self.call.name, "Retry", RUNNING)
+            self.call.created(self.node)
+        else:
+            self.machine.mark(self.node, RUNNING, "")
+        self._attempt()
+
+    def _attempt(self) -> None:
+        node = self.node
+        if node is None or node.fulfilled:
+            return
+        made = node.attempts()
+        name = f"{self.call.name}({len(made)})"
+        last = made[-1] if made else None
+        outputs: Json = (last.outputs if last is not None else None) or {}
+        local = Variables(
+            {
+                "retries": str(len(made)),
+                "lastRetry.exitCode": outputs.get("exitCode", "0"),
+                "lastRetry.duration": _took(last),
+                "lastRetry.status": "" if last is None else last.phase,
+                "lastRetry.message": "" if last is None else last.message,
+            }
+        )
+        if kind(self.template) in PODS:
+            local["pod.name"] = pod_name(self.machine.name, name, self.template.get("name", ""))
+        try:
+            template = substituted(self.template, self.machine.globals, local)
+        except ArgoError as error:
+            self.machine.mark(node, ERROR, str(error))
+            self._over(node, str(error))
+            return
+        self._body(name, template, None)
+
+    def _attempt_ended(self, attempt: Node, error: str | None) -> None:
+        """Whether there is to be another attempt (processNodeRetries)."""
+        node, strategy = self.node, self.retry
+        if node is None or strategy is None or node.fulfilled:
+            return
+        policy = strategy.get("retryPolicy") or ("Always" if strategy.get("expression") else "OnFailure")
+        if error is not None and policy == "OnFailure":
+            self.machine.mark(node, ERROR, error)
+            self._over(node, error)
+            return
+        if not attempt.failed:
+            self._retried(SUCCEEDED, None)
+            return
+        stopped = self.machine.no_more_retries()
+        if stopped:
+            self._retried(attempt.phase, stopped)
+            return
+        try:
+            wait = self._backoff(strategy, attempt)
+        except ArgoError as failure:
+            self.machine.mark(node, ERROR, str(failure))
+            self._over(node, str(failure))
+            return
+        if isinstance(wait, str):
+            self._retried(attempt.phase, wait)
+        elif wait:
+            node.message = f"Backoff for {_humanized(wait - (attempt.finished or self.machine.now))}"
+            self.machine.at(wait, lambda: self._again(attempt, policy))
+        else:
+            self._again(attempt, policy)
+
+    def _backoff(self, strategy: Json, attempt: Node) -> float | str:
+        """When the next attempt begins, 0 for at once, or why there is none. Raises ArgoError."""
+        backoff = strategy.get("backoff")
+        if not backoff or self.node is None:
+            return 0.0
+        made = self.node.attempts()
+        latest = 0.0
+        if backoff.get("maxDuration"):
+            latest = made[0].started + _seconds(backoff["maxDuration"])
+            if self.machine.now > latest:
+                return "Max duration limit exceeded"
+        if not backoff.get("duration"):
+            raise ArgoError("no base duration specified for retryStrategy")
+        wait = _seconds(backoff["duration"])
+        factor = _whole(backoff.get("factor"))
+        if factor is not None and factor > 0:
+            wait = min(wait * float(factor) ** (len(made) - 1), 2.0**63 / 1e9)
+        if backoff.get("cap"):
+            wait = min(wait, _seconds(backoff["cap"]))
+        begins = (attempt.finished or self.machine.now) + wait
+        if latest and begins > latest:
+            return "Backoff would exceed max duration limit"
+        limit = _whole(strategy.get("limit"))
+        waits = limit is not None and len(made) <= limit
+        return begins if waits and begins > self.machine.now else 0.0
+
+    def _again(self, attempt: Node, policy: str) -> None:
+        node, strategy = self.node, self.retry
+        if node is None or strategy is None or node.fulfilled:
+            return
+        stopped = self.machine.no_more_retries()
+        if stopped:
+            self._retried(attempt.phase, stopped)
+            return
+        node.message = ""
+        transient = any(text in attempt.message for text in _TRANSIENT)
+        wanted = {
+            "Always": True,
+            "OnError": attempt.phase == ERROR,
+            "OnFailure": attempt.phase == FAILED,
+            "OnTransientError": transient,
+        }
+        if policy not in wanted:
+            self.machine.mark(node, ERROR, f"{policy} is not a valid RetryPolicy")
+            self._over(node, node.message)
+            return
+        made = node.attempts()
+        limit = _whole(strategy.get("limit"))
+        if not wanted[policy]:
+            self._retried(attempt.phase, attempt.message)
+        elif limit is not None and len(made) > limit:
+            self._retried(attempt.phase, "No more retries left")
+        else:
+            try:
+                goes_on = not strategy.get("expression") or truth(
+                    strategy["expression"], self._retry_scope(made)
+                )
+            except ArgoError as error:
+                self.machine.mark(node, ERROR, str(error))
+                self._over(node, str(error))
+                return
+            if goes_on:
+                self.machine.later(self._attempt_gate)
+            else:
+                self._retried(attempt.phase, "retryStrategy.expression evaluated to false")
+
+    def _attempt_gate(self) -> None:
+        """A further attempt needs a place too."""
+        if self.machine.saturated():
+            self.machine.waiting.append(self._attempt_gate)
+        else:
+            self._attempt()
+
+    def _retry_scope(self, made: list[Node]) -> Scope:
+        last = made[-1]
+        found = {
+            "retries": str(len(made) - 1),
+            "lastRetry.exitCode": part({"outputs": last.outputs}, "outputs").get("exitCode", "-1"),
+            "lastRetry.status": last.phase,
+            "lastRetry.duration": _took(last),
+            "lastRetry.message": last.message,
+        }
+        return Scope(Variables(found))
+
+    def _retried(self, phase: str, message: str | None) -> None:
+        node = self.node
+        if node is None:
+            return
+        last = node.attempts()[-1]
+        node.outputs = last.outputs
+        self.machine.mark(node, phase, message)
+        self._over(node, None)
+
+    # --- the body ----------------------------------------------------------------------------------
+
+    def _body(self, name: str, template: Json, node: Node | None) -> None:
+        machine, body = self.machine, kind(template)
+        fresh = node is None
+        if node is None:
+            node = self._new(name, _TYPES.get(body, "Pod"), PENDING if body in PODS else RUNNING)
+            if self.retry is not None and self.node is not None:
+                node.retried = True
+                self.node.adopt(node)
+                self.attempt = node
+            else:
+                self.node = node
+        elif body not in PODS:
+            machine.mark(node, RUNNING, "")
+        inputs: Json = part(template, "inputs")
+        if inputs.get("parameters") or inputs.get("artifacts"):
+            node.inputs = inputs
+        if (
+            template.get("memoize") is not None
+            and node.memo is None
+            and self.node is not None
+            and self.node.memo
+        ):
+            node.memo = {**self.node.memo, "hit": False}
+        if fresh and node is self.node:
+            self.call.created(node)
+        try:
+            if body == "dag":
+                machine.begin_frame(Dag(machine, self, node, template, self.base))
+            elif body == "steps":
+                machine.begin_frame(Steps(machine, self, node, template, self.base))
+            elif body == "suspend":
+                self._suspend(node, template)
+            else:
+                self._pod(node, template)
+        except (ArgoError, GrammarError) as error:
+            self.body_ended(node, str(error))
+
+    def body_ended(self, node: Node, error: str | None = None) -> None:
+        """The body of the template, or of one attempt, has ended."""
+        if error is not None:
+            self.machine.mark(node, ERROR, error)
+        if node.memo and not node.memo.get("hit") and node.phase == SUCCEEDED:
+            self.machine.keep(node)
+        if node is self.attempt:
+            self._attempt_ended(node, error)
+        else:
+            self._over(node, error)
+
+    def _over(self, node: Node, error: str | None) -> None:
+        self.machine.release(self.call.name)
+        self.machine.later(lambda: self.call.done(node, error))
+
+    def _suspend(self, node: Node, template: Json) -> None:
+        supplied_later = [
+            one
+            for one in several(part(template, "outputs"), "parameters")
+            if "supplied" in part(one, "valueFrom")
+        ]
+        if supplied_later:
+            defaults = {
+                one["name"]: one["default"]
+                for one in several(part(template, "inputs"), "parameters")
+                if one.get("default") is not None
+            }
+            node.outputs = {"parameters": [_with_default(one, defaults) for one in supplied_later]}
+        wait = any_string(template["suspend"].get("duration") or "")
+        self.machine.suspend(self, node, _seconds(wait) if wait else None)
+
+    def _pod(self, node: Node, template: Json) -> None:
+        """Ask for a pod, or for an HTTP request."""
+        machine, call = self.machine, self.call
+        if not machine.may_run(call.on_exit):
+            raise ArgoError(f"workflow shutdown with strategy: {machine.strategy}")
+        deadline = self._deadline(node, template)
+        pod = pod_name(machine.name, node.name, template.get("name", ""))
+        parameters = several(node.inputs, "parameters")
+        own = Variables(
+            {f"inputs.parameters.{one['name']}": any_string(one.get("value")) for one in parameters}
+        )
+        own["pod.name"] = pod
+        scope = Scope(own, machine.globals)
+        template = replaced(template, scope, "nothing")
+        if machine.spec.get("archiveLogs") and "archiveLocation" not in template:
+            template = {**template, "archiveLocation": {"archiveLogs": True}}
+        task = _task_of(node.name)
+        parent = call.frame.template if call.frame is not None else None
+        patch = machine.spec.get("podSpecPatch")
+        machine.start_pod(
+            self,
+            node,
+            events.StartPod(
+                node=node.id,
+                name=node.name,
+                pod=pod,
+                template=template,
+                volumes=replaced(machine.volumes, scope, "nothing"),
+                keeps_result=kind(template) in ("data", "http")
+                or (parent is not None and machine.templates.keeps_result(parent, task)),
+                patches=() if not patch else (any_string(replaced(patch, scope, "nothing")),),
+            ),
+            deadline,
+        )
+
+    def _deadline(self, node: Node, template: Json) -> float | None:
+        """When the pod is to be stopped. Raises ArgoError."""
+        found: list[float] = []
+        now = self.machine.now
+        seconds = template.get("activeDeadlineSeconds")
+        if seconds is not None:
+            whole = _whole(seconds)
+            if whole is None:
+                raise ArgoError(f"activeDeadlineSeconds is not a number: {seconds}")
+            found.append(now + whole)
+        if template.get("timeout"):
+            latest = node.started + _seconds(template["timeout"])
+            if latest - now <= 1 and _seconds(template["timeout"]) <= 1:
+                raise ArgoError(f"{node.name} exceeded its deadline")
+            found.append(latest)
+        strategy: Json = self.retry or {}
+        backoff = part(strategy, "backoff")
+        if (
+            node.retried
+            and backoff.get("maxDuration")
+            and self.node is not None
+            and len(self.node.attempts()) > 1
+        ):
+            found.append(self.node.attempts()[0].started + _seconds(backoff["maxDuration"]))
+        return min(found) if found else None
+
+    # --- nodes -------------------------------------------------------------------------------------
+
+    def _type(self) -> Type:
+        return "Retry" if self.retry is not None else _TYPES.get(kind(self.template), "Pod")
+
+    def _new(self, name: str, type: Type, phase: str, *, waits: bool = False) -> Node:
+        call = self.call
+        boundary = call.frame.node if call.frame is not None else None
+        node = self.machine.new_node(name, type, phase, boundary, call.holder, call.base, waits=waits)
+        node.hooked = call.hooked
+        label = part(self.template, "annotations").get("workflows.argoproj.io/display-name")
+        if label:
+            node.display = label
+        inputs: Json = part(self.template, "inputs")
+        if type != "Skipped" and (inputs.get("parameters") or inputs.get("artifacts")):
+            node.inputs = inputs
+        return node
+
+
+def _took(node: Node | None) -> str:
+    """The seconds that an attempt took, whole ones, as Kubernetes' times have no more."""
+    return "0" if node is None or node.finished is None else str(int(node.finished) - int(node.started))
+
+
+def _with_default(parameter: Json, defaults: Json) -> Json:
+    source = parameter["valueFrom"]
+    if source.get("default") is None and parameter["name"] in defaults:
+        return {**parameter, "valueFrom": {**source, "default": defaults[parameter["name"]]}}
+    return parameter
+
+
+def _seconds(text: object) -> float:
+    """The seconds of a duration. Raises ArgoError."""
+    try:
+        return duration(any_string(text))
+    except GrammarError:
+        raise ArgoError(f'unable to parse {text} as a duration: time: invalid duration "{text}"') from None
+
+
+def _whole(value: object) -> int | None:
+    """A whole number, or None where there is none. Raises ArgoError."""
+    if value is None:
+        return None
+    try:
+        return int(any_string(value))
+    except ValueError:
+        raise ArgoError(f'strconv.Atoi: parsing "{value}": invalid syntax') from None
+
+
+def _humanized(seconds: float) -> str:
+    """A duration as Argo's messages have it: `1 minutes 30 seconds`."""
+    left = round(seconds)
+    parts: list[str] = []
+    for name, size in (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
+        number, left = divmod(left, size)
+        if number or (name == "seconds" and not parts):
+            parts.append(f"{number} {name}")
+    return " ".join(parts)
+
+
+def _task_of(name: str) -> str:
+    """The name of the task or step that a node belongs to (getStepOrDAGTaskName)."""
+    end = len(name)
+    opener = ""
+    while end:
+        sign = name[end - 1]
+        if opener:
+            opener = "" if sign == opener else opener
+        elif sign in ")]":
+            opener = "(" if sign == ")" else "["
+        else:
+            break
+        end -= 1
+    return name[:end].rpartition(".")[2]

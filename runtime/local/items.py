@@ -1,0 +1,178 @@
+"""The items of a loop: what each is called in its task, and in the name of its node.
+
+Source: processItem and expandSequence in workflow/controller/operator.go, and item.go in pkg/apis/workflow/v1alpha1,
+of Argo 4.1.2. Argo keeps the JSON text of an item: the texts in a map keep their escapes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from flowdsl.runtime.expressions.values import ExpressionError, json_of
+from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.scope import Variables
+from flowdsl.runtime.local.tags import ArgoError
+
+_HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+_PARENTHESES = {ord("("): None, ord(")"): None}
+_SPACES = re.compile(r'"(?:[^"\\]|\\.)*"|\s+')
+_VERB = re.compile(r"%[-+# 0]*[0-9]*[dxXo]")
+
+
+class Item(NamedTuple):
+    """One round of a loop."""
+
+    label: str
+    """What stands in the name of its node: `index:value`."""
+
+    variables: Variables
+
+
+def of_list(items: list[Any]) -> list[Item]:
+    """The items that stand in the manifest. Raises ArgoError."""
+    return [_item(position, json_of(item)) for position, item in enumerate(items)]
+
+
+def of_text(text: str) -> list[Item]:
+    """The items of a `withParam` whose tags are replaced. Raises ArgoError."""
+    try:
+        value = json.loads(text)
+        if not isinstance(value, list):
+            raise ValueError(f"cannot unmarshal {type(value).__name__} into a list")
+        return [_item(position, raw) for position, (_, raw) in enumerate(_parts(text))]
+    except ValueError as error:
+        shown = text.strip()
+        raise ArgoError(f"withParam value could not be parsed as a JSON list: {shown}: {error}") from None
+
+
+def of_sequence(sequence: dict[str, Any]) -> list[Item]:
+    """The items of a `withSequence` whose tags are replaced. Raises ArgoError."""
+    first = _whole(sequence.get("start", "0"))
+    if sequence.get("end") is not None:
+        last = _whole(sequence["end"])
+    elif sequence.get("count") is not None:
+        count = _whole(sequence["count"])
+        if count == 0:
+            return []
+        last = first + count - 1
+    else:
+        raise ArgoError("neither end nor count was specified in withSequence")
+    numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)
+    form = sequence.get("format") or "%d"
+    if _VERB.search(form) is None:
+        raise ArgoError(f"withSequence: the format {form!r} has no place for the number")
+    return [_item(position, json_of(_formatted(form, number))) for position, number in enumerate(numbers)]
+
+
+def _formatted(form: str, number: int) -> str:
+    return _VERB.sub(lambda verb: verb[0] % number, form)
+
+
+def _whole(value: Any) -> int:
+    text = any_string(value)
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
+        raise ArgoError(f'strconv.Atoi: parsing "{text}": invalid syntax')
+    return int(text)
+
+
+def _item(position: int, raw: str) -> Item:
+    try:
+        value = json.loads(raw)
+    except ValueError as error:
+        raise ArgoError(f"withItems[{position}]: {error}") from None
+    match value:
+        case str():
+            variables, shown = Variables({"item": value}), _bare(raw)
+        case dict():
+            parts = sorted(dict(_parts(raw)).items())
+            text = ",".join(f"{json_of(key)}:{_compact(part)}" for key, part in parts)
+            variables = Variables(
+                {"item": f"{{{text}}}", **{f"item.{key}": _bare(part) for key, part in parts}}
+            )
+            shown = ",".join(sorted(f"{key}:{_bare(part)}" for key, part in parts))
+        case list():
+            variables = Variables({"item": _compact(raw)})
+            shown = f"[{' '.join(_bare(part) for _, part in _parts(raw))}]"
+        case None:
+            variables, shown = Variables({"item": "null"}), "[]"
+        case _:
+            variables = Variables({"item": _bare(raw)})
+            shown = _bare(raw)
+    return Item(f"{position}:{shown.translate(_PARENTHESES)}", variables)
+
+
+def _parts(text: str) -> list[tuple[str, str]]:
+    """The texts of the elements of a JSON list or object as they stand there, with their keys."""
+    text = text.strip()
+    decoder = json.JSONDecoder()
+    found: list[tuple[str, str]] = []
+    keyed = text.startswith("{")
+    at, key = 1, ""
+    end = len(text) - 1
+    while True:
+        while at < end and text[at] in " \n\t\r,:":
+            at += 1
+        if at >= end:
+            return found
+        value, after = decoder.raw_decode(text, at)
+        if keyed and not key:
+            key = value or "\0"
+        else:
+            found.append(("" if key == "\0" else key, text[at:after]))
+            key = ""
+        at = after
+
+
+def _compact(raw: str) -> str:
+    """json.Marshal of a raw message: no spaces, `<`, `>` and `&` escaped."""
+    return _SPACES.sub(lambda part: part[0] if part[0].startswith('"') else "", raw).translate(_HTML)
+
+
+def _bare(raw: str) -> str:
+    """The text of an item: its JSON, without the quotes around a string."""
+    raw = _compact(raw)
+    for one, other in (("\\u003c", "<"), ("\\u003e", ">"), ("\\u0026", "&")):
+        raw = raw.replace(one, other)
+    return raw[1:-1] if raw.startswith('"') else raw
+
+
+def rows(outputs: list[list[tuple[str, str]]]) -> tuple[str, dict[str, str]]:
+    """What a loop hands on: the rows of those that succeeded, and a list for each output.
+
+    A list whose texts all are JSON objects or lists holds those instead. Source: processAggregateNodeOutputs.
+    """
+    lists: dict[str, list[str]] = {}
+    for row in outputs:
+        for name, value in row:
+            lists.setdefault(name, []).append(value)
+    return json_of([dict(row) for row in outputs]), {
+        name: json_of(_decoded(texts)) for name, texts in lists.items()
+    }
+
+
+def _decoded(texts: list[str]) -> list[Any]:
+    found: list[Any] = []
+    for text in texts:
+        try:
+            value = json.loads(text, parse_int=float)
+        except (ValueError, RecursionError):
+            return texts
+        if not isinstance(value, (list, dict)):
+            return texts
+        found.append(value)
+    return found
+
+
+def results(texts: list[str]) -> str:
+    """The standard outputs of the rounds as one JSON list. Raises ArgoError where one is not JSON."""
+    try:
+        for text in texts:
+            json.loads(text)
+    except ValueError as error:
+        raise ArgoError(f"invalid JSON in the result of a loop: {error}") from None
+    try:
+        return f"[{','.join(_compact(text) for text in texts)}]"
+    except ExpressionError as error:
+        raise ArgoError(str(error)) from None

@@ -1,0 +1,116 @@
+"""Locks: mutexes and semaphores, which a template has to have before it runs.
+
+Source: workflow/sync of Argo 4.1. Those of other workflows are not seen: a lock lives as long as the run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.runtime.local.shapes import several
+from flowdsl.runtime.local.tags import ArgoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Json = dict[str, Any]
+
+
+class Locks:
+    """The locks of a run, by name, with those that hold them and those that wait, in order."""
+
+    def __init__(self, namespace: str, config: dict[str, dict[str, str]]) -> None:
+        self._namespace = namespace
+        self._config = config
+        self._holders: dict[str, set[str]] = {}
+        self._limits: dict[str, int] = {}
+        self._waiting: dict[str, list[tuple[str, Callable[[], None], Callable[[str], None]]]] = {}
+        self._held: dict[str, list[str]] = {}
+
+    def acquire(
+        self, holder: str, wanted: Json, again: Callable[[], None], stop: Callable[[str], None]
+    ) -> tuple[str, str] | None:
+        """Take all locks that a template asks for, or none: then the name of one that is taken, and what to say.
+
+        `again` is called when that one is free, `stop` with a message when it is waited for no longer.
+        Raises ArgoError.
+        """
+        names = self._names(wanted)
+        if holder in self._held:
+            return None
+        for name in names:
+            taken = self._holders.setdefault(name, set())
+            limit = self._limits[name]
+            if len(taken) >= limit:
+                self._waiting.setdefault(name, []).append((holder, again, stop))
+                return name, f"Waiting for {name} lock. Lock status: {limit - len(taken)}/{limit}"
+        for name in names:
+            self._holders[name].add(holder)
+        self._held[holder] = names
+        return None
+
+    def release(self, holder: str) -> list[Callable[[], None]]:
+        """Give back what somebody holds; what is to be tried again now."""
+        found: list[Callable[[], None]] = []
+        for name in self._held.pop(holder, ()):
+            self._holders[name].discard(holder)
+            found.extend(again for _, again, _ in self._waiting.pop(name, ()))
+        return found
+
+    def forget(self, holder: str) -> None:
+        """Somebody that waits waits no longer."""
+        for name, waiting in self._waiting.items():
+            self._waiting[name] = [one for one in waiting if one[0] != holder]
+
+    def waiting(self) -> list[tuple[str, Callable[[str], None]]]:
+        """Who waits for a lock, and how to tell them to stop."""
+        return [(holder, stop) for waiting in self._waiting.values() for holder, _, stop in waiting]
+
+    def held(self) -> dict[str, set[str]]:
+        """Who holds what."""
+        return {name: set(holders) for name, holders in self._holders.items() if holders}
+
+    def limit(self, name: str) -> int:
+        """How many may hold a lock at once."""
+        return self._limits[name]
+
+    def _names(self, wanted: Json) -> list[str]:
+        names = [self._semaphore(one) for one in _all(wanted, "semaphores", "semaphore")]
+        for one in _all(wanted, "mutexes", "mutex"):
+            kind = "Database" if one.get("database") else "Mutex"
+            name = f"{one.get('namespace') or self._namespace}/{kind}/{one.get('name')}"
+            self._limits[name] = 1
+            names.append(name)
+        if len(set(names)) < len(names):
+            raise ArgoError("requested configuration is invalid: duplicate synchronization item found")
+        return names
+
+    def _semaphore(self, one: Json) -> str:
+        namespace = one.get("namespace") or self._namespace
+        reference, database = one.get("configMapKeyRef"), one.get("database")
+        if reference is None or database is not None:
+            raise ArgoError(
+                "requested configuration is invalid: "
+                + (
+                    "the limit of a semaphore in a database is not known here"
+                    if database is not None
+                    else "cannot get LockName for a Semaphore without a ConfigMapRef or Database"
+                )
+            )
+        name, key = str(reference.get("name")), str(reference.get("key"))
+        full = f"{namespace}/ConfigMap/{name}/{key}"
+        value = self._config.get(name, {}).get(key)
+        if value is None:
+            raise ArgoError(
+                f"the ConfigMap '{name}' with the key '{key}', the limit of a semaphore, is not known here"
+            )
+        try:
+            self._limits[full] = int(value)
+        except ValueError:
+            raise ArgoError(f"the limit of the semaphore {full} is not a number: {value}") from None
+        return full
+
+
+def _all(wanted: Json, names: str, name: str) -> list[Json]:
+    """What is asked for, also in the form of Argo before 4.0."""
+    return [*several(wanted, names), *([wanted[name]] if wanted.get(name) else [])]

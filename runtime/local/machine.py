@@ -1,0 +1,398 @@
+"""What the controller decides, as a pure machine: events in, actions out.
+
+It has no clock, no process and no file: times come with the events, and the same events give the same run, which is
+how a run is taken up again. Each event costs what it changes, not the size of the run.
+Source: operate in workflow/controller/operator.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.expressions.values import json_of
+from flowdsl.runtime.local import events
+from flowdsl.runtime.local.cache import Cache
+from flowdsl.runtime.local.execution import Execution
+from flowdsl.runtime.local.hooks import EXIT, exit_hook, truth
+from flowdsl.runtime.local.names import any_string, pod_name, quoted, rfc3339
+from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.run import STEP_TOO_LATE, Call, Leaf, Run
+from flowdsl.runtime.local.scope import Scope
+from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.templates import Templates
+from flowdsl.runtime.local.workflow import settled, spec_of, variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Machine:
+    """A run of one workflow. `handle` takes an event and gives what is to be done.
+
+    `references` are WorkflowTemplates and ClusterWorkflowTemplates that it may name, `config` the ConfigMaps that are
+    known, `cache` what earlier runs kept for `memoize`.
+    """
+
+    def __init__(
+        self,
+        manifest: Json,
+        references: list[Json] | None = None,
+        config: dict[str, dict[str, str]] | None = None,
+        cache: Cache | None = None,
+    ) -> None:
+        self.manifest = manifest
+        self.references = references or []
+        self.run = run = Run(manifest, config or {}, cache or Cache())
+        self.phase = ""
+        self.message = ""
+        self.started = 0.0
+        self.finished: float | None = None
+        self._entry: Node | None = None
+        self._hooks: dict[str, Json] = {}
+        self._hook_nodes: list[Node] = []
+        self._exit: Node | None = None
+        self._asks_duration = "workflow.duration" in json_of(manifest, escape=False)
+        self._asked_wake: float | None = None
+        self._ended = False
+
+        def execute(call: Call) -> None:
+            Execution(run, call).begin()
+
+        run.execute = execute
+
+    @property
+    def nodes(self) -> dict[str, Node]:
+        """The nodes of the run, by name."""
+        return self.run.nodes
+
+    # --- events ------------------------------------------------------------------------------------
+
+    def handle(self, event: events.Event) -> list[events.Action]:
+        """What is to be done after an event."""
+        if self._ended:
+            return []
+        self.run.now = max(self.run.now, event.now)
+        if self._asks_duration and self.started:
+            self.run.globals["workflow.duration"] = f"{self.run.now - self.started:f}"
+        match event:
+            case events.Started():
+                self._start()
+            case events.PodRunning(_, node, ip):
+                self._pod_running(self.run.by_id[node], ip)
+            case events.PodEnded(_, node, outcome):
+                self._pod_ended(self.run.by_id[node], outcome)
+            case events.Woken():
+                pass
+            case events.Resumed(_, node, given):
+                self._resumed(self.run.by_id[node], given)
+            case events.ShutDown(_, strategy):
+                self._shut_down(strategy)
+        self._tick()
+        self.run.drain()
+        self._advance()
+        actions, self.run.actions = self.run.actions, []
+        return actions
+
+    def _tick(self) -> None:
+        while self.run.timers and self.run.timers[0][0] <= self.run.now:
+            self.run.queue.append(heapq.heappop(self.run.timers)[2])
+            self._asked_wake = None
+
+    # --- the run -----------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        self.started = self.run.now
+        self.phase = RUNNING
+        try:
+            spec = spec_of(self.manifest, self.references)
+            self.run.globals = variables(self.manifest, spec, self.run.config, self.run.now)
+            self.run.spec = settled(spec, self.run.globals)
+        except ArgoError as error:
+            self._finish(ERROR if "label" in str(error) else FAILED, str(error))
+            return
+        self.run.templates = Templates(self.run.name, spec, self.references)
+        self.run.arguments = part(self.run.spec, "arguments")
+        claims = several(self.run.spec, "volumeClaimTemplates")
+        self.run.volumes = [
+            *(several(self.run.spec, "volumes")),
+            *(_claim(self.run.name, one) for one in claims),
+        ]
+        self._limit = int(self.run.spec.get("parallelism") or 0)
+        self._hooks = {name: hook for name, hook in part(self.run.spec, "hooks").items() if name != EXIT}
+        seconds = self.run.spec.get("activeDeadlineSeconds")
+        if seconds is not None:
+            self.run.deadline = float(int(self.started) + int(any_string(seconds)))
+            self.run.at(self.run.deadline, self._too_late)
+        if self.run.spec.get("suspend"):
+            self.message = "Workflow is suspended"
+            return
+        self._enter()
+
+    def _enter(self) -> None:
+        """Take the locks of the workflow, and execute its entrypoint."""
+        wanted = self.run.spec.get("synchronization")
+        if wanted:
+            try:
+                waits = self.run.locks.acquire("", wanted, self._enter, lambda _: None)
+            except ArgoError as error:
+                self._finish(FAILED, f"Failed to acquire the synchronization lock. {error}")
+                return
+            if waits is not None:
+                self.phase, self.message = PENDING, waits[1]
+                return
+        self.phase, self.message = RUNNING, ""
+        self.run.call(
+            self.run.name,
+            {"template": self.run.spec.get("entrypoint")},
+            self.run.arguments,
+            base=self.run.templates.local,
+            frame=None,
+            created=self._entered,
+            done=self._entry_ended,
+        )
+
+    def _entered(self, node: Node) -> None:
+        self._entry = node
+
+    def _entry_ended(self, node: Node, error: str | None) -> None:
+        if error is not None:
+            self.run.mark(node, ERROR, error)
+            self._finish(ERROR, f"error in entry template execution: {error}")
+
+    def _advance(self) -> None:
+        """What follows when the entrypoint has ended, and whether something can still happen."""
+        entry = self._entry
+        if entry is not None and self.phase == RUNNING:
+            if self._hooks:
+                self._note_status(entry)
+                self._run_hooks()
+                self.run.drain()
+            if entry.fulfilled and self._exit is None and all(node.fulfilled for node in self._hook_nodes):
+                self._note_status(entry)
+                self._run_exit(entry)
+                self.run.drain()
+        self._note_end()
+        if not self._ended:
+            self._look_ahead()
+
+    def _note_status(self, entry: Node) -> None:
+        phase = {"Skipped": SUCCEEDED, "Omitted": SUCCEEDED}.get(entry.phase, entry.phase)
+        self.run.globals["workflow.status"] = phase
+        self.run.globals["workflow.failures"] = f'"{quoted(self._failures())}"'
+
+    def _failures(self) -> str:
+        found = [
+            {
+                "displayName": node.display,
+                "message": node.message,
+                "templateName": node.template,
+                "phase": node.phase,
+                "podName": pod_name(self.run.name, node.name, node.template),
+                "finishedAt": None if node.finished is None else rfc3339(node.finished),
+            }
+            for node in self.run.nodes.values()
+            if node.failed
+        ]
+        return json_of(found) if found else "null"
+
+    def _run_hooks(self) -> None:
+        """The hooks of the workflow that are no exit hook (executeWfLifeCycleHook)."""
+        for name, hook in list(self._hooks.items()):
+            full = f"{self.run.name}.hooks.{name}"
+            try:
+                if not hook.get("expression"):
+                    raise ArgoError(f"Expression required for hook {full}")
+                if not truth(hook["expression"], Scope(self.run.globals)):
+                    continue
+            except ArgoError as error:
+                del self._hooks[name]
+                if self._entry is not None:
+                    self.run.mark(self._entry, ERROR, str(error))
+                continue
+            del self._hooks[name]
+            self.run.call(
+                full,
+                hook,
+                part(hook, "arguments"),
+                base=self.run.templates.local,
+                frame=None,
+                hooked=True,
+                created=self._hooked,
+            )
+
+    def _hooked(self, node: Node) -> None:
+        self._hook_nodes.append(node)
+        if self._entry is not None:
+            self._entry.adopt(node)
+
+    def _run_exit(self, entry: Node) -> None:
+        hook = exit_hook(self.run.spec, self.run.arguments)
+        if hook is None or not self.run.may_run(on_exit=True):
+            self._exit = entry
+            return
+        self.run.call(
+            f"{self.run.name}.onExit",
+            hook,
+            part(hook, "arguments"),
+            base=self.run.templates.local,
+            frame=None,
+            on_exit=True,
+            hooked=True,
+            created=self._exiting,
+            done=self._exit_ended,
+        )
+
+    def _exiting(self, node: Node) -> None:
+        self._exit = node
+
+    def _exit_ended(self, node: Node, error: str | None) -> None:
+        if error is not None:
+            self.run.mark(node, ERROR, error)
+            self._finish(ERROR, f"error in exit template execution : {error}")
+
+    def _note_end(self) -> None:
+        """The phase of the workflow, when the entrypoint and the exit handler have ended."""
+        entry, last = self._entry, self._exit
+        if self.phase == RUNNING and entry is not None and last is not None and last.fulfilled:
+            if entry.failed:
+                stopped = f"Stopped with strategy '{self.run.strategy}'"
+                self._finish(entry.phase, stopped if self.run.strategy else entry.message)
+            elif last is not entry and last.failed:
+                self._finish(last.phase, last.message)
+            else:
+                self._finish(SUCCEEDED, "")
+        if self.finished is not None and not self.run.running and not self._ended:
+            self._ended = True
+            ended: events.Phase = (
+                "Succeeded" if self.phase == SUCCEEDED else "Failed" if self.phase == FAILED else "Error"
+            )
+            self.run.actions.append(events.Ended(ended, self.message))
+
+    def _finish(self, phase: str, message: str) -> None:
+        if self.finished is None:
+            self.phase, self.message, self.finished = phase, message, self.run.now
+            self.run.globals["workflow.status"] = phase
+            for node in list(self.run.nodes.values()):
+                if node.daemoned:
+                    self.run.end_daemon(node)
+
+    def _look_ahead(self) -> None:
+        """Ask to be woken for the next timer; where nothing can come any more, say what is waited for."""
+        if self.run.timers:
+            soonest = self.run.timers[0][0]
+            if self._asked_wake is None or soonest < self._asked_wake:
+                self._asked_wake = soonest
+                self.run.actions.append(events.WakeAt(soonest))
+        elif not self.run.running and not self.run.suspended and not self.run.spec.get("suspend"):
+            reasons = [reason for frame in self.run.frames.values() for reason in frame.stuck()]
+            what = "; ".join(reasons) or "a graph whose tasks have all ended"
+            self._finish(ERROR, f"Argo would wait for ever: {what}")
+            self._note_end()
+
+    # --- templates ---------------------------------------------------------------------------------
+
+    # --- nodes -------------------------------------------------------------------------------------
+
+    # --- pods --------------------------------------------------------------------------------------
+
+    def _fail_pod(self, node: Node, message: str) -> None:
+        """Fail a pod at once, while it is being stopped (handleExecutionControlError)."""
+        self.run.actions.append(events.StopPod(node.id))
+        self.run.mark(node, FAILED, message)
+        for child in node.children.values():
+            if child.type == "Container" and not child.fulfilled:
+                self.run.mark(child, FAILED, message)
+        self.run.running[node.id].body_ended(node)
+
+    def _pod_running(self, node: Node, ip: str) -> None:
+        if node.fulfilled:
+            return
+        execution = self.run.running[node.id]
+        if execution.template.get("daemon") is True and ip:
+            node.daemoned = True
+            node.ip = ip
+            frame = execution.call.frame
+            if frame is not None:
+                frame.daemons.append(node)
+            retry = execution.node
+            if retry is not None and retry is not node:
+                retry.daemoned = True
+                self.run.mark(retry, RUNNING)
+        self.run.mark(node, RUNNING)
+
+    def _pod_ended(self, node: Node, outcome: events.Outcome) -> None:
+        execution = self.run.running.pop(node.id)
+        daemon = node.daemoned
+        for name, (phase, message) in (outcome.containers or {}).items():
+            child = self.run.nodes.get(f"{node.name}.{name}")
+            if child is not None and not child.fulfilled:
+                self.run.mark(child, phase, message)
+        node.outputs = outcome.outputs or None
+        if node.completed:  # it was failed, or a daemon that is needed no longer
+            node.message = outcome.message if node.failed and outcome.message else node.message
+            return
+        node.daemoned = False
+        if outcome.outputs:
+            self.run.remember(outcome.outputs)
+        phase = outcome.phase
+        if execution.template.get("daemon") is True and phase == SUCCEEDED:
+            phase = "Failed"
+        self.run.mark(node, phase, outcome.message)
+        if not daemon:
+            execution.body_ended(node)
+
+    # --- suspension, shutdown, deadline ------------------------------------------------------------
+
+    def suspended(self) -> list[Node]:
+        """The nodes that wait for somebody to let them go on."""
+        return [self.run.by_id[name] for name, (_, until) in self.run.suspended.items() if until is None]
+
+    def _resumed(self, node: Node, given: dict[str, str]) -> None:
+        if self.run.spec.get("suspend") and self._entry is None:
+            self.run.spec = {**self.run.spec, "suspend": False}
+            self._enter()
+        elif node.id in self.run.suspended:
+            self.run.resume(node, given)
+
+    def _shut_down(self, strategy: events.Strategy) -> None:
+        self.run.strategy = strategy
+        self.run.spec = {**self.run.spec, "shutdown": strategy}
+        for node, execution in self._still_running():
+            if not self.run.may_run(execution.call.on_exit):
+                self._fail_pod(node, f"workflow shutdown with strategy:  {strategy}")
+        message = f"Stopped with strategy '{strategy}'"
+        self._fail_waiting(message, lambda node: not self.run.may_run(node.in_exit_handler()))
+        self.run.drain()
+        for frame in list(self.run.frames.values()):
+            if not frame.over and not self.run.may_run(frame.on_exit):
+                frame.shut_down()
+
+    def _too_late(self) -> None:
+        """The deadline of the workflow: what is no exit handler fails."""
+        for node, execution in self._still_running():
+            if not execution.call.on_exit:
+                self._fail_pod(node, STEP_TOO_LATE)
+        self._fail_waiting(STEP_TOO_LATE, lambda node: not node.in_exit_handler())
+
+    def _fail_waiting(self, message: str, wanted: Callable[[Node], bool]) -> None:
+        for identity, (execution, _) in list(self.run.suspended.items()):
+            node = self.run.by_id[identity]
+            if wanted(node):
+                del self.run.suspended[identity]
+                self.run.mark(node, FAILED, message)
+                execution.body_ended(node)
+        for holder, stop in self.run.locks.waiting():
+            waiting = self.run.nodes.get(holder)
+            if waiting is not None and wanted(waiting):
+                stop(message)
+
+    def _still_running(self) -> list[tuple[Node, Leaf]]:
+        found = [(self.run.by_id[name], execution) for name, execution in self.run.running.items()]
+        return [(node, execution) for node, execution in found if not node.completed]
+
+
+def _claim(run: str, template: Json) -> Json:
+    name = str(part(template, "metadata").get("name", ""))
+    return {"name": name, "persistentVolumeClaim": {"claimName": f"{run}-{name}"}}

@@ -1,0 +1,69 @@
+"""What the controller calls things, and how it writes what is no text.
+
+Sources: workflow/util/pod_name.go, NodeID in pkg/apis/workflow/v1alpha1, and anystring.go there, of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from flowdsl.runtime.expressions.values import fixed
+
+_LONGEST_PREFIX = 242  # bytes; a name of Kubernetes has 253, the hash with its hyphen 11
+_ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
+_ESCAPES.update({'"': '\\"', "\\": "\\\\"})
+
+
+def fnv32a(text: str) -> int:
+    """The hash FNV-1a of 32 bits."""
+    value = 0x811C9DC5
+    for byte in text.encode("utf-8", "surrogatepass"):
+        value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return value
+
+
+def node_id(run: str, name: str) -> str:
+    """The id of a node. Two names may have the same: the caller looks after that."""
+    return name if name == run else f"{run}-{fnv32a(name)}"
+
+
+def pod_name(run: str, node: str, template: str) -> str:
+    """The name of the pod of a node."""
+    if node == run:
+        return run
+    prefix = f"{run}-{template}" if template else run
+    return f"{prefix[:_LONGEST_PREFIX]}-{fnv32a(node)}"
+
+
+def any_string(value: Any) -> str:
+    """The text of a value where the manifest may have a number or a bool."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value) if abs(value) < 2**53 else fixed(float(value))
+        case float():
+            return fixed(value)
+        case _:
+            return ""
+
+
+def quoted(text: str) -> str:
+    """strconv.Quote without the quotes around; not all of it is JSON."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return text
+    return "".join(_ESCAPES.get(one) or (one if one.isprintable() else _code(ord(one))) for one in text)
+
+
+def _code(code: int) -> str:
+    if code < 0x20 or code == 0x7F:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def rfc3339(seconds: float) -> str:
+    """A time as Kubernetes writes it, in whole seconds."""
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

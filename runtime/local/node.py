@@ -1,0 +1,206 @@
+"""A node of a run: what the controller keeps of a template's execution, and what `status.nodes` shows of it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from flowdsl.runtime.local.names import rfc3339
+
+Json = dict[str, Any]
+Type = Literal[
+    "Pod",
+    "Container",
+    "Steps",
+    "StepGroup",
+    "DAG",
+    "TaskGroup",
+    "Retry",
+    "Skipped",
+    "Suspend",
+    "HTTP",
+    "Plugin",
+]
+
+PENDING, RUNNING = "Pending", "Running"
+SUCCEEDED, FAILED, ERROR = "Succeeded", "Failed", "Error"
+SKIPPED, OMITTED = "Skipped", "Omitted"
+_COMPLETED = frozenset((SUCCEEDED, FAILED, ERROR))
+_FULFILLED = _COMPLETED | {SKIPPED, OMITTED}
+
+
+class Node:
+    """A node. Its fields are those of NodeStatus in pkg/apis/workflow/v1alpha1 of Argo 4.1."""
+
+    __slots__ = (
+        "boundary",
+        "children",
+        "daemoned",
+        "display",
+        "finished",
+        "hooked",
+        "id",
+        "inputs",
+        "ip",
+        "lock",
+        "memo",
+        "message",
+        "name",
+        "outbound",
+        "outputs",
+        "phase",
+        "plain",
+        "reached",
+        "retried",
+        "scope",
+        "started",
+        "template",
+        "template_ref",
+        "type",
+    )
+
+    def __init__(self, identity: str, name: str, type: Type, phase: str, now: float) -> None:
+        self.id = identity
+        self.name = name
+        self.display = name
+        self.type = type
+        self.phase = phase
+        self.message = ""
+        self.started = now
+        self.finished: float | None = now if phase in _FULFILLED else None
+        self.boundary: Node | None = None
+        self.children: dict[str, Node] = {}
+        self.outbound: list[Node] = []
+        self.reached = False
+        """Whether it is a child of some node."""
+        self.inputs: Json | None = None
+        self.outputs: Json | None = None
+        self.template = ""
+        self.template_ref: Json | None = None
+        self.scope = ""
+        self.hooked = False
+        self.retried = False
+        self.plain = False
+        """Whether an empty nodeFlag is shown, as the controller does for nodes that it makes itself."""
+        self.daemoned = False
+        self.ip = ""
+        self.lock = ""
+        """The lock that it waits for."""
+        self.memo: Json | None = None
+
+    @property
+    def completed(self) -> bool:
+        """Whether it ran and ended: to be skipped is not to be completed."""
+        return self.phase in _COMPLETED
+
+    @property
+    def fulfilled(self) -> bool:
+        """Whether those that wait for it may go on; for a daemon, when it runs."""
+        return self.phase in _FULFILLED or (self.daemoned and self.phase != PENDING)
+
+    @property
+    def failed(self) -> bool:
+        """Whether its phase is Failed or Error."""
+        return self.phase in (FAILED, ERROR)
+
+    def adopt(self, child: Node) -> None:
+        """Note that another node follows this one."""
+        self.children[child.id] = child
+        child.reached = True
+
+    def mark(self, now: float, phase: str, message: str | None = None) -> None:
+        """Change the phase; without a message, the one that is there stays."""
+        self.phase = phase
+        if message is not None:
+            self.message = message
+        if self.fulfilled and self.finished is None:
+            self.finished = now
+
+    def attempts(self) -> list[Node]:
+        """Of a Retry node: its attempts, without the nodes of hooks."""
+        return [child for child in self.children.values() if child.retried]
+
+    def result(self) -> Node:
+        """The node whose outputs count: of a Retry node, its last attempt."""
+        if self.type == "Retry" and not (self.memo or {}).get("hit"):
+            others = [child for child in self.children.values() if not child.hooked]
+            if others:
+                return others[-1]
+        return self
+
+    def in_exit_handler(self) -> bool:
+        """Whether it, or what it is part of, is an exit handler."""
+        at: Node | None = self
+        while at is not None:
+            if at.hooked and at.name.endswith(".onExit"):
+                return True
+            at = at.boundary
+        return False
+
+    def status(self, progress: str = "") -> Json:
+        """What `status.nodes` has of it."""
+        found: Json = {"id": self.id, "name": self.name, "displayName": self.display, "type": self.type}
+        if self.template:
+            found["templateName"] = self.template
+        if self.template_ref is not None:
+            found["templateRef"] = self.template_ref
+        if self.scope:
+            found["templateScope"] = self.scope
+        found["phase"] = self.phase
+        if self.boundary is not None:
+            found["boundaryID"] = self.boundary.id
+        if self.message:
+            found["message"] = self.message
+        found["startedAt"] = rfc3339(self.started)
+        if self.finished is not None:
+            found["finishedAt"] = rfc3339(self.finished)
+        if progress:
+            found["progress"] = progress
+        if self.daemoned:
+            found["daemoned"] = True
+        if self.ip:
+            found["podIP"] = self.ip
+        if self.hooked or self.retried or self.plain:
+            flags = (("hooked", self.hooked), ("retried", self.retried))
+            found["nodeFlag"] = {name: True for name, on in flags if on}
+        for key, value in (
+            ("inputs", self.inputs),
+            ("outputs", self.outputs),
+            ("memoizationStatus", self.memo),
+        ):
+            if value:
+                found[key] = value
+        if self.lock:
+            found["synchronizationStatus"] = {"waiting": self.lock}
+        if self.children:
+            found["children"] = list(self.children)
+        if self.outbound:
+            found["outboundNodes"] = [node.id for node in self.outbound]
+        return found
+
+
+def ends(node: Node) -> list[Node]:
+    """The nodes that what follows a node is connected to. Source: getOutboundNodes."""
+    found: list[Node] = []
+    waiting = [node]
+    while waiting:
+        at = waiting.pop()
+        match at.type:
+            case "Skipped" | "Suspend" | "HTTP" | "Plugin":
+                found.append(at)
+            case "Pod" | "Container" | "TaskGroup":
+                below = [
+                    child for child in at.children.values() if at.type == "TaskGroup" or child.boundary is at
+                ]
+                if at.type == "Container":
+                    below = [child for child in at.children.values() if child.boundary is at.boundary]
+                if below:
+                    waiting.extend(reversed(below))
+                else:
+                    found.append(at)
+            case "Retry" if at.children:
+                found.append(list(at.children.values())[-1])
+            case "Steps" | "DAG" if (at.memo or {}).get("hit"):
+                found.append(at)
+            case _:
+                waiting.extend(reversed(at.outbound))
+    return found

@@ -1,0 +1,405 @@
+"""A run while it is executed: its nodes, its variables, and the services that executions and frames ask for.
+
+Nothing here knows templates' bodies: those ask for what they need, and say when they have ended.
+Source: the methods of wfOperationCtx in workflow/controller of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from flowdsl.grammar.duration import duration
+from flowdsl.runtime.expressions.conditions import condition
+from flowdsl.runtime.expressions.values import ExpressionError
+from flowdsl.runtime.local import events
+from flowdsl.runtime.local.cache import Cache, Entry
+from flowdsl.runtime.local.limits import Locks
+from flowdsl.runtime.local.names import any_string, node_id, rfc3339
+from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node, Type
+from flowdsl.runtime.local.scope import Variables
+from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.templates import Base, Templates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TOO_LATE = "Pod was active on the node longer than the specified deadline"
+STEP_TOO_LATE = "Step exceeded its deadline"
+
+_SEPARATOR = re.compile(r"(\[\d+\])?\.")
+_COUNTED = frozenset(("Pod", "Steps", "DAG"))
+_ACTIVE = frozenset((PENDING, RUNNING))
+
+
+class Boundary(Protocol):
+    """A template of kind steps or dag that is executed, as those see it that run in it."""
+
+    node: Node
+    template: Json
+    depth: int
+    over: bool
+    on_exit: bool
+    active: int
+    active_pods: int
+    unsuccessful: int
+    waiting: deque[Callable[[], None]]
+    daemons: list[Node]
+
+    def start(self) -> None:
+        """Begin with what waits for nothing."""
+
+    def blocked(self) -> bool:
+        """Whether no child may be started now."""
+        ...
+
+    def fail_fast(self) -> bool:
+        """End where `failFast` of the template asks for it, and say whether it has ended."""
+        ...
+
+    def stuck(self) -> list[str]:
+        """What waits for something that never comes."""
+        ...
+
+    def shut_down(self) -> None:
+        """The run is to stop."""
+
+
+class Call(NamedTuple):
+    """What asks for a template. `done` gets the node, and an error of Argo's that was not the step's."""
+
+    name: str
+    holder: Json
+    arguments: Json
+    base: Base
+    frame: Boundary | None
+    depth: int
+    on_exit: bool
+    hooked: bool
+    kind: str
+    created: Callable[[Node], None]
+    done: Callable[[Node, str | None], None]
+
+
+class Leaf(Protocol):
+    """The execution of a template, as its pod sees it."""
+
+    call: Call
+    template: Json
+    node: Node | None
+
+    def body_ended(self, node: Node, error: str | None = None) -> None:
+        """The body of the template, or of one attempt, has ended."""
+
+
+class Run:
+    """The state of a run, and what is done with it."""
+
+    def __init__(self, manifest: Json, config: dict[str, dict[str, str]], cache: Cache) -> None:
+        metadata = part(manifest, "metadata")
+        self.name = str(metadata.get("name", ""))
+        self.config = config
+        self.cache = cache
+        self.host = "localhost"
+        self.now = 0.0
+        self.strategy: events.Strategy | None = None
+        self.deadline: float | None = None
+        self.spec: Json = {}
+        self.arguments: Json = {}
+        self.volumes: list[Json] = []
+        self.outputs: Json = {}
+        self.globals = Variables()
+        self.shared = Variables()
+        self.templates = Templates(self.name, {}, [])
+        self.locks = Locks(str(metadata.get("namespace") or "default"), config)
+        self.nodes: dict[str, Node] = {}
+        self.by_id: dict[str, Node] = {}
+        self.frames: dict[str, Boundary] = {}
+        self.waiting: deque[Callable[[], None]] = deque()
+        self.running: dict[str, Leaf] = {}
+        self.suspended: dict[str, tuple[Leaf, float | None]] = {}
+        self.timers: list[tuple[float, int, Callable[[], None]]] = []
+        self.actions: list[events.Action] = []
+        self.queue: deque[Callable[[], None]] = deque()
+        self.execute: Callable[[Call], None]
+        """What executes a template."""
+        self._limit = 0
+        self._active_pods = 0
+        self._made = 0
+        self._watchers: dict[str, list[Callable[[], None]]] = {}
+        self._fulfilled: dict[str, list[Callable[[], None]]] = {}
+        self._freed: dict[str, Boundary] = {}
+
+    def later(self, action: Callable[[], None]) -> None:
+        """Do something after what is being done."""
+        self.queue.append(action)
+
+    def at(self, time: float, action: Callable[[], None]) -> None:
+        """Do something at a time, or later."""
+        self._made += 1
+        heapq.heappush(self.timers, (time, self._made, action))
+
+    def drain(self) -> None:
+        """Do what is to be done until nothing is left, and give free places to those that wait for one."""
+        while True:
+            while self.queue:
+                self.queue.popleft()()
+            if self.waiting and not self.saturated():
+                self.queue.append(self.waiting.popleft())
+            elif self._freed:
+                _, frame = self._freed.popitem()
+                if frame.waiting and not frame.over and not frame.fail_fast() and not frame.blocked():
+                    self._freed[frame.node.name] = frame
+                    self.queue.append(frame.waiting.popleft())
+            else:
+                return
+
+    def condition(self, text: str) -> bool:
+        """Whether a `when` whose tags are replaced holds. Raises ArgoError."""
+        if not text or text in ("true", "false"):
+            return text != "false"
+        try:
+            return condition(text)
+        except ExpressionError as error:
+            raise ArgoError(str(error)) from None
+
+    def call(
+        self,
+        name: str,
+        holder: Json,
+        arguments: Json,
+        *,
+        base: Base,
+        frame: Boundary | None,
+        on_exit: bool = False,
+        hooked: bool = False,
+        kind: str = "",
+        created: Callable[[Node], None] | None = None,
+        done: Callable[[Node, str | None], None] | None = None,
+    ) -> None:
+        """Execute the template that a task, a step, a hook or the workflow names."""
+        depth = 1 if frame is None else frame.depth + 1
+        none: Callable[..., None] = _nothing
+        made = Call(
+            name, holder, arguments, base, frame, depth, on_exit, hooked, kind, created or none, done or none
+        )
+        self.execute(made)
+
+    def begin_frame(self, frame: Boundary) -> None:
+        """Begin with the children of a template of kind steps or dag."""
+        self.frames[frame.node.name] = frame
+        frame.start()
+
+    def new_node(
+        self,
+        name: str,
+        type: Type,
+        phase: str,
+        boundary: Node | None,
+        holder: Json,
+        base: Base,
+        *,
+        waits: bool = False,
+    ) -> Node:
+        """A new node; its display name is what its name adds to that of its boundary (initializeNode)."""
+        identity = node_id(self.name, name)
+        while identity in self.by_id:  # in Argo the second of two names with one hash never runs
+            identity += "-2"
+        node = Node(identity, name, type, phase, self.now)
+        node.boundary = boundary
+        node.template = str(holder.get("template") or "")
+        node.template_ref = holder.get("templateRef")
+        node.scope = base.scope
+        if boundary is not None:
+            node.display = _SEPARATOR.sub("", name.removeprefix(boundary.name), count=1)
+        self.nodes[name] = node
+        self.by_id[identity] = node
+        self._count(node, "", "" if waits else phase)
+        return node
+
+    def mark(self, node: Node, phase: str, message: str | None = None) -> None:
+        """Change the phase of a node, and tell those that wait for it."""
+        before = "" if node.lock else node.phase
+        was = node.fulfilled
+        node.mark(self.now, phase, message)
+        self._count(node, before, phase)
+        self.changed(node)
+        if node.fulfilled and not was:
+            self.queue.extend(self._fulfilled.pop(node.id, ()))
+
+    def changed(self, node: Node) -> None:
+        """Tell those that watch a node."""
+        self.queue.extend(self._watchers.get(node.id, ()))
+
+    def when_fulfilled(self, node: Node, action: Callable[[], None]) -> None:
+        """Do something when a node has ended, or is a daemon that runs."""
+        if node.fulfilled:
+            self.queue.append(action)
+        else:
+            self._fulfilled.setdefault(node.id, []).append(action)
+
+    def when_changed(self, node: Node, action: Callable[[], None]) -> None:
+        """Do something now, and each time that the phase of a node changes."""
+        self._watchers.setdefault(node.id, []).append(action)
+        self.queue.append(action)
+
+    def lock_taken(self, node: Node) -> None:
+        """A node waits for a lock no longer."""
+        if node.lock:
+            node.lock = ""
+            node.message = ""
+            self._count(node, "", node.phase)
+
+    def _count(self, node: Node, before: str, after: str) -> None:
+        """Keep the numbers that limits and failFast look at (node_counters.go)."""
+        if node.type not in _COUNTED or before == after:
+            return
+        change = (after in _ACTIVE) - (before in _ACTIVE)
+        pod = node.type == "Pod"
+        if pod:
+            self._active_pods += change
+        frame = None if node.boundary is None else self.frames.get(node.boundary.name)
+        if frame is None:
+            return
+        frame.active += change
+        frame.active_pods += change if pod else 0
+        frame.unsuccessful += (after in (FAILED, ERROR)) - (before in (FAILED, ERROR))
+        if change < 0:
+            self._freed[frame.node.name] = frame
+
+    def saturated(self) -> bool:
+        """Whether the parallelism of the workflow lets no pod begin."""
+        return bool(self._limit) and self._active_pods >= self._limit
+
+    def release(self, holder: str) -> None:
+        """Give back the locks of an execution."""
+        self.queue.extend(self.locks.release(holder))
+
+    def remember(self, outputs: Json) -> None:
+        """Note the outputs that have a global name (addOutputsToGlobalScope)."""
+        for one in several(outputs, "parameters"):
+            name = one.get("globalName")
+            if name and one.get("value") is not None:
+                text = any_string(one["value"])
+                self.globals[f"workflow.outputs.parameters.{name}"] = text
+                _put(self.outputs.setdefault("parameters", []), {"name": name, "value": text})
+        for one in several(outputs, "artifacts"):
+            name = one.get("globalName")
+            if name:
+                rest = {key: value for key, value in one.items() if key not in ("globalName", "path")}
+                self.shared[f"workflow.outputs.artifacts.{name}"] = {**rest, "name": name}
+                _put(self.outputs.setdefault("artifacts", []), {**rest, "name": name})
+
+    def keep(self, node: Node) -> None:
+        """Add the outputs of a node to the cache that it looked into."""
+        memo: Json = node.memo or {}
+        self.cache.keep(memo["cacheName"], memo["key"], Entry(node.id, node.outputs or {}, self.now))
+
+    def start_pod(self, execution: Leaf, node: Node, action: events.StartPod, deadline: float | None) -> None:
+        """Ask for a pod."""
+        if self.deadline is not None and self.now >= self.deadline and not execution.call.on_exit:
+            self.mark(node, FAILED, STEP_TOO_LATE)
+            execution.body_ended(node)
+            return
+        self.running[node.id] = execution
+        self.actions.append(action)
+        for name, before in _containers(action.template):
+            full = f"{node.name}.{name}"
+            child = self.new_node(
+                full, "Container", PENDING, node, execution.call.holder, execution.call.base
+            )
+            child.hooked, child.retried = node.hooked, node.retried
+            for parent in [self.nodes[f"{node.name}.{one}"] for one in before] or [node]:
+                parent.adopt(child)
+        if deadline is not None:
+            self.at(deadline, lambda: self._stop_pod(node, TOO_LATE))
+        pending = action.template.get("pendingTimeout")
+        if pending:
+            self.at(node.started + duration(any_string(pending)), lambda: self._still_pending(node))
+
+    def _still_pending(self, node: Node) -> None:
+        if node.phase == PENDING:
+            self._stop_pod(node, "timeout")
+
+    def _stop_pod(self, node: Node, message: str) -> None:
+        if node.id in self.running and not node.completed:
+            self.actions.append(events.StopPod(node.id, message))
+
+    def end_daemon(self, node: Node) -> None:
+        """End a daemon that is needed no longer (killDaemonedChildren)."""
+        if node.daemoned:
+            node.daemoned = False
+            self.mark(node, SUCCEEDED)
+            if node.id in self.running:
+                self.actions.append(events.StopPod(node.id))
+
+    def suspend(self, execution: Leaf, node: Node, seconds: float | None) -> None:
+        """Wait for somebody, or for a time."""
+        until = None if seconds is None else node.started + seconds
+        self.suspended[node.id] = (execution, until)
+        if until is not None:
+            self.at(until, lambda: self.resume(node, {}))
+
+    def resume(self, node: Node, given: dict[str, str]) -> None:
+        """Let a suspended node go on, with values for its supplied outputs."""
+        if node.id not in self.suspended:
+            return
+        execution, _ = self.suspended.pop(node.id)
+        parameters = several(node.outputs, "parameters")
+        made: list[Json] = []
+        for one in parameters:
+            default = one["valueFrom"].get("default")
+            value = given.get(one["name"], None if default is None else any_string(default))
+            if value is None:
+                name = one["name"]
+                execution.body_ended(
+                    node, f"raw output parameter '{name}' has not been set and does not have a default value"
+                )
+                return
+            made.append({**{key: one[key] for key in one if key != "valueFrom"}, "value": value})
+        if made:
+            node.outputs = {"parameters": made}
+            self.remember(node.outputs)
+        self.mark(node, SUCCEEDED)
+        execution.body_ended(node)
+
+    def may_run(self, on_exit: bool) -> bool:
+        """Whether a pod may begin after the run was told to stop (ShouldExecute)."""
+        return self.strategy is None or (self.strategy == "Stop" and on_exit)
+
+    def no_more_retries(self) -> str:
+        """Why nothing is tried again, or nothing."""
+        if self.strategy is not None:
+            return f"Stopped with strategy '{self.strategy}'"
+        if self.deadline is not None and self.now > self.deadline:
+            return f"retry exceeded workflow deadline {rfc3339(self.deadline)}"
+        return ""
+
+
+def _nothing(*_: object) -> None:
+    """What those call that ask for nothing."""
+
+
+def _put(items: list[Json], item: Json) -> None:
+    for position, one in enumerate(items):
+        if one["name"] == item["name"]:
+            items[position] = item
+            return
+    items.append(item)
+
+
+def _containers(template: Json) -> list[tuple[str, list[str]]]:
+    """The containers of a containerSet with those that each waits for, these first."""
+    containers: list[Json] = several(part(template, "containerSet"), "containers")
+    names = [str(one["name"]) for one in containers]
+    before = {str(one["name"]): [str(name) for name in several(one, "dependencies")] for one in containers}
+    done: dict[str, None] = {}
+    while len(done) < len(names):
+        ready = [name for name in names if name not in done and all(one in done for one in before[name])]
+        if not ready:
+            raise ArgoError("the containers of a containerSet wait for each other")
+        done |= dict.fromkeys(ready)
+    return [(name, before[name]) for name in done]

@@ -1,0 +1,254 @@
+"""A list of steps that is executed: groups one after the other, the steps of a group side by side.
+
+Source: workflow/controller/steps.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.local.frame import FAIL_FAST, Frame, loops, one_round, rounds
+from flowdsl.runtime.local.hooks import Hooks
+from flowdsl.runtime.local.node import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED, Json, Node, ends
+from flowdsl.runtime.local.scope import Record, Results, Scope
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.tags import ArgoError, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.runtime.local.run import Leaf, Run
+    from flowdsl.runtime.local.templates import Base
+
+
+class Steps(Frame):
+    """A template of kind steps."""
+
+    def __init__(self, run: Run, execution: Leaf, node: Node, template: Json, base: Base) -> None:
+        super().__init__(run, execution, node, template, base)
+        self.groups: list[list[Json]] = [_group(one) for one in template["steps"]]
+        self.position = -1
+        self.group = node
+        self.open = 0
+        self.goes_on: dict[str, Json] = {}
+        self.records: dict[str, Record] = {}
+        self.current: dict[str, Node] = {}
+        self.missing = ""
+
+    def start(self) -> None:
+        """Begin with the first group."""
+        self._next()
+
+    def _next(self) -> None:
+        if self.over:
+            return
+        before, self.position = self.group, self.position + 1
+        if self.position == len(self.groups):
+            self._succeed()
+            return
+        name = f"{self.node.name}[{self.position}]"
+        self.group = group = self.machine.new_node(name, "StepGroup", RUNNING, self.node, {}, self.base)
+        group.plain = True
+        if not self.position:
+            self.node.adopt(group)
+        elif not before.children:
+            before.adopt(group)
+        else:
+            for child in before.children.values():
+                for end in ends(child):
+                    end.adopt(group)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Resolve, expand and start the steps of the group."""
+        self.current = {}
+        self.goes_on = {}
+        scope = self.scope()
+        made: list[tuple[Json, Json]] = []
+        empty: list[Json] = []
+        try:
+            for step in self.groups[self.position]:
+                holder = self.resolved(step, scope)
+                if not loops(step):
+                    made.append((step, holder))
+                    continue
+                found = self._rounds(holder, scope)
+                made.extend((step, one) for one in found)
+                if not found:
+                    empty.append(step)
+        except Missing as error:
+            self.missing = f"{self.group.name}: {error}"
+            return
+        except ArgoError as error:
+            self._fail_group(ERROR, f"failed to resolve references: {error}")
+            return
+        self.open = len(made) + len(empty) + 1
+        for step in empty:
+            self._skipped(step, step["name"], SKIPPED, "Skipped, empty params")
+        for step, holder in made:
+            self.machine.later(partial(self._step, step, holder, self.position))
+        self._one_settled(self.group)
+
+    def _rounds(self, holder: Json, scope: Scope) -> list[Json]:
+        try:
+            proceed: bool | None = self.machine.condition(holder.get("when") or "")
+        except ArgoError:
+            proceed = None  # it has an item in it
+        try:
+            found = rounds(holder)
+        except ArgoError:
+            if proceed is not False:
+                raise
+            found = []
+        return [one_round(holder, item, scope, proceed is not False) for item in found]
+
+    def _step(self, original: Json, holder: Json, position: int) -> None:
+        if self.over or position != self.position or self.group.fulfilled:
+            return
+        try:
+            proceed = self.machine.condition(holder.get("when") or "")
+        except ArgoError as error:
+            self._skipped(original, holder["name"], ERROR, str(error))
+            self._fail_group(ERROR, str(error))
+            return
+        if not proceed:
+            self._skipped(original, holder["name"], SKIPPED, f"when '{holder['when']}' evaluated false")
+            return
+        name = f"{self.group.name}.{holder['name']}"
+        group = self.group
+
+        def created(node: Node) -> None:
+            group.adopt(node)
+            self._note(original, holder["name"], node)
+            self._watch(original, node)
+
+        def done(node: Node, error: str | None) -> None:
+            if error is not None and group is self.group and not self.over:
+                self._fail_group(ERROR, f"step group deemed errored due to child {name} error: {error}")
+
+        self.machine.call(
+            name,
+            holder,
+            part(holder, "arguments"),
+            base=self.base,
+            frame=self,
+            on_exit=self.on_exit,
+            kind="steps",
+            created=created,
+            done=done,
+        )
+
+    def _skipped(self, original: Json, name: str, phase: str, message: str) -> None:
+        node = self.machine.new_node(
+            f"{self.group.name}.{name}", "Skipped", phase, self.node, original, self.base
+        )
+        node.message = message
+        node.plain = True
+        self.group.adopt(node)
+        self._note(original, name, node)
+        self._watch(original, node)
+
+    def _note(self, original: Json, name: str, node: Node) -> None:
+        self.goes_on[node.id] = part(original, "continueOn")
+        self.current[name] = node
+
+    def _watch(self, original: Json, node: Node) -> None:
+        if not original.get("hooks") and not original.get("onExit"):
+            self.machine.when_fulfilled(node, lambda: self._one_settled(node))
+            return
+        hooks = Hooks(self, node, original, "steps", self.scope, self._one_settled)
+        self.machine.when_changed(node, hooks.changed)
+
+    def _one_settled(self, node: Node) -> None:
+        if self.over or self.fail_fast():
+            return
+        self.open -= 1
+        if self.open or self.group.fulfilled:
+            return
+        for child in self.group.children.values():
+            goes_on = self.goes_on.get(child.id, {})
+            if child.failed and not goes_on.get("failed" if child.phase == FAILED else "error"):
+                self._fail_group(FAILED, f"child '{child.id}' failed")
+                return
+        self.machine.mark(self.group, SUCCEEDED)
+        try:
+            for step in self.groups[self.position]:
+                self._remember(step)
+        except ArgoError as error:
+            self.refuse(str(error))
+            return
+        self.machine.later(self._next)
+
+    def _fail_group(self, phase: str, message: str) -> None:
+        self.machine.mark(self.group, phase, message)
+        self.node.outbound = self._outbound()
+        self.finish(FAILED, message)
+
+    def abort(self) -> None:
+        """Fail at once, the group too."""
+        self.machine.mark(self.group, FAILED, FAIL_FAST)
+        self.finish(FAILED, FAIL_FAST)
+
+    def shut_down(self) -> None:
+        """The run is to stop: nothing more begins, and the group fails with what is stopped in it."""
+
+    def _remember(self, step: Json) -> None:
+        """Keep what a step handed on for those after it. Raises ArgoError."""
+        name = step["name"]
+        if name in self.current:
+            node = self.current[name]
+            self.records[name] = self.record(node, lambda: self.declared(step), artifacts=True)
+            if node.outputs:
+                self.machine.remember(node.outputs)
+            return
+        prefix = f"{name}("
+        children = [
+            node
+            for label, node in self.current.items()
+            if label.startswith(prefix) and node.type != "Skipped"
+        ]
+        group = self.record(self.group, lambda: None, artifacts=False)
+        self.records[name] = {**self.aggregate(children), **group}
+
+    # --- variables ---------------------------------------------------------------------------------
+
+    def scope(self) -> Scope:
+        """What the steps of a group see: the inputs, what the groups before handed on, and the workflow's variables."""
+        return Scope(
+            self.inputs, self.machine.shared, self.machine.globals, prefix="steps", results=self._results()
+        )
+
+    def _results(self) -> Results:
+        def names() -> Iterator[str]:
+            return iter(list(self.records))
+
+        return Results(names, self.records.get)
+
+    # --- the end -----------------------------------------------------------------------------------
+
+    def stuck(self) -> list[str]:
+        """The group that refers to what never comes."""
+        return [self.missing] if self.missing else []
+
+    def _outbound(self) -> list[Node]:
+        return [end for child in self.group.children.values() for end in ends(child)]
+
+    def _succeed(self) -> None:
+        self.node.outbound = self._outbound()
+        try:
+            outputs = self.outputs(
+                Scope(self.inputs, self.machine.shared, prefix="steps", results=self._results())
+            )
+        except ArgoError as error:
+            self.refuse(str(error))
+            return
+        if outputs is not None:
+            self.node.outputs = outputs
+            self.machine.remember(outputs)
+        self.finish(SUCCEEDED)
+
+
+def _group(group: list[Json] | Json) -> list[Json]:
+    """The steps of a group, which may be a single step without the list around it."""
+    return group if isinstance(group, list) else [group]

@@ -1,0 +1,197 @@
+"""The replacement of `{{...}}` in a part of a manifest, as Argo does it: in the text of its JSON.
+
+Source: util/template of Argo 4.1.2. What is put into the text is scanned again by the next replacement, so data
+that looks like a tag is evaluated, and what cannot be replaced may be passed on as it is.
+"""
+
+# Values of a manifest, and of expressions, may be anything.
+# pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.functions import builtins
+from flowdsl.runtime.expressions.evaluate import evaluate
+from flowdsl.runtime.expressions.values import ExpressionError, json_of
+from flowdsl.runtime.local.names import quoted
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.local.scope import Scope
+
+Strict = Literal["nothing", "everything", "results"]
+"""What has to be there: nothing, everything, or what begins with `tasks.` or `steps.`."""
+
+_LAST = tuple(f"lastRetry.{name}" for name in ("exitCode", "status", "duration", "message"))
+_LATE = frozenset(("item", "retries", "workflow.status", "workflow.failures", *_LAST))
+_ADDED = frozenset(("sprig", "asInt", "asFloat", "toJson", "jsonpath"))
+_FIXES = {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"}
+
+
+class ArgoError(Exception):
+    """What makes Argo end a node with the phase Error."""
+
+
+class Missing(ArgoError):
+    """A reference to what is not there: Argo tries it again and again, and for ever where it never comes."""
+
+
+def replaced(part: Any, scope: Scope, strict: Strict) -> Any:
+    """A part of a manifest with its tags replaced. Raises ArgoError, and Missing where Argo would wait."""
+    text = json.dumps(part, ensure_ascii=False)
+    if "{{" not in text:
+        return part
+    made = _text(text, scope, strict)
+    try:
+        return json.loads(made)
+    except ValueError:
+        raise ArgoError("cannot finish template replacement because the result was invalid JSON") from None
+
+
+def _text(text: str, scope: Scope, strict: Strict) -> str:
+    parts: list[str] = []
+    end = 0
+    while (start := text.find("{{", end)) >= 0:
+        stop = text.find("}}", start + 2)
+        if stop < 0:
+            rest = text[start + 2 : start + 102]
+            raise ArgoError(
+                f'unable to parse argo variable: Cannot find end tag="}}}}" starting from {rest!r}'
+            )
+        tag = text[start + 2 : stop]
+        parts.append(text[end:start])
+        parts.append(
+            _expression(tag[1:], scope, strict) if tag.startswith("=") else _simple(tag, scope, strict)
+        )
+        end = stop + 2
+    return "".join((*parts, text[end:]))
+
+
+def _needed(name: str, strict: Strict) -> bool:
+    if strict == "everything":
+        return True
+    return strict == "results" and name.split(".", maxsplit=1)[0] in ("tasks", "steps")
+
+
+def _simple(tag: str, scope: Scope, strict: Strict) -> str:
+    name = tag.strip()
+    found, value = scope.find(name)
+    if not found:
+        head, braces, inner = tag.rpartition("{{")
+        if braces and head:
+            there, inside = scope.find(inner)
+            if there and inside is None:
+                raise ArgoError(
+                    f'unable to substitute nested tag {{{{{tag}}}}}: "{inner}" is an absent optional'
+                )
+            if there and isinstance(inside, str):
+                return "{{" + head + quoted(inside)
+        later = strict != "everything" and ".outputs.artifacts." in name
+        if _needed(name, strict) and not later:
+            raise Missing(f"failed to resolve {{{{{tag}}}}}")
+        return f"{{{{{tag}}}}}"
+    if value is None:
+        raise ArgoError(
+            f"unable to substitute {{{{{tag}}}}}: output is an absent optional "
+            "(skipped/omitted node with no default)"
+        )
+    if not isinstance(value, str):
+        raise Missing(f"failed to resolve {{{{{tag}}}}} to string")
+    return quoted(value)
+
+
+def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
+    for one, other in _FIXES.items():
+        escaped = escaped.replace(one, other)
+    unresolved = f"{{{{={escaped}}}}}"
+    try:
+        text: str = json.loads(f'"{escaped}"')
+    except ValueError as error:
+        if strict == "nothing":
+            return unresolved
+        raise ArgoError(f"failed to unmarshall JSON expression: {error}") from None
+    try:
+        missing = [name for name in identifiers(text) if not _known(scope.tree, name)]
+    except GrammarError as error:
+        if strict == "nothing":
+            return unresolved
+        raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
+    for name in missing:
+        if _needed(name, strict):
+            raise Missing(f"failed to evaluate expression: {name} is missing")
+    lenient = bool(missing) or strict == "nothing"
+    if lenient and any(name in _LATE for name in missing):
+        return unresolved
+    try:
+        value = evaluate(text, scope.tree)
+        if value is None:
+            raise ExpressionError(json_of(text, escape=False))
+        made = json_of(value)
+    except ExpressionError as error:
+        if lenient:
+            return unresolved
+        raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
+    return made[1:-1] if isinstance(value, str) else quoted(made)
+
+
+def _known(tree: dict[str, Any], name: str) -> bool:
+    at: Any = tree
+    for part in name.split("."):
+        if not isinstance(at, dict) or part not in at:
+            return name.split(".", maxsplit=1)[0] in _ADDED
+        below: dict[str, Any] = at
+        at = below[part]
+    return True
+
+
+_IDENTIFIERS: dict[str, tuple[str, ...]] = {}
+
+
+def identifiers(text: str) -> tuple[str, ...]:
+    """The names that Argo takes for variables: also what `let` binds, and functions that are unknown.
+
+    A path that stands to the left of `??`, or before `?.`, is none, but its first name is. Raises GrammarError.
+    Source: getIdentifiers in util/template/expression_template.go.
+    """
+    if text not in _IDENTIFIERS:
+        found: dict[str, None] = {}
+        _walk(parse(text), False, found)
+        if len(_IDENTIFIERS) > 4096:
+            _IDENTIFIERS.clear()
+        _IDENTIFIERS[text] = tuple(found)
+    return _IDENTIFIERS[text]
+
+
+def _walk(node: t.Node, guarded: bool, found: dict[str, None]) -> None:
+    match node:
+        case t.Name(name):
+            found[name] = None
+        case t.Member(of, _, optional):
+            if not guarded and not optional and (path := _path(node)) is not None:
+                found[".".join(path)] = None
+            _walk(of, guarded or (optional and isinstance(of, t.Member)), found)
+            _walk(node.key, False, found)
+        case t.Binary("??", left, right):
+            _walk(left, True, found)
+            _walk(right, guarded, found)
+        case t.Call(name, arguments):
+            if name not in builtins() and name not in _ADDED:
+                found[name] = None
+            for argument in arguments:
+                _walk(argument, guarded, found)
+        case _:
+            for part in t.children(node):
+                _walk(part, guarded, found)
+
+
+def _path(node: t.Node) -> tuple[str, ...] | None:
+    if isinstance(node, t.Name):
+        return (node.name,)
+    if isinstance(node, t.Member) and not node.optional and isinstance(node.key, t.Literal):
+        before = _path(node.of)
+        return None if before is None or not isinstance(node.key.value, str) else (*before, node.key.value)
+    return None

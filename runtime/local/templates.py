@@ -1,0 +1,228 @@
+"""The templates of a run: where a name leads to, the defaults, and the values of the inputs.
+
+Source: workflow/templateresolution, workflow/common/util.go (ProcessArgs, SubstituteParams) and
+mergedTemplateDefaultsInto in workflow/controller/operator.go, of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from flowdsl.runtime.expressions.values import json_of
+from flowdsl.runtime.local.merge import merged
+from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.scope import Scope, Variables
+from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.tags import ArgoError, replaced
+
+Json = dict[str, Any]
+
+BODIES = (
+    "container",
+    "script",
+    "steps",
+    "dag",
+    "resource",
+    "data",
+    "suspend",
+    "http",
+    "plugin",
+    "containerSet",
+)
+PODS = frozenset(("container", "script", "containerSet", "resource", "data"))
+LOCATIONS = ("s3", "gcs", "azure", "oss", "hdfs", "http", "git", "raw", "artifactory", "plugin")
+
+ABSENT = "\x00absent"
+"""The value of an argument that refers to what a skipped task did not give: the input counts as not supplied."""
+
+_RESULT = re.compile(r"""(?:tasks|steps)(?:\.([-\w]+)|\[\\?['"]([-\w]+)\\?['"]\])\.outputs\.result""")
+
+
+def kind(template: Json) -> str:
+    """Which body a template has, or nothing."""
+    return next((body for body in BODIES if template.get(body) is not None), "")
+
+
+class Base(NamedTuple):
+    """The object whose templates a name is looked up in."""
+
+    scope: str
+    templates: dict[str, Json]
+    metadata: Json
+
+
+class Templates:
+    """The templates of a workflow, and of the templates that it refers to."""
+
+    def __init__(self, run: str, spec: Json, references: list[Json]) -> None:
+        self.defaults: Json = part(spec, "templateDefaults")
+        self.local = _base(f"local/{run}", spec)
+        self.others: dict[tuple[bool, str], Base] = {}
+        for document in references:
+            cluster = document.get("kind") == "ClusterWorkflowTemplate"
+            name = str(part(document, "metadata").get("name", ""))
+            scope = f"{'cluster' if cluster else 'namespaced'}/{name}"
+            self.others[cluster, name] = _base(scope, part(document, "spec"))
+        self._results: dict[int, tuple[Json, frozenset[str]]] = {}
+
+    def resolve(self, base: Base, holder: Json) -> tuple[Base, Json]:
+        """The template that a task, step or hook names, with the defaults, and where its own names lead to.
+
+        Raises ArgoError.
+        """
+        if holder.get("inline") is not None:
+            template: Json = holder["inline"]
+        elif reference := holder.get("templateRef"):
+            key = (bool(reference.get("clusterScope")), reference.get("name", ""))
+            if key not in self.others:
+                raise ArgoError(f"workflow template {key[1]} not found")
+            base = self.others[key]
+            if reference.get("template") not in base.templates:
+                raise ArgoError(
+                    f"template {reference.get('template')} not found in workflow template {key[1]}"
+                )
+            template = base.templates[reference["template"]]
+        else:
+            name = holder.get("template") or ""
+            if not name:
+                raise ArgoError("failed to get a template")
+            if name not in base.templates:
+                raise ArgoError(f"template {name} not found")
+            template = base.templates[name]
+        if not kind(template):
+            raise ArgoError(f"template '{template.get('name', '')}' type is unknown")
+        if base.metadata:
+            template = {**template, "metadata": merged(base.metadata, part(template, "metadata"))}
+        if self.defaults:
+            body = kind(template)
+            defaults = {
+                name: value for name, value in self.defaults.items() if name not in BODIES or name == body
+            }
+            template = merged(defaults, template)
+        return base, template
+
+    def keeps_result(self, parent: Json, task: str) -> bool:
+        """Whether the template that a task stands in mentions the task's result (includeScriptOutput)."""
+        if id(parent) not in self._results:
+            names = frozenset(one or other for one, other in _RESULT.findall(json_of(parent, escape=False)))
+            self._results[id(parent)] = (parent, names)
+        return task in self._results[id(parent)][1]
+
+
+def _base(scope: str, spec: Json) -> Base:
+    return Base(scope, {one["name"]: one for one in several(spec, "templates")}, part(spec, "podMetadata"))
+
+
+def located(artifact: Json) -> bool:
+    """Whether an artifact has a place."""
+    return any(artifact.get(name) is not None for name in LOCATIONS)
+
+
+def supplied(template: Json, arguments: Json, config: dict[str, dict[str, str]], globals: Variables) -> Json:
+    """A template whose inputs have the values of the arguments (ProcessArgs). Raises ArgoError."""
+    inputs: Json = part(template, "inputs")
+    if not inputs:
+        return template
+    made = dict(inputs)
+    if inputs.get("parameters"):
+        given = {one["name"]: one for one in several(arguments, "parameters")}
+        made["parameters"] = [
+            _parameter(one, given.get(one["name"]), config, globals) for one in inputs["parameters"]
+        ]
+    if inputs.get("artifacts"):
+        brought = {one["name"]: one for one in several(arguments, "artifacts")}
+        made["artifacts"] = [_artifact(one, brought.get(one["name"])) for one in inputs["artifacts"]]
+    return {**template, "inputs": made}
+
+
+def _parameter(
+    declared: Json, argument: Json | None, config: dict[str, dict[str, str]], globals: Variables
+) -> Json:
+    found = dict(declared)
+    if found.get("value") is None and found.get("default") is not None:
+        found["value"] = found["default"]
+    if argument is not None:
+        if argument.get("value") == ABSENT:
+            if found.get("value") is None and found.get("valueFrom") is None:
+                raise ArgoError(
+                    f"inputs.parameters.{declared['name']}: argument references an absent optional "
+                    "(skipped/omitted node output with no default)"
+                )
+        elif argument.get("value") is not None:
+            found["value"] = argument["value"]
+            found.pop("valueFrom", None)
+        elif argument.get("valueFrom") is not None:
+            found["valueFrom"] = argument["valueFrom"]
+            found.pop("value", None)
+    source = part(found, "valueFrom")
+    if reference := source.get("configMapKeyRef"):
+        name, key = replaced([reference.get("name"), reference.get("key")], Scope(globals), "everything")
+        if name in config and key in config[name]:
+            found["value"] = config[name][key]
+        elif source.get("default") is not None:
+            found["value"] = source["default"]
+        elif not reference.get("optional"):
+            raise ArgoError(f"ConfigMap '{name}' does not have the key '{key}'")
+        found.pop("valueFrom", None)
+    if found.get("value") is not None:
+        found["value"] = any_string(found["value"])
+    if "default" in found:
+        found["default"] = any_string(found["default"])
+    return found
+
+
+def _artifact(declared: Json, argument: Json | None) -> Json:
+    if not declared.get("optional") and not located(declared):
+        if argument is None:
+            raise ArgoError(f"inputs.artifacts.{declared['name']} was not supplied")
+        if not located(argument):
+            raise ArgoError(f"inputs.artifacts.{declared['name']} missing location information")
+    if argument is None:
+        return declared
+    found = {name: value for name, value in argument.items() if name not in ("path", "mode", "recurseMode")}
+    found |= {name: declared[name] for name in ("path", "mode", "recurseMode") if name in declared}
+    if declared.get("optional"):
+        found.setdefault("optional", True)
+    return found
+
+
+def substituted(template: Json, globals: Variables, local: Variables) -> Json:
+    """A template with its tags replaced, first those of the workflow, then its inputs (SubstituteParams).
+
+    Raises ArgoError.
+    """
+    first: Json = replaced(template, Scope(local, globals), "nothing")
+    inputs: Json = part(first, "inputs")
+    own = Variables()
+    parameters: list[Json] = several(inputs, "parameters")
+    for one in parameters:
+        if one.get("value") is None and one.get("valueFrom") is None:
+            raise ArgoError(f"inputs.parameters.{one['name']} had no value")
+        if one.get("value") is not None:
+            own[f"inputs.parameters.{one['name']}"] = any_string(one["value"])
+    own["inputs.parameters"] = json_of(parameters)
+    outputs: Json = part(first, "outputs")
+    for prefix, artifacts in (
+        ("inputs", several(inputs, "artifacts")),
+        ("outputs", several(outputs, "artifacts")),
+    ):
+        for one in artifacts:
+            if one.get("path"):
+                own[f"{prefix}.artifacts.{one['name']}.path"] = one["path"]
+    for one in several(outputs, "parameters"):
+        if path := part(one, "valueFrom").get("path"):
+            own[f"outputs.parameters.{one['name']}.path"] = path
+    second: Json = replaced(first, Scope(own, local, globals), "nothing")
+    return second
+
+
+def input_variables(template: Json) -> Variables:
+    """The variables of a template's own inputs, which its tasks and steps see (createScope)."""
+    found = Variables()
+    inputs: Json = part(template, "inputs")
+    for one in several(inputs, "parameters"):
+        found[f"inputs.parameters.{one['name']}"] = any_string(one.get("value"))
+    for one in several(inputs, "artifacts"):
+        found[f"inputs.artifacts.{one['name']}"] = one
+    return found

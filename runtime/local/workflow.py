@@ -1,0 +1,114 @@
+"""A workflow before it runs: what its spec is with that of the template it refers to, and its variables.
+
+Sources: setExecWorkflow, setGlobalParameters and substituteGlobalVariables in workflow/controller/operator.go, and
+workflow/util/merge.go, of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+from flowdsl.grammar.error import GrammarError
+from flowdsl.runtime.expressions.evaluate import evaluate
+from flowdsl.runtime.expressions.values import ExpressionError, json_of
+from flowdsl.runtime.local.merge import merged
+from flowdsl.runtime.local.names import any_string, rfc3339
+from flowdsl.runtime.local.scope import Scope, Variables
+from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.tags import ArgoError, replaced
+
+Json = dict[str, Any]
+
+_FORMATS = "BbmAadHIMSYypZzL"
+
+
+def spec_of(manifest: Json, references: list[Json]) -> Json:
+    """The spec that is executed: of a workflow that refers to a template, the two merged. Raises ArgoError."""
+    spec: Json = part(manifest, "spec")
+    reference = spec.get("workflowTemplateRef")
+    if not reference:
+        return spec
+    kind = "ClusterWorkflowTemplate" if reference.get("clusterScope") else "WorkflowTemplate"
+    for document in references:
+        if document.get("kind") == kind and part(document, "metadata").get("name") == reference.get("name"):
+            own = {name: value for name, value in spec.items() if name != "workflowTemplateRef"}
+            found: Json = merged(part(document, "spec"), own)
+            return found
+    raise ArgoError(f"{kind} {reference.get('name')} is not among the files of this run")
+
+
+def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now: float) -> Variables:
+    """The variables of a workflow when it begins. Raises ArgoError."""
+    metadata: Json = part(manifest, "metadata")
+    name = str(metadata.get("name", ""))
+    created = datetime.fromtimestamp(int(now), UTC)
+    found = {
+        "workflow.name": name,
+        "workflow.namespace": str(metadata.get("namespace") or "default"),
+        "workflow.mainEntrypoint": str(spec.get("entrypoint") or ""),
+        "workflow.serviceAccountName": str(spec.get("serviceAccountName") or ""),
+        "workflow.uid": str(metadata.get("uid") or uuid.uuid5(uuid.NAMESPACE_URL, f"{name}/{now!r}")),
+        "workflow.creationTimestamp": rfc3339(now),
+        "workflow.creationTimestamp.s": str(int(now)),
+        "workflow.creationTimestamp.RFC3339": rfc3339(now),
+        "workflow.status": "Running",
+        "workflow.duration": "0.000000",
+    }
+    if spec.get("priority") is not None:
+        found["workflow.priority"] = any_string(spec["priority"])
+    for sign in _FORMATS:
+        text = {"L": ".000", "Z": "UTC", "z": "+0000"}.get(sign) or created.strftime(f"%{sign}")
+        found[f"workflow.creationTimestamp.{sign}"] = text
+    arguments: Json = part(spec, "arguments")
+    parameters: list[Json] = several(arguments, "parameters")
+    found["workflow.parameters"] = found["workflow.parameters.json"] = json_of(parameters)
+    for one in parameters:
+        found[f"workflow.parameters.{one['name']}"] = _parameter(one, config)
+    more: Json = part(spec, "workflowMetadata")
+    for kind in ("annotations", "labels"):
+        given: Json = metadata.get(kind) or {}
+        added: Json = more.get(kind) or {}
+        texts = {key: any_string(value) for key, value in {**given, **added}.items()}
+        found[f"workflow.{kind}"] = found[f"workflow.{kind}.json"] = json_of(texts)
+        found |= {f"workflow.{kind}.{key}": text for key, text in texts.items()}
+    made = Variables(found)
+    for key, source in part(more, "labelsFrom").items():
+        try:
+            value = evaluate(source["expression"], made.tree)
+        except (ExpressionError, GrammarError) as error:
+            raise ArgoError(f'failed to evaluate label "{key}": {error}') from None
+        if not isinstance(value, str):
+            raise ArgoError(f'failed to evaluate label "{key}": the value must be a string')
+        made[f"workflow.labels.{key}"] = value
+    return made
+
+
+def _parameter(one: Json, config: dict[str, dict[str, str]]) -> str:
+    if one.get("value") is not None:
+        return any_string(one["value"])
+    source: Json = part(one, "valueFrom")
+    reference: Json | None = source.get("configMapKeyRef")
+    if reference is not None:
+        found = config.get(str(reference.get("name")), {}).get(str(reference.get("key")))
+        if found is not None:
+            return found
+        if source.get("default") is not None:
+            return any_string(source["default"])
+        raise ArgoError(
+            f"failed to set global parameter {one['name']} from configmap with name {reference.get('name')} "
+            f"and key {reference.get('key')}: it is not known here"
+        )
+    if one.get("default") is not None:
+        return any_string(one["default"])
+    raise ArgoError(
+        f"either value or valueFrom must be specified in order to set global parameter {one['name']}"
+    )
+
+
+def settled(spec: Json, globals: Variables) -> Json:
+    """A spec whose own tags are replaced; those of its templates wait until they are executed. Raises ArgoError."""
+    rest = {name: value for name, value in spec.items() if name not in ("templates", "templateDefaults")}
+    made: Json = replaced(rest, Scope(globals), "nothing")
+    return {**made, **{name: spec[name] for name in ("templates", "templateDefaults") if name in spec}}
