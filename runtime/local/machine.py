@@ -345,8 +345,10 @@ class Machine:
 
     # --- suspension, shutdown, deadline ------------------------------------------------------------
 
-    def suspended(self) -> list[Node]:
-        """The nodes that wait for somebody to let them go on."""
+    def waits_for_somebody(self) -> list[Node]:
+        """The suspended nodes, when nothing else can happen before somebody lets them go on."""
+        if self.run.running:
+            return []
         return [self.run.by_id[name] for name, (_, until) in self.run.suspended.items() if until is None]
 
     def _resumed(self, node: Node, given: dict[str, str]) -> None:

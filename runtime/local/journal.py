@@ -1,0 +1,114 @@
+"""The journal of a run: what it began with, and each event of its machine, a line each.
+
+A line counts when its end is there: what a crash cut off is dropped. Lines are written at once, so that they outlive
+the process, and are brought to the disk by a thread of their own, so that they outlive the machine; steps do not wait
+for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+from flowdsl.runtime.local import events
+from flowdsl.runtime.local.cache import Entry
+
+Json = dict[str, Any]
+
+VERSION = 1
+_EVENTS: dict[str, type[events.Event]] = {
+    "started": events.Started,
+    "running": events.PodRunning,
+    "ended": events.PodEnded,
+    "woken": events.Woken,
+    "resumed": events.Resumed,
+    "shutdown": events.ShutDown,
+}
+_NAMES = {kind: name for name, kind in _EVENTS.items()}
+
+
+class JournalError(Exception):
+    """A journal that cannot be read: the message says why."""
+
+
+class Journal:
+    """A journal that is written."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._wanted = threading.Event()
+        self._closed = False
+        self._thread = threading.Thread(target=self._sync, name="journal", daemon=True)
+        self._thread.start()
+
+    def write(self, entries: list[Json]) -> None:
+        """Add lines."""
+        text = "".join(
+            json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n" for entry in entries
+        )
+        data = text.encode("utf-8", "surrogatepass")
+        while data:
+            data = data[os.write(self._file, data) :]
+        self._wanted.set()
+
+    def close(self) -> None:
+        """Bring everything to the disk."""
+        if not self._closed:
+            self._closed = True
+            self._wanted.set()
+            self._thread.join()
+            os.close(self._file)
+
+    def _sync(self) -> None:
+        while True:
+            self._wanted.wait()
+            self._wanted.clear()
+            closed = self._closed
+            os.fdatasync(self._file)
+            if closed:
+                return
+
+
+def of_event(event: events.Event) -> Json:
+    """The line of an event."""
+    found: Json = {"event": _NAMES[type(event)], **event._asdict()}
+    if isinstance(event, events.PodEnded):
+        found["outcome"] = {name: value for name, value in event.outcome._asdict().items() if value}
+    return found
+
+
+def event_of(line: Json) -> events.Event:
+    """The event of a line."""
+    fields = {name: value for name, value in line.items() if name != "event"}
+    if "outcome" in fields:
+        outcome = fields["outcome"]
+        containers = outcome.get("containers")
+        if containers:
+            outcome["containers"] = {name: tuple(one) for name, one in containers.items()}
+        fields["outcome"] = events.Outcome(**outcome)
+    return _EVENTS[line["event"]](**fields)
+
+
+def read(path: Path) -> tuple[Json, list[events.Event], int]:
+    """What a run began with, its events, and how many bytes of the file they are. Raises JournalError."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror or error}") from None
+    whole = data.rfind(b"\n") + 1
+    try:
+        lines: list[Json] = [json.loads(line) for line in data[:whole].splitlines()]
+    except ValueError as error:
+        raise JournalError(f"{path}: a line is not JSON: {error}") from None
+    if not lines or lines[0].get("version") != VERSION:
+        raise JournalError(f"{path} is not the journal of a run, or of another version of flowdsl")
+    return lines[0], [event_of(line) for line in lines[1:]], whole
+
+
+def cache_of(header: Json) -> dict[str, dict[str, Entry]]:
+    """The cache that a run began with."""
+    caches: dict[str, dict[str, list[Any]]] = header.get("cache") or {}
+    return {name: {key: Entry(*entry) for key, entry in entries.items()} for name, entries in caches.items()}

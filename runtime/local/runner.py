@@ -1,0 +1,286 @@
+"""A run on this machine: its folder, the loop between the machine and the pods, and how it is taken up again."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import queue
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from flowdsl.runtime.local import events, journal
+from flowdsl.runtime.local.cache import Cache
+from flowdsl.runtime.local.machine import Machine
+from flowdsl.runtime.local.status import workflow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.local.cache import Entry
+    from flowdsl.runtime.local.node import Node
+
+Json = dict[str, Any]
+
+_STATUS_EVERY = 1.0
+"""Seconds between two writings of workflow.json while a run goes on."""
+
+
+class Executor(Protocol):
+    """What executes pods."""
+
+    def start(self, pod: events.StartPod) -> None:
+        """Begin with a pod; what becomes of it is reported as events."""
+
+    def stop(self, stop: events.StopPod) -> None:
+        """End a pod."""
+
+    def close(self) -> None:
+        """End everything."""
+
+
+class Inputs(NamedTuple):
+    """What a run begins with: all that is needed to take it up again."""
+
+    manifest: Json
+    references: list[Json]
+    config: dict[str, dict[str, str]]
+    settings: Json
+    """How it was asked for, for whoever takes it up again."""
+
+
+class RunError(Exception):
+    """A run that cannot begin, or go on: the message says why."""
+
+
+class Waits(Exception):
+    """A run that waits for somebody: the nodes that do."""
+
+    def __init__(self, nodes: list[Node]) -> None:
+        super().__init__(", ".join(node.display for node in nodes))
+        self.nodes = nodes
+
+
+class Runner:
+    """A run in a folder. `executor` makes what executes its pods, from the function that takes their events."""
+
+    def __init__(
+        self,
+        folder: Path,
+        executor: Callable[[Callable[[events.Event], None]], Executor],
+        *,
+        fake: Callable[[events.StartPod], events.Outcome | None] | None = None,
+        watch: Callable[[Machine, list[events.Event]], None] | None = None,
+        approve: Callable[[Node], dict[str, str] | None] | None = None,
+        caches: Path | None = None,
+    ) -> None:
+        self.folder = folder
+        self.machine: Machine
+        self._make = executor
+        self._fake = fake
+        self._watch = watch
+        self._approve = approve
+        self._caches = caches
+        self._events: queue.SimpleQueue[events.Event] = queue.SimpleQueue()
+        self._wakes: list[float] = []
+        self._status_at = 0.0
+        self._saved = 0
+        self._lock = -1
+        self._ended = False
+
+    def begin(self, inputs: Inputs) -> Machine:
+        """Run a workflow from its beginning to its end. Raises RunError, and Waits."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._take()
+        path = self.folder / "journal.jsonl"
+        if path.exists():
+            raise RunError(f"there is a run in {self.folder} already")
+        cache = _stored(self._caches, inputs.manifest, inputs.references)
+        header: Json = {
+            "version": journal.VERSION,
+            **inputs._asdict(),
+            "cache": {
+                name: {key: list(one) for key, one in entries.items()} for name, entries in cache.items()
+            },
+        }
+        self.machine = Machine(inputs.manifest, inputs.references, inputs.config, Cache(cache))
+        log = journal.Journal(path)
+        log.write([header])
+        return self._go(log, [events.Started(time.time())], [])
+
+    def resume(self) -> Machine:
+        """Go on with a run that was interrupted: what has ended is not run again. Raises RunError, and Waits."""
+        self._take()
+        path = self.folder / "journal.jsonl"
+        try:
+            header, past, whole = journal.read(path)
+        except journal.JournalError as error:
+            raise RunError(str(error)) from None
+        os.truncate(path, whole)
+        self.machine = Machine(
+            header["manifest"], header["references"], header["config"], Cache(journal.cache_of(header))
+        )
+        open_pods: dict[str, events.StartPod] = {}
+        stops: dict[str, events.StopPod] = {}
+        for event in past:
+            if isinstance(event, events.PodEnded):
+                open_pods.pop(event.node, None)
+                stops.pop(event.node, None)
+            for action in self.machine.handle(event):
+                match action:
+                    case events.StartPod():
+                        open_pods[action.node] = action
+                    case events.StopPod():
+                        stops[action.node] = action
+                    case events.WakeAt(at):
+                        self._wakes.append(at)
+                    case events.Ended():
+                        self._ended = True
+        self._saved = len(self.machine.run.cache.added)
+        log = journal.Journal(path)
+        first: list[events.Event] = [] if past else [events.Started(time.time())]
+        again: list[events.Action] = [
+            *open_pods.values(),
+            *(one for one in stops.values() if one.node in open_pods),
+        ]
+        return self._go(log, first, again)
+
+    def shut_down(self, strategy: events.Strategy) -> None:
+        """Ask for the end of the run; from any thread."""
+        self._events.put(events.ShutDown(time.time(), strategy))
+
+    # --- the loop ----------------------------------------------------------------------------------
+
+    def _take(self) -> None:
+        """Nobody else may run in this folder."""
+        self._lock = os.open(self.folder / "lock", os.O_WRONLY | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._lock)
+            raise RunError(f"the run in {self.folder} is going on in another process") from None
+
+    def _go(self, log: journal.Journal, first: list[events.Event], again: list[events.Action]) -> Machine:
+        pods = self._make(self._events.put)
+        try:
+            self._do(again, pods)
+            batch = first
+            while not self._ended:
+                if not batch:
+                    batch = self._next()
+                log.write([journal.of_event(event) for event in batch])
+                for event in batch:
+                    self._do(self.machine.handle(event), pods)
+                self._note(batch)
+                batch = []
+        finally:
+            try:
+                pods.close()
+            finally:
+                log.close()
+                self._save_status()
+                self._save_caches()
+                os.close(self._lock)
+        return self.machine
+
+    def _do(self, actions: list[events.Action], pods: Executor) -> None:
+        for action in actions:
+            match action:
+                case events.StartPod():
+                    outcome = self._fake(action) if self._fake is not None else None
+                    if outcome is None:
+                        pods.start(action)
+                    else:
+                        self._events.put(events.PodEnded(time.time(), action.node, outcome))
+                case events.StopPod():
+                    pods.stop(action)
+                case events.WakeAt(at):
+                    self._wakes.append(at)
+                case events.Ended():
+                    self._ended = True
+
+    def _next(self) -> list[events.Event]:
+        """The events that have come, or a timer that is due. Raises Waits."""
+        found: list[events.Event] = []
+        while not found:
+            now = time.time()
+            due = [at for at in self._wakes if at <= now]
+            if due:
+                self._wakes = [at for at in self._wakes if at > now]
+                return [events.Woken(now)]
+            soonest = min(self._wakes, default=None)
+            waiting = self.machine.waits_for_somebody()
+            if waiting and soonest is None and self._events.empty():
+                found.extend(self._answers(waiting))
+                continue
+            try:
+                found.append(self._events.get(timeout=None if soonest is None else max(0.0, soonest - now)))
+            except queue.Empty:
+                continue
+        while True:
+            try:
+                found.append(self._events.get_nowait())
+            except queue.Empty:
+                return found
+
+    def _answers(self, waiting: list[Node]) -> list[events.Event]:
+        found: list[events.Event] = []
+        for node in waiting:
+            given = self._approve(node) if self._approve is not None else None
+            if given is not None:
+                found.append(events.Resumed(time.time(), node.id, given))
+        if not found:
+            raise Waits(waiting)
+        return found
+
+    # --- what is written ---------------------------------------------------------------------------
+
+    def _note(self, batch: list[events.Event]) -> None:
+        if self._watch is not None:
+            self._watch(self.machine, batch)
+        if len(self.machine.run.cache.added) > self._saved:
+            self._save_caches()
+        if time.monotonic() - self._status_at >= _STATUS_EVERY:
+            self._save_status()
+
+    def _save_status(self) -> None:
+        self._status_at = time.monotonic()
+        _replace(
+            self.folder / "workflow.json", json.dumps(workflow(self.machine), ensure_ascii=False, indent=1)
+        )
+
+    def _save_caches(self) -> None:
+        added = self.machine.run.cache.added[self._saved :]
+        self._saved += len(added)
+        if self._caches is None:
+            return
+        for name in dict.fromkeys(name for name, _, _ in added):
+            self._caches.mkdir(parents=True, exist_ok=True)
+            path = self._caches / f"{name}.json"
+            entries = {**_entries(path), **{key: list(one) for cache, key, one in added if cache == name}}
+            _replace(path, json.dumps(entries, ensure_ascii=False))
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file that is there whole, or as it was."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_bytes(text.encode("utf-8", "surrogatepass"))
+    part.replace(path)
+
+
+def _entries(path: Path) -> dict[str, list[Any]]:
+    try:
+        found: dict[str, list[Any]] = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+def _stored(caches: Path | None, manifest: Json, references: list[Json]) -> dict[str, dict[str, Entry]]:
+    """The entries of the caches that are kept in a folder and that the run names."""
+    if caches is None or not caches.is_dir():
+        return {}
+    text = json.dumps([manifest, references])
+    names = [path.stem for path in sorted(caches.glob("*.json")) if path.stem in text]
+    return journal.cache_of({"cache": {name: _entries(caches / f"{name}.json") for name in names}})

@@ -1,0 +1,55 @@
+"""A run as a Workflow object with its status, as every tool that reads Argo's objects expects it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.local.node import SUCCEEDED, Json, Node
+from flowdsl.runtime.local.shapes import part
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flowdsl.runtime.local.machine import Machine
+
+_PREFIX = "workflows.argoproj.io"
+_DONE = ("Succeeded", "Failed", "Error")
+
+
+def workflow(machine: Machine) -> Json:
+    """The Workflow object of a run, with what is known of it so far."""
+    manifest = machine.manifest
+    metadata = part(manifest, "metadata")
+    phase = machine.phase or "Pending"
+    labels = {f"{_PREFIX}/phase": phase, f"{_PREFIX}/completed": "true" if phase in _DONE else "false"}
+    status: Json = {"phase": phase, "startedAt": rfc3339(machine.started)}
+    if machine.finished is not None and phase in _DONE:
+        status["finishedAt"] = rfc3339(machine.finished)
+    if machine.message:
+        status["message"] = machine.message
+    nodes = list(machine.nodes.values())
+    status["progress"] = progress(nodes)
+    if phase in _DONE:
+        status["conditions"] = [{"type": "Completed", "status": "True"}]
+    status["nodes"] = {node.id: node.status(progress([node]) if node.type == "Pod" else "") for node in nodes}
+    if machine.run.outputs:
+        status["outputs"] = machine.run.outputs
+    return {
+        "apiVersion": manifest.get("apiVersion", "argoproj.io/v1alpha1"),
+        "kind": "Workflow",
+        "metadata": {
+            **metadata,
+            "namespace": metadata.get("namespace") or "default",
+            "creationTimestamp": rfc3339(machine.started),
+            "labels": {**part(metadata, "labels"), **labels},
+        },
+        "spec": part(manifest, "spec"),
+        "status": status,
+    }
+
+
+def progress(nodes: Iterable[Node]) -> str:
+    """How many of the pods among some nodes have succeeded: `3/5`."""
+    pods = [node for node in nodes if node.type == "Pod"]
+    return f"{sum(node.phase == SUCCEEDED for node in pods)}/{len(pods)}"
