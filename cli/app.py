@@ -44,6 +44,8 @@ VersionOption = Annotated[
     Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
 ]
 _FLAG = Parameter(negative="", show_default=False)
+_SEVERAL = Parameter(negative="", show_default=False)
+_PARAMETER = Parameter(name=["--parameter", "-p"], negative="", show_default=False)
 
 
 @app.command(
@@ -156,6 +158,117 @@ def check_command(
         ignore=ignore or (),
         strict=strict,
     )
+
+
+@app.command(
+    name="run",
+    help_epilogue="""\
+Examples:
+  flowdsl run pipeline.py
+  flowdsl run pipeline.py -p epochs=2 --mount datasets=./data
+  flowdsl run pipeline.py --fake train=0.93
+  flowdsl run pipeline.py --from evaluate
+  flowdsl run workflow.yaml templates.yaml
+  flowdsl run --resume sentiment-x7k2p""",
+)
+def run_command(
+    file: str | None = None,
+    /,
+    *files: str,
+    parameter: Annotated[list[str], Parameter(name=["--parameter", "-p"], negative="", show_default=False)]
+    | None = None,
+    mount: Annotated[list[str], _SEVERAL] | None = None,
+    artifact: Annotated[list[str], _SEVERAL] | None = None,
+    config_map: Annotated[list[str], _SEVERAL] | None = None,
+    secret: Annotated[list[str], _SEVERAL] | None = None,
+    fake: Annotated[list[str], _SEVERAL] | None = None,
+    only: str | None = None,
+    since: Annotated[str | None, Parameter(name="--from")] = None,
+    earlier: Annotated[str | None, Parameter(name="--of")] = None,
+    resume: str | None = None,
+    name: str | None = None,
+    python: str | None = None,
+    engine: Literal["docker", "podman"] | None = None,
+    kubectl: Annotated[bool, _FLAG] = False,
+    approve: Annotated[bool, _FLAG] = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", show_default=False)] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
+    cluster: ClusterOption = None,
+) -> int:
+    """Run a pipeline, or any workflow of Argo, on this machine.
+
+    The compiled manifest is executed with Argo's own semantics, one process per step.
+    Exit 0 if the run succeeded, 1 if it failed.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines; or YAML or JSON with a workflow.
+    files
+        YAML or JSON with templates that the workflow refers to.
+    parameter
+        NAME=VALUE, a parameter of the pipeline.
+    mount
+        CLAIM=PATH, the folder that a persistent volume claim stands for. Else one in .flowdsl/volumes.
+    artifact
+        NAME=PATH, the file that stands for an input artifact, by its name or key.
+    config_map
+        NAME=PATH, the data of a ConfigMap: a folder with a file for each key, or a file of KEY=VALUE.
+    secret
+        NAME=PATH, the data of a Secret, likewise.
+    fake
+        STEP=VALUE or STEP.OUTPUT=VALUE: do not run the step, take this for its output.
+    only
+        Run this step alone, with the inputs that it had in an earlier run.
+    since
+        Run this step and what follows it; what the others gave is taken from an earlier run.
+    earlier
+        The earlier run, by its name; else the last one of this workflow.
+    resume
+        Go on with a run that was interrupted: nothing that was done is done again.
+    name
+        The name of the run; else that of the workflow with five letters.
+    python
+        The interpreter of Python steps; else the one that runs flowdsl.
+    engine
+        Run the images of the steps, with this program. Without it, programs of this machine are run.
+    kubectl
+        Let steps that apply Kubernetes objects do so, with kubectl.
+    approve
+        Let suspended steps go on, without asking.
+    quiet
+        Show the end only.
+    as_json
+        Show the end as JSON.
+    """
+    from flowdsl.cli.compiling import Target
+    from flowdsl.cli.running import Options, resume_run, run_files
+
+    options = Options(
+        parameters=parameter or (),
+        mounts=mount or (),
+        artifacts=artifact or (),
+        config_maps=config_map or (),
+        secrets=secret or (),
+        fakes=fake or (),
+        python=python,
+        engine=engine,
+        kubectl=kubectl,
+        approve=approve,
+        quiet=quiet,
+        json=as_json,
+        name=name,
+        only=only,
+        since=since,
+        earlier=earlier,
+    )
+    if resume is not None:
+        if file is not None:
+            raise Refused("--resume goes on with a run as it was begun: leave out the file")
+        return resume_run(resume, options)
+    if file is None:
+        raise Refused("name a file to run, or go on with a run: --resume NAME")
+    return run_files((file, *files), options, Target(cluster))
 
 
 @app.command(

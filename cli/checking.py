@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.compiling import USUAL, Judged, judge, parted, show
 from flowdsl.cli.config import ignored, settings_of
@@ -111,6 +111,19 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judge
             continue
         _, sources, codes = manifests[result]
         yield Judged(None, suppressed(checked[result], sources, codes), sources)
+
+
+def judge_manifests(targets: Sequence[str]) -> tuple[list[Judged], list[dict[str, Any]]]:
+    """The findings of YAML and JSON files, and the documents of Argo that are in them."""
+    from flowdsl.compiler.manifests import check_manifests
+
+    files = [_manifests(target, True) for target in targets]
+    checked = check_manifests(one for one, _, _ in files)
+    judged = [
+        Judged(None, suppressed(found, sources, codes), sources)
+        for found, (_, sources, codes) in zip(checked, files, strict=True)
+    ]
+    return judged, [body for one, _, _ in files for body in one.bodies]
 
 
 def _python(path: Path, goal: Target) -> Callable[[], Judged]:

@@ -15,6 +15,8 @@ NO = 1
 """The answer is no: `--check` found a difference."""
 WRONG = 2
 """The input is wrong: findings, usage, a file that cannot be read or written."""
+UNKNOWN = 4
+"""What was begun has not ended yet."""
 BUG = 70
 """flowdsl itself is wrong. Source: EX_SOFTWARE of sysexits.h."""
 INTERRUPTED = 130
