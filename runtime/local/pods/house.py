@@ -1,0 +1,57 @@
+"""What the pods of a run share."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flowdsl.runtime.local.pods import environment
+from flowdsl.runtime.local.pods.helper import Helper
+from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.pods.store import Store
+from flowdsl.runtime.local.pods.units import shims
+
+Json = dict[str, Any]
+
+
+class House:
+    """The folders of a run, its store, and who starts its programs.
+
+    `folder`: of the run; `scratch`: for what ends with the pods; `programs`: whom the answers of a program are for.
+    """
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self.folder = folder.absolute()
+        self.scratch = self.folder / "pods"
+        self.logs = self.folder / "logs"
+        self.shared = settings.volumes or self.folder.parent / "volumes"
+        self.settings = settings
+        self.store = Store(self.folder / "artifacts")
+        self.notices: list[str] = []
+        self.lock = threading.RLock()
+        self.numbers = itertools.count()
+        self.programs: dict[str, Callable[[Json], None]] = {}
+        self.logs.mkdir(parents=True, exist_ok=True)
+        self.scratch.mkdir(exist_ok=True)
+        self.base = environment.base(settings, shims(self.folder, settings.python))
+        self.helper: Helper | None = None
+        self.isolated = False
+
+    def notice(self, text: str) -> None:
+        """Say something once."""
+        with self.lock:
+            if text not in self.notices:
+                self.notices.append(text)
+
+    def run(self, what: Json, answered: Callable[[Json], None]) -> None:
+        """Start a program."""
+        assert self.helper is not None
+        self.programs[what["id"]] = answered
+        self.helper.run(what)
+
+    def apart(self, function: Callable[[], None]) -> None:
+        """Do something that takes its time, in a thread."""
+        threading.Thread(target=function, daemon=True).start()
