@@ -143,6 +143,7 @@ class Lowering:
         self._settings: dict[Any, ir.Settings] = {}
         self._defaults: dict[int, dict[str, Any]] = {}
         self._pods: dict[str, _Leaf] = {}
+        self._objectives: dict[str, tuple[str, str]] = {}
 
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
@@ -195,6 +196,8 @@ class Lowering:
             places,
             tuple(artifacts),
             leave,
+            signature=owner.signature,
+            objectives=tuple((template, *one) for template, one in self._objectives.items()),
         )
 
     def _cache(self, pipeline: str) -> None:
@@ -468,6 +471,8 @@ class Lowering:
         loop = call.loop
         assert loop is not None
         name = self.names.name(plan.name, f"loop {self._within(graph)} {plan.name}")
+        if loop.objective is not None:
+            self._objectives[name] = (loop.objective.metric, loop.objective.goal)
         position = len(self.templates)
         body = self._body(graph, plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
