@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Template, View
+    from flowdsl.compiler.problem import Part
 
 
 class NoImage(Finding):
@@ -371,15 +372,16 @@ def resource_manifests(view: View) -> Iterator[Problem]:
             way = suggest(artifact, template.artifacts) or f"declare `{artifact}` in the inputs"
             finding = ResourceManifest(f"there is no input artifact `{artifact}`", way)
             yield Problem((*path, "manifestFrom", "artifact", "name"), finding)
-        if manifest and (reason := unreadable(manifest)):
+        if manifest and (fault := unreadable(manifest)) is not None:
+            reason, part = fault
             finding = ResourceManifest(
                 f"the manifest is not YAML: {reason}", "correct the text of the manifest"
             )
-            yield Problem((*path, "manifest"), finding)
+            yield Problem((*path, "manifest"), finding, part=part)
 
 
-def unreadable(text: str) -> str:
-    """Why YAML cannot read a text whose tags stand for plain words; empty when it can."""
+def unreadable(text: str) -> tuple[str, Part | None] | None:
+    """Why and where YAML cannot read a text whose tags stand for plain words; None when it can."""
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -387,8 +389,19 @@ def unreadable(text: str) -> str:
         for _ in yaml.parse(TAG.sub("tag", text), Loader=loader):
             pass
     except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark is not None else ""
-        return f"{error.problem}{line}"
+        if (mark := error.problem_mark) is None:
+            return f"{error.problem}", None
+        start = _before(text, mark.index)
+        return f"{error.problem}, line {mark.line + 1}", (start, min(start + 1, len(text)))
     except (yaml.YAMLError, UnicodeEncodeError):
-        return "it holds a character that YAML does not have"
-    return ""
+        return "it holds a character that YAML does not have", None
+    return None
+
+
+def _before(text: str, offset: int) -> int:
+    """The offset in a text of what has another where each tag is a word of three letters."""
+    for tag in TAG.finditer(text):
+        if offset < tag.start() + 3:
+            return min(offset, tag.start())
+        offset += len(tag[0]) - 3
+    return offset

@@ -182,7 +182,8 @@ def _duration(owner: Object | None, field: str, path: Path, bare: bool = True) -
     try:
         duration(text)
     except GrammarError as error:
-        yield Problem((*path, field), BadDuration(field, text, error.expected))
+        finding = BadDuration(field, text, error.expected)
+        yield Problem((*path, field), finding, part=(error.start, error.end))
         return
     if not bare and text.lstrip("+-").isdigit() and text != "0":
         yield Problem((*path, field), BadDuration(field, text, f"a unit, as in `{text}s`"))
@@ -294,11 +295,11 @@ def patches(view: View) -> Iterator[Problem]:
         text = TAG.sub("tag", patch).strip()
         if not text or text == "tag":
             continue
-        reason = unreadable(patch)
-        if not reason and not text.startswith("{") and ":" not in text:
-            reason = "it has no `field: value`"
-        if reason:
-            yield Problem((*path, "podSpecPatch"), BadPatch(reason))
+        fault = unreadable(patch)
+        if fault is None and not text.startswith("{") and ":" not in text:
+            fault = "it has no `field: value`", None
+        if fault is not None:
+            yield Problem((*path, "podSpecPatch"), BadPatch(fault[0]), part=fault[1])
 
 
 def pod_resources(view: View) -> Iterator[Problem]:
