@@ -121,7 +121,7 @@ def _lalr() -> Lalr:
     return Lalr("govaluate.lark", _unreadable, _instead)
 
 
-def _unreadable(rest: str) -> str:
+def _unreadable(rest: str, _: frozenset[str]) -> str:
     """What may stand where no token begins."""
     if rest[0] in "'\"":
         return "a second quote behind this one"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.grammar.error import GrammarError
 
@@ -16,24 +17,29 @@ if TYPE_CHECKING:
 class Lalr:
     """The parser of a grammar file.
 
-    `unreadable` says what may stand in place of a text that begins with no token, `instead` what may stand
-    in place of a token, given the names of the terminals that the grammar would accept.
+    `instead` says what may stand in place of a token, given the names of the terminals that the grammar would
+    accept; `unreadable` the same of a text that begins with no token, of which `junk` is the part at fault.
+    With `lexer="contextual"` only terminals are looked for that the grammar would accept.
     """
 
     def __init__(
         self,
         file: str,
-        unreadable: Callable[[str], str],
+        unreadable: Callable[[str, frozenset[str]], str],
         instead: Callable[[str, frozenset[str]], str],
+        *,
+        junk: re.Pattern[str] = re.compile(".", re.DOTALL),
+        lexer: Literal["basic", "contextual"] = "basic",
     ) -> None:
         from lark import Lark
 
         grammar = Path(__file__).with_name(file).read_text(encoding="utf-8")
         self._parser: Any = Lark(
-            grammar, parser="lalr", lexer="basic", maybe_placeholders=True, propagate_positions=True
+            grammar, parser="lalr", lexer=lexer, maybe_placeholders=True, propagate_positions=True
         )
         self._unreadable = unreadable
         self._instead = instead
+        self._junk = junk
 
     def parse(self, text: str) -> Tree[Token]:
         """The tree of a text. Raises GrammarError."""
@@ -44,7 +50,10 @@ class Lalr:
         except UnexpectedCharacters as error:
             unknown: Any = error
             start: int = unknown.pos_in_stream or 0
-            raise GrammarError(text, start, start + 1, self._unreadable(text[start:])) from None
+            junk = self._junk.match(text, start)
+            end = start + 1 if junk is None else junk.end()
+            allowed = frozenset[str](unknown.interactive_parser.accepts())
+            raise GrammarError(text, start, end, self._unreadable(text[start:], allowed)) from None
         except UnexpectedToken as error:
             token: Token = error.token
             at_end = token.type == "$END"
