@@ -56,17 +56,12 @@ def _same(operator: str) -> str:
 
 @cache
 def _lalr() -> Lalr:
-    return Lalr("condition.lark", _unreadable, _instead, junk=_JUNK, lexer="contextual")
+    return Lalr("condition.lark", _instead, junk=_JUNK, contextual=True)
 
 
-_JUNK = re.compile(r"[^\s=!(),<>]+|.")
+_JUNK = re.compile(r"[^\s=!(),<>]+|[=!]?=")
 _PATH = "a path of letters, digits, `-`, `_` and `.`, with at most 63 characters"
 _VALUE = "a value of letters, digits, `-`, `_` and `.`, without quotes"
-
-
-def _unreadable(rest: str, allowed: frozenset[str]) -> str:
-    word = _JUNK.match(rest)
-    return _instead(word[0] if word is not None else rest, allowed)
 
 
 def _instead(found: str, allowed: frozenset[str]) -> str:

@@ -73,7 +73,7 @@ def _comes(found: tuple[frozenset[int], ...], every: bool) -> bool:
 @cache
 def _lalr() -> Lalr:
     # What stands in place of a wrong part depends on its field, and is found there.
-    return Lalr("cron.lark", lambda _, __: "", lambda _, __: "", lexer="contextual")
+    return Lalr("cron.lark", lambda _, __: "", contextual=True)
 
 
 def _mistake(text: str, error: GrammarError) -> GrammarError:

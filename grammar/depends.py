@@ -59,7 +59,7 @@ def _operand(written: str, start: int, end: int) -> Operand:
 
 @cache
 def _lalr() -> Lalr:
-    return Lalr("depends.lark", _unreadable, _instead, junk=re.compile(r"[&|]|[^\s&|!()]+"))
+    return Lalr("depends.lark", _instead, _unreadable, junk=re.compile(r"[&|]|[^\s&|!()]+"))
 
 
 _CLOSE = "a `)` for this `(`"

@@ -67,7 +67,7 @@ def _read(text: str) -> float:
 
 @cache
 def _lalr() -> Lalr:
-    return Lalr("duration.lark", lambda _, __: _ANY, lambda _, __: _ANY)
+    return Lalr("duration.lark", lambda _, __: _ANY)
 
 
 _ANY = "a duration such as `90s`, `5m` or `1h30m`"

@@ -58,7 +58,7 @@ def parse(text: str) -> Node:
 
 @cache
 def _lalr() -> Lalr:
-    return Lalr("expression.lark", _unreadable, _instead)
+    return Lalr("expression.lark", _instead, _unreadable)
 
 
 def _unreadable(rest: str, _: frozenset[str]) -> str:

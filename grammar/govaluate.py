@@ -118,7 +118,7 @@ def children(condition: Condition) -> Iterator[Condition]:
 
 @cache
 def _lalr() -> Lalr:
-    return Lalr("govaluate.lark", _unreadable, _instead)
+    return Lalr("govaluate.lark", _instead, _unreadable)
 
 
 def _unreadable(rest: str, _: frozenset[str]) -> str:

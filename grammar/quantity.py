@@ -46,7 +46,7 @@ def quantity(text: str) -> Decimal:
 @cache
 def _lalr() -> Lalr:
     # What was probably meant is seen from the whole text.
-    return Lalr("quantity.lark", lambda _, __: "", lambda _, __: "")
+    return Lalr("quantity.lark", lambda _, __: "")
 
 
 def _mistake(text: str) -> GrammarError:

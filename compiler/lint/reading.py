@@ -10,6 +10,7 @@ from flowdsl.compiler.lint.failures import passed_on
 from flowdsl.compiler.lint.findings import BrokenExpression
 from flowdsl.compiler.lint.uses import short
 from flowdsl.compiler.problem import Fault
+from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.expression_tree import variables as tree_variables
@@ -64,9 +65,19 @@ def condition(text: str) -> tuple[Fault, ...]:
 
 
 def query(text: str, field: str) -> Fault | None:
-    """The finding about a `jsonPath` or `jqFilter`, of which the brackets and quotes are looked at."""
-    read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, no comment
-    return balance(read, text, "close what is open: brackets and quotes come in pairs")
+    """The finding about a `jsonPath`, or about a `jqFilter`, of which the brackets and quotes are looked at."""
+    pairs = "close what is open: brackets and quotes come in pairs"
+    if field == "jqFilter" or "{{" in text:
+        read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, no comment
+        return balance(read, text, pairs)
+    try:
+        kube_path.check(text)
+    except GrammarError as error:
+        way = (
+            pairs if "clos" in error.expected else "write the path as kubectl has it, as in `{.status.phase}`"
+        )
+        return _broken(text, error, way)
+    return None
 
 
 def balance(read: str, text: str, way: str) -> Fault | None:
