@@ -10,14 +10,12 @@ from flowdsl.compiler.lint.graph import Cycle
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
-from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Template, View
-    from flowdsl.compiler.problem import Part
 
 
 class NoImage(Finding):
@@ -113,16 +111,6 @@ class SetContainer(Finding):
     """A container set that cannot run."""
 
     code = "FD558"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
-
-
-class ResourceManifest(Finding):
-    """A `resource` template without one readable manifest."""
-
-    code = "FD559"
     title = "{found}"
     help = "{way}"
     found: str
@@ -350,58 +338,3 @@ def container_sets(view: View) -> Iterator[Problem]:
         for cycle in cycles(needs):
             chain = " -> ".join(str(containers[i].get("name")) for i in (*cycle, cycle[0]))
             yield Problem((*path, cycle[0], "dependencies"), Cycle("containers", chain))
-
-
-def resource_manifests(view: View) -> Iterator[Problem]:
-    """A `resource` template has one manifest, which YAML can read, or an artifact that exists."""
-    for template in view.templates:
-        resource: Object | None = template.data.get("resource")
-        if resource is None or resource.get("action") in ("get", "delete"):
-            continue
-        path = (*template.path, "resource")
-        manifest: str = resource.get("manifest") or ""
-        origin: Object | None = resource.get("manifestFrom")
-        if bool(manifest) == (origin is not None):
-            found = (
-                "both `manifest` and `manifestFrom`" if manifest else "neither `manifest` nor `manifestFrom`"
-            )
-            finding = ResourceManifest(f"the resource has {found}", "give exactly one of them")
-            yield Problem(path, finding)
-        artifact = string(resource, "manifestFrom", "artifact", "name")
-        if artifact and artifact not in template.artifacts:
-            way = suggest(artifact, template.artifacts) or f"declare `{artifact}` in the inputs"
-            finding = ResourceManifest(f"there is no input artifact `{artifact}`", way)
-            yield Problem((*path, "manifestFrom", "artifact", "name"), finding)
-        if manifest and (fault := unreadable(manifest)) is not None:
-            reason, part = fault
-            finding = ResourceManifest(
-                f"the manifest is not YAML: {reason}", "correct the text of the manifest"
-            )
-            yield Problem((*path, "manifest"), finding, part=part)
-
-
-def unreadable(text: str) -> tuple[str, Part | None] | None:
-    """Why and where YAML cannot read a text whose tags stand for plain words; None when it can."""
-    import yaml
-
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        for _ in yaml.parse(TAG.sub("tag", text), Loader=loader):
-            pass
-    except yaml.MarkedYAMLError as error:
-        if (mark := error.problem_mark) is None:
-            return f"{error.problem}", None
-        start = _before(text, mark.index)
-        return f"{error.problem}, line {mark.line + 1}", (start, min(start + 1, len(text)))
-    except (yaml.YAMLError, UnicodeEncodeError):
-        return "it holds a character that YAML does not have", None
-    return None
-
-
-def _before(text: str, offset: int) -> int:
-    """The offset in a text of what has another where each tag is a word of three letters."""
-    for tag in TAG.finditer(text):
-        if offset < tag.start() + 3:
-            return min(offset, tag.start())
-        offset += len(tag[0]) - 3
-    return offset

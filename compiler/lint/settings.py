@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.bodies import unreadable
+from flowdsl.compiler.lint.objects import unreadable
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
