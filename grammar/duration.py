@@ -19,7 +19,8 @@ _SECONDS = {
     "m": 60.0,
     "h": 3600.0,
 }
-_USUAL = re.compile(r"([0-9]+)(ms|[smh])?")
+_USUAL = re.compile(r"[0-9]+|(?:[0-9]+(?:ms|[smh]))+")
+_USUAL_PART = re.compile(r"([0-9]+)(ms|[smh])?")
 _LONGEST = 2**63 / 1e9  # Go counts nanoseconds in 63 bits, about 292 years
 
 _WORDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z\u00b5\u03bc]+)", re.IGNORECASE)
@@ -39,8 +40,8 @@ def duration(text: str) -> float:
     GrammarError; common mistakes (`5 minutes`, `1d`) are answered with the right spelling.
     Source: Argo Workflows, ParseStringToDuration, and time.ParseDuration of Go.
     """
-    if match := _USUAL.fullmatch(text):
-        seconds = float(match[1]) * _SECONDS[match[2] or "s"]
+    if _USUAL.fullmatch(text):
+        seconds = sum(float(number) * _SECONDS[unit or "s"] for number, unit in _USUAL_PART.findall(text))
     else:
         seconds = _read(text)
     if abs(seconds) > _LONGEST:
