@@ -74,9 +74,9 @@ def _instead(found: str, terminals: frozenset[str]) -> str:
         return _MEANT[found]
     if f"_{found.upper()}" in terminals:
         return f"`{found.lower()}` in lower case"
-    if terminals == {"LPAR"}:
+    if terminals == frozenset(("LPAR",)):
         return "a list in parentheses, such as `(a, b)`"
-    if terminals == {"_IN"}:
+    if terminals == frozenset(("_IN",)):
         return "`in`"
     if "STRING" in terminals:
         return "a value: a word, a number or quoted text"

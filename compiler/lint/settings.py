@@ -220,15 +220,16 @@ def _retry(strategy: Object, defaults: Object, path: Path) -> Iterator[Problem]:
         yield Problem((*path, "backoff"), BackoffWithoutLimit())
 
 
-_MEMO_KEY = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
+_NO_MEMO_KEY = re.compile(r"^-|[^-a-zA-Z0-9]+")
 
 
 def memoization(view: View) -> Iterator[Problem]:
     """The key of a memoized template is one that Argo takes, as far as it is written out."""
     for template in view.templates:
         key = string(template.data, "memoize", "key")
-        if key and _MEMO_KEY.fullmatch(TAG.sub("x", key)) is None:
-            yield Problem((*template.path, "memoize", "key"), BadKey(key))
+        known = TAG.sub(lambda tag: "x" * len(tag[0]), key)
+        if (wrong := _NO_MEMO_KEY.search(known)) is not None:
+            yield Problem((*template.path, "memoize", "key"), BadKey(key), part=wrong.span())
 
 
 def locks(view: View) -> Iterator[Problem]:
