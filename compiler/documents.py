@@ -116,13 +116,17 @@ class Document(NamedTuple):
         if start == end == len(value):  # what is missing is missed behind the last word
             start = end = len(value.rstrip())
         (line, column), (last, behind) = self._position(node.start_mark), self._position(node.end_mark)
-        source = "\n".join(self.lines[line : last + 1])
-        found = positions(source, column, self.starts[last] - self.starts[line] + behind, node.style, value)
+        lines = self.lines[line : last + 1]
+        lines[-1] = lines[-1][:behind]
+        lines[0] = lines[0][column:]
+        source = "\n".join(lines)
+        found = positions(source, 0, len(source), node.style, value)
         if found is None or not 0 <= start <= end < len(found):
             return None
 
         def place(offset: int) -> tuple[int, int]:
-            return line + source.count("\n", 0, offset) + 1, offset - source.rfind("\n", 0, offset)
+            below = source.count("\n", 0, offset)
+            return line + below + 1, offset - source.rfind("\n", 0, offset) + (0 if below else column)
 
         finish = place(found[end])
         if end and finish[0] > (before := place(found[end - 1]))[0]:
