@@ -14,6 +14,8 @@ from flowdsl.compiler.manifest_rules import judged
 from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.diagnostic import Diagnostic, near, suggest
 from flowdsl.expr import Expr, InPod, Poison
+from flowdsl.grammar import kube_path
+from flowdsl.grammar.error import GrammarError
 from flowdsl.lift import lift, spelled
 from flowdsl.place import Argument, Place
 from flowdsl.trace import TOKEN, current, parts
@@ -295,4 +297,9 @@ def _unreadable(path: object) -> str:
             return f"`{opening}` and `{closing}` come in pairs"
     if text.startswith("{") and not text.endswith("}"):
         return "a JSONPath ends with `}`"
+    if text.startswith("{"):
+        try:
+            kube_path.check(text)
+        except GrammarError as error:
+            return str(error)
     return ""

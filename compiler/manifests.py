@@ -64,7 +64,8 @@ def check_manifests(
 
 def _findings(document: Document, library: Library) -> Iterable[Diagnostic]:
     for problem in lint(document.body, library, WRITTEN):
-        yield Diagnostic(problem.finding, document.place(problem))
+        around = None if problem.part is None else document.span(problem.path)
+        yield Diagnostic(problem.finding, document.place(problem), around=around)
 
 
 def is_argo(body: object) -> bool:

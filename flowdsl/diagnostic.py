@@ -78,11 +78,15 @@ class Related(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One finding at one place."""
+    """One finding at one place.
+
+    `around` is the place of the whole text, where the finding is about a part of it.
+    """
 
     finding: Finding
     place: Place | None
     related: tuple[Related, ...] = ()
+    around: Place | None = None
 
 
 def show(value: object) -> str:

@@ -51,7 +51,7 @@ def check(
     text = printed(judged, folder)
     assert text, "no mistake is found"
     same(text, golden, request)
-    for finding, _, _ in judged.diagnostics:
+    for finding, *_ in judged.diagnostics:
         assert finding.advice, f"{finding.code} does not say what to do"
         said = f"{finding.message}\n{finding.caption}\n{finding.advice}"
         assert not re.search(r"RunTimeValue|NoneType|\{\{fD|FLOWDSL_|flowdsl-", said), said
