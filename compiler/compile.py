@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.checks.bodies import check_bodies
-from flowdsl.compiler.load import LoadError, exits, importing, user_traceback
+from flowdsl.compiler.load import LoadError, exits, importing, raised, user_traceback
 from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.compiler.profile import NOWHERE
@@ -247,7 +247,8 @@ class _Unit:
             if isinstance(error.original, SystemExit):
                 found = exits(error.original, self.loaded.source.filename, error.name)
                 raise LoadError(self.loaded.sources, found) from error
-            raise LoadError(self.loaded.sources, traceback=user_traceback(error.original)) from error
+            found = raised(error.original, self.loaded.source.filename, error.name)
+            raise LoadError(self.loaded.sources, found, user_traceback(error.original)) from error
         self.traces[id(definition)] = trace
         return trace
 

@@ -11,10 +11,14 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import Related
 from flowdsl.place import Argument, Place, Site, is_library, is_ours
+from flowdsl.trace import OutsidePipeline
+from flowdsl.volume import VolumePath
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import FrameType, TracebackType
 
 _LOCAL = re.compile(r"(?:local|free) variable '(\w+)'")
@@ -33,6 +37,40 @@ class Stop(NamedTuple):
 
 def explained(error: BaseException) -> Stop | None:
     """What an exception says about the line of the user's that raised it; None if that is the user's affair."""
+    stop = _explained(error)
+    return None if stop is None else stop._replace(related=(*stop.related, *unseen(error, stop.place)))
+
+
+def unseen(error: BaseException, place: Place) -> tuple[Related, ...]:
+    """That an exception, reported at a place, kept what follows from being looked at; nothing if nothing does."""
+    goes_on = any(
+        one.tb_lineno < max(line or 0 for *_, line in one.tb_frame.f_code.co_lines())
+        for one in _users(error.__traceback__)
+    )
+    return (Related(place, "what follows was not looked at"),) if goes_on else ()
+
+
+def innermost(traceback: TracebackType | None) -> tuple[FrameType | None, Site | None]:
+    """The last frame of the user's in a traceback, and where it was."""
+    found: tuple[FrameType | None, Site | None] = (None, None)
+    for one in _users(traceback):
+        found = one.tb_frame, Site(one.tb_frame.f_code, one.tb_lasti)
+    return found
+
+
+def _users(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    """The part of a traceback that is about code of the user's."""
+    while traceback is not None:
+        if not is_ours(traceback.tb_frame) and not is_library(traceback.tb_frame):
+            yield traceback
+        traceback = traceback.tb_next
+
+
+def _explained(error: BaseException) -> Stop | None:
+    if isinstance(error, OutsidePipeline):
+        _, place = innermost(error.__traceback__)
+        data = {"problem": error.problem, "where": "this runs when the file is loaded", "way": error.way}
+        return None if place is None else Stop("OutOfPlace", place, (), data)
     frame, site = _last(error.__traceback__)
     if frame is None or site is None or is_ours(frame) or is_library(frame):
         return None
@@ -44,6 +82,8 @@ def explained(error: BaseException) -> Stop | None:
         case NameError(name=str(name)):
             names = tuple(one for one in (*frame.f_locals, *frame.f_globals) if not one.startswith("_"))
             return Stop("UndefinedInBody", site, (), {"name": name, "known": names})
+        case AttributeError(name=str(name), obj=thing) if type(thing) in (Artifact, VolumePath):
+            return Stop("NoFields", site, (), {"name": name, "type": "Path"})
         case AttributeError(name=str(name), obj=thing) if _is_word(type(thing)):
             names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one != "site")
             kind = type(thing).__name__

@@ -708,7 +708,8 @@ def test_a_value_outside_a_pipeline_says_what_is_wrong(tmp_path: Path) -> None:
     before = "NAME = run.name\n"
     with pytest.raises(LoadError) as caught:
         compile_body(tmp_path, "nothing()", before + "NAME.upper()\n")
-    assert "a run-time str has no attribute `upper`" in str(caught.value.traceback)
+    assert caught.value.traceback is None
+    assert "a run-time str has no attribute `upper`" in caught.value.message
 
 
 def test_a_step_is_the_function_outside_a_pipeline(tmp_path: Path) -> None:
