@@ -58,6 +58,24 @@ class OtherWord(Finding):
         return {**super().words(), "decorator": WORDS[self.kind], "way": way}
 
 
+class SaidTwice(Finding):
+    """A second description of a step, behind the one that ends its function."""
+
+    code = "FD647"
+    title = "`{step}` has a second `{word}(...)`, which is never reached"
+    label = "the first one is all that runs"
+    help = "{way}"
+    step: str
+    word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and how several things are done in one step."""
+        way = "keep one, and put the other into a step of its own"
+        if self.word == "command":
+            way = 'keep one; for two programs in one container: command("sh", "-c", "first && second")'
+        return {**super().words(), "way": way}
+
+
 class OptionOfKind(Finding):
     """An option that means nothing on a step of the kind."""
 
@@ -141,7 +159,6 @@ class BadManifest(Finding):
 
     code = "FD608"
     title = "the object of `{step}` {problem}"
-    label = "{problem}"
     help = "{way}"
     step: str
     problem: str
@@ -206,7 +223,6 @@ class BadRequest(Finding):
 
     code = "FD613"
     title = "{part} of the request {problem}"
-    label = "{problem}"
     help = "{way}"
     part: str
     problem: str
@@ -316,11 +332,12 @@ class BadCompanion(Finding):
     """A container beside a step that Kubernetes or Argo refuses."""
 
     code = "FD622"
-    title = "{name} {problem}"
-    label = "{problem}"
+    title = "`{name}` {problem}"
+    label = "{cause}"
     help = "{way}"
     name: str
     problem: str
+    cause: str
     way: str
 
 
@@ -340,7 +357,8 @@ class BadReady(Finding):
 
     code = "FD624"
     title = "`ready` {problem}"
-    label = "{problem}"
+    label = "{cause}"
     help = "{way}"
     problem: str
+    cause: str
     way: str

@@ -257,9 +257,13 @@ def _outputs(
             continue
         reason = _unreadable(path)
         if reason or not isinstance(path, str):
-            shown = "a run-time value" if is_value(path) else f"`{TOKEN.sub('...', said(path))}`"
-            problem = f"{shown} is no path to a result: {reason}"
+            shown = path if isinstance(path, str) else said(path)
+            shown = "a run-time value" if is_value(path) else f"`{TOKEN.sub('...', shown)}`"
+            problem = f"{shown} is no path to a result"
             way = 'write a JSONPath, "{.metadata.uid}", or a filter of jq, ".status.succeeded"'
+            if isinstance(path, str) and reason == _NO_DOT:
+                bare = path.strip().strip("{}").lstrip("$").lstrip(".")
+                way = f'write "{{.{bare}}}", a JSONPath, or ".{bare}", a filter of jq'
             found.append(Diagnostic(findings.ResultPath(problem, reason, way), place))
             continue
         text = path.strip()
@@ -295,4 +299,19 @@ def _unreadable(path: object) -> str:
             return f"`{opening}` and `{closing}` come in pairs"
     if text.startswith("{") and not text.endswith("}"):
         return "a JSONPath ends with `}`"
-    return ""
+    # kubectl takes `$` for the root, and a few words in braces; jq takes a name for a function of its own.
+    bare = _BARE_JSONPATH.match(text) if text.startswith("{") else _BARE_PATH.fullmatch(text)
+    return _NO_DOT if bare is not None and not _FUNCTIONS.fullmatch(bare[1]) else ""
+
+
+_NO_DOT = "a path begins with a dot"
+_BARE_JSONPATH = re.compile(r"\{\s*([A-Za-z_]\w*)")
+_BARE_PATH = re.compile(r"(\$|[A-Za-z_]\w*)(?:\.[A-Za-z_][\w-]*|\[\d*\])*")
+_FUNCTIONS = re.compile(
+    "range|end|true|false|null|not|empty|keys|keys_unsorted|values|length|add|any|all|flatten|floor|sqrt|abs|"
+    "first|last|min|max|unique|reverse|sort|type|now|paths|leaf_paths|transpose|env|input|inputs|error|halt|"
+    "tostring|tonumber|tojson|fromjson|to_entries|from_entries|todate|fromdate|tostream|recurse|implode|explode|"
+    "nulls|booleans|numbers|strings|arrays|objects|iterables|scalars|ascii|ascii_downcase|ascii_upcase|trim|"
+    "ltrim|rtrim|utf8bytelength|infinite|nan|isinfinite|isnan|isnormal"
+)
+"""Words that jq, or kubectl in braces, knows without a dot. Source: the manual of jq 1.8; JSONPath of kubectl."""

@@ -437,8 +437,8 @@ class CommandFailed(Finding):
     """A container step whose function raised."""
 
     code = "FD331"
-    title = "`{step}` raised {error} while its {word} was made"
-    label = "{error}"
+    title = "`{step}` raised {error}"
+    label = "while its {word} was made"
     help = "build the {word} from its inputs{outputs} alone"
     step: str
     error: str

@@ -1084,7 +1084,7 @@ class UndefinedInBody(Finding):
     code = "FD761"
     title = "`{name}` is not defined"
     label = "{meant}"
-    help = "assign it above this line, import it, or make it a parameter of the pipeline"
+    help = "assign it above this line, import it, or make it a parameter"
     name: str
     known: tuple[str, ...]
 

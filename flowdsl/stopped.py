@@ -137,7 +137,9 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
     called = word.__name__
     parameters = signature(word).parameters
     if found.re is _SURPLUS:
-        data = {"word": called, "name": found[2], "known": tuple(parameters)}
+        # By the kinds of inspect: those that take a name.
+        known = tuple(name for name, one in parameters.items() if one.kind in (1, 3))
+        data = {"word": called, "name": found[2], "known": known}
         return Stop("UnknownWord", Argument(site, found[2], part="name"), (), data)
     problem = "is given too many arguments by position"
     if found[2] == "missing":

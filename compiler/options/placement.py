@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Placement
-from flowdsl.compiler.options.reading import Wrong, entries, object_name, said, text_option
+from flowdsl.compiler.options.reading import Wrong, each, entries, object_name, said, text_option
 from flowdsl.compiler.options.resources import (
     VENDORS,
     gpu_memory,
@@ -279,10 +279,14 @@ def _where(name: str, written: object) -> Any:
 def _tolerations(name: str, written: object) -> tuple[Mapping[str, str], ...]:
     if not isinstance(written, (list, tuple)):
         raise Wrong(mistakes.OptionType(name, "a list", said(written)))
-    try:
-        return tuple(toleration(one) for one in cast("list[object]", written))
-    except GrammarError as error:
-        raise Wrong(mistakes.BadToleration(error.text, error.expected)) from None
+
+    def one(entry: object) -> Mapping[str, str]:
+        try:
+            return toleration(entry)
+        except GrammarError as error:
+            raise Wrong(mistakes.BadToleration(error.text, error.expected)) from None
+
+    return each(cast("list[object]", written), one)
 
 
 READERS: dict[str, Reader] = {
