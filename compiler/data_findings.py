@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flowdsl.compiler.kind_findings import result_of
 from flowdsl.diagnostic import Finding, suggest
 
 
@@ -271,11 +272,15 @@ class ArchiveKeyed(Finding):
     """A way of packing for a file that is read by its key."""
 
     code = "FD642"
-    title = "`{name}` of `{step}` cannot be packed: it crosses a loop, a branch or a pipeline"
+    title = "{what} cannot be packed: it crosses a loop, a branch or a pipeline"
     label = "such a file is read by its key, as it is"
     help = 'leave it as it is: archive={{"{name}": "none"}}'
     step: str
     name: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the output in words."""
+        return {**super().words(), "what": result_of(self.step, self.name)}
 
 
 class FolderOfRepository(Finding):

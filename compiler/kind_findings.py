@@ -24,6 +24,11 @@ DESCRIBED = {
 }
 
 
+def result_of(step: str, name: str) -> str:
+    """An output of a step in words: the one of a step whose result is no record has no name."""
+    return f"what `{step}` returns" if name == "return" else f"`{name}` of `{step}`"
+
+
 class NotDescribed(Finding):
     """A step that does not say what it does."""
 
@@ -233,7 +238,7 @@ class NoAnswer(Finding):
     """A gate that opens by itself without the values it is to give."""
 
     code = "FD614"
-    title = "`{step}` opens by itself, and nobody may have supplied `{name}`"
+    title = "`{step}` opens by itself, and nobody may have supplied {what}"
     label = "no value then"
     help = "{way}"
     step: str
@@ -245,7 +250,8 @@ class NoAnswer(Finding):
         way = f"give the field `{self.name}` a default"
         if self.single:
             way = "return a NamedTuple whose field has a default: `answer: str = ...`"
-        return {**super().words(), "way": f"{way}; or leave `duration` out"}
+        what = "what it returns" if self.name == "return" else f"`{self.name}`"
+        return {**super().words(), "what": what, "way": f"{way}; or leave `duration` out"}
 
 
 class UnnamedOutput(Finding):
@@ -278,11 +284,15 @@ class ForeignFile(Finding):
     """A file of a foreign template that would have to be found by a key."""
 
     code = "FD617"
-    title = "the file `{name}` of `{step}` leaves a loop, a branch or a pipeline"
+    title = "{what} leaves a loop, a branch or a pipeline"
     label = "its template does not store it where it could be found"
     help = "use the file in the same pipeline as the call, outside of loops and branches"
     step: str
     name: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the file in words."""
+        return {**super().words(), "what": result_of(self.step, self.name)}
 
 
 class SourceInput(Finding):

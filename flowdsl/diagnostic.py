@@ -102,12 +102,16 @@ def is_long(number: int) -> bool:
 
 
 def near(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was probably meant to be, or None."""
+    """The known name that `name` was probably meant to be, or None.
+
+    Nobody mistypes the first letter alone: `rar` is not meant to be `tar`, nor `A100` to be `H100`.
+    """
     import difflib
 
-    names = list(known)
-    folded = {known_name.lower().replace("-", "_"): known_name for known_name in names}
-    found = difflib.get_close_matches(name.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
+    folded = {known_name.lower().replace("-", "_"): known_name for known_name in known}
+    written = name.lower().replace("-", "_")
+    other = [one for one in folded if one == written or one[1:] != written[1:]]
+    found = difflib.get_close_matches(written, other, n=1, cutoff=0.6)
     return folded[found[0]] if found else None
 
 

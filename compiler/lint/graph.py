@@ -41,7 +41,7 @@ class NoBody(Finding):
 
     code = "FD512"
     title = "template `{name}` has nothing to run"
-    label = "needs one of {bodies}"
+    label = "nothing says what it does"
     help = "give it exactly one of {bodies}"
     name: str
     bodies: tuple[str, ...]
@@ -136,7 +136,7 @@ class BadDepends(Finding):
 
     code = "FD518"
     title = "`depends` cannot be read: expected {expected}, found {found}"
-    label = "expected {expected} at character {column}"
+    label = "at character {column}"
     help = "write task names, `&&`, `||`, `!` and parentheses, such as `a && (b.Failed || c)`"
     expected: str
     found: str
@@ -315,7 +315,9 @@ def dependencies(view: View) -> Iterator[Problem]:
             continue
         calls, dag = template.calls, template.dag
         for position, error in dag.malformed:
-            finding = BadDepends(error.expected, error.found or "the end", error.start + 1)
+            finding = BadDepends(
+                error.expected, f"`{error.found}`" if error.found else "the end", error.start + 1
+            )
             yield Problem((*calls[position].path, "depends"), finding)
         for missing in dag.missing:
             yield Problem((*calls[missing.task].path, *missing.place), UndefinedTask(missing.name, dag.index))

@@ -191,7 +191,7 @@ def node_selector(labels: Mapping[object, object]) -> dict[str, str]:
         if not isinstance(key, str) or not is_qualified_name(LABELS.get(key, key)):
             raise GrammarError(str(key), 0, len(str(key)), "a label name")
         if isinstance(value, bool) or not isinstance(value, (str, int)) or not is_label_value(str(value)):
-            shown = f"{key}: {value!r}"
+            shown = f"{key}: {value}" if isinstance(value, str) else f"{key}: {value!r}"
             raise GrammarError(shown, 0, len(shown), "a label value in text: letters, digits, `-`, `_`, `.`")
         if key == "nvidia.com/gpu":
             raise GrammarError(key, 0, len(key), "a label; to ask for a GPU write gpu=1")
