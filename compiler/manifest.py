@@ -84,16 +84,18 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
     def complain(kind: str, **data: Any) -> None:
         from flowdsl import mistakes as language
 
+        where = place._replace(path=data.get("inside", ()))
+
         if kind == "WrongType" and "Path" in data["have"]:
             way = "take the path as a `str`, or give the file alone: `manifest(file)`"
             refused = findings.CannotTake(WORDS[step.kind], "use", "the input", "a file in an object", way)
-            wrong.append(Diagnostic(refused, place))
+            wrong.append(Diagnostic(refused, where))
         elif kind == "WrongType":
             problem = f"holds {data['have']}"
             finding = findings.BadManifest(step.name, problem, "use dicts, lists, texts, numbers and inputs")
-            wrong.append(Diagnostic(finding, place))
+            wrong.append(Diagnostic(finding, where))
         else:
-            wrong.append(Diagnostic(getattr(language, kind)(**data), place))
+            wrong.append(Diagnostic(getattr(language, kind)(**data), where))
 
     keys = _keys_with_inputs(written)
     if keys:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, Severity, near, suggest
 
 
 class TooManyArguments(Finding):
@@ -74,12 +74,14 @@ class WrongType(Finding):
 
     code = "FD205"
     title = "`{parameter}` of `{step}` is {want}, not {have}"
-    label = "this is {have}"
+    label = "{which}"
     help = "{way}"
     parameter: str
     step: str
     want: str
     have: str
+    part: str = ""  # what is wrong with a part of the argument
+    members: tuple[str, ...] = ()  # the values that there are, if they are few
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits both types."""
@@ -90,12 +92,18 @@ class WrongType(Finding):
             loop = f'fan_out({self.step}, over={{"{self.parameter}": ...}})'
             way = f"to run `{self.step}` for each element write {loop}"
         elif self.have == "None":
-            way = "return a value from the step that made it, and annotate it: `-> " + self.want + "`"
+            way = (
+                f"pass {self.want}, from a step that is annotated `-> {self.want}`;"
+                f" or annotate `{self.parameter}` as `{self.want} | None`"
+            )
+        elif self.members:
+            way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
         elif self.have in ("Step", "Pipeline", "function"):
             way = "call it: its result is what is passed on"
         elif self.have == "Volume":
             way = 'pass a path on the volume: `volume / "folder/file"`'
-        return {**super().words(), **_plain(self.want, self.have), "way": way}
+        plain = _plain(self.want, self.have)
+        return {**super().words(), **plain, "which": self.part or f"this is {plain['have']}", "way": way}
 
 
 def _plain(want: str, have: str) -> dict[str, str]:
@@ -510,9 +518,19 @@ class NotACondition(Finding):
     code = "FD231"
     title = "the condition of `{word}` is {have}, not bool"
     label = "this is {have}"
-    help = "compare it with something: `{word}(value > 0)`"
+    help = "{way}"
     have: str
     word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the comparison that fits the type."""
+        way = "let a step return a bool, and ask for that"
+        other = {"int": "> 0", "float": "> 0", "str": '== "..."'}.get(self.have, "")
+        if self.have.endswith(" | None"):
+            other = "!= None"
+        if other:
+            way = f"compare it with something: `{self.word}(value {other})`"
+        return {**super().words(), "way": way}
 
 
 class OtherwiseAlone(Finding):
@@ -1090,8 +1108,6 @@ class UndefinedInBody(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the name that was probably meant."""
-        from flowdsl.diagnostic import near
-
         close = near(self.name, self.known)
         return {**super().words(), "meant": f"did you mean `{close}`?" if close else "there is no such name"}
 
@@ -1110,16 +1126,22 @@ class UnknownField(Finding):
     """A word of the language is asked for a field that it does not have."""
 
     code = "FD763"
-    title = "{word} has no field `{name}`"
+    title = "{word} has no {noun} `{name}`"
     label = "{meant}"
-    help = "take one of the fields that there are"
+    help = "{way}"
     word: str
     name: str
     known: tuple[str, ...]
+    noun: str = "field"
+    uncalled: str = ""
 
     def words(self) -> dict[str, str]:
-        """The fields, and the one that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known)}
+        """The fields, and what was probably meant: of a step or pipeline that was not called, a field of its result."""
+        way, meant = f"take one of the {self.noun}s that there are", suggest(self.name, self.known)
+        if self.uncalled and near(self.name, self.known) is None:
+            way = f"call it, and take the field of what it returns: `{self.uncalled}(...).{self.name}`"
+            meant = "this is not called"
+        return {**super().words(), "meant": meant, "way": way}
 
 
 class UnknownWord(Finding):

@@ -7,12 +7,13 @@ with the others. Any other exception is the user's own, and is shown as Python s
 
 from __future__ import annotations
 
+import builtins
 import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.artifact import Artifact
-from flowdsl.diagnostic import Related
+from flowdsl.diagnostic import Related, near
 from flowdsl.place import Argument, Place, Site, is_library, is_ours
 from flowdsl.trace import OutsidePipeline
 from flowdsl.volume import VolumePath
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _LOCAL = re.compile(r"(?:local|free) variable '(\w+)'")
 _SURPLUS = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+_OURS = ("origin", "read_only", "site")
+"""What words keep for the compiler."""
+_IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes) (.*)")
 
 
@@ -81,14 +85,24 @@ def _explained(error: BaseException) -> Stop | None:
             return _unbound(error, site)
         case NameError(name=str(name)):
             names = tuple(one for one in (*frame.f_locals, *frame.f_globals) if not one.startswith("_"))
+            # There are many words of Python: only a letter or so may differ.
+            names += tuple(filter(None, [near(name, filter(str.islower, dir(builtins)), 0.8)]))
             return Stop("UndefinedInBody", site, (), {"name": name, "known": names})
+        case ImportError(name="flowdsl") if found := _IMPORTED.search(str(error)):
+            return _no_word(found[1], site)
+        case AttributeError(name=str(name), obj=thing) if thing is sys.modules["flowdsl"]:
+            return _no_word(name, site)
         case AttributeError(name=str(name), obj=thing) if type(thing) in (Artifact, VolumePath):
             return Stop("NoFields", site, (), {"name": name, "type": "Path"})
         case AttributeError(name=str(name), obj=thing) if _is_word(type(thing)):
-            names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one != "site")
+            names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one not in _OURS)
             kind = type(thing).__name__
             word = f"`{kind[1:].lower()}`" if kind.startswith("_") else f"a{'n' * (kind[0] in 'AEIO')} {kind}"
-            return Stop("UnknownField", site, (), {"word": word, "name": name, "known": names})
+            uncalled = str(getattr(thing, "__name__", "")) if names == ("options",) else ""
+            word = f"`{uncalled}`" if uncalled else word
+            return Stop(
+                "UnknownField", site, (), {"word": word, "name": name, "known": names, "uncalled": uncalled}
+            )
         case TypeError():
             return _call(str(error), frame, site)
         case _:
@@ -119,6 +133,12 @@ def _unbound(error: UnboundLocalError, site: Site) -> Stop | None:
     later = next(stores, None)
     related = () if later is None else (Related(Site(site.code, later), "it gets its value here"),)
     return Stop("UsedBefore", site, related, {"name": name})
+
+
+def _no_word(name: str, site: Site) -> Stop:
+    """A name that is no word of the language."""
+    data = {"word": "flowdsl", "name": name, "known": tuple(sys.modules["flowdsl"].__all__), "noun": "word"}
+    return Stop("UnknownField", site, (), data)
 
 
 def _is_word(kind: type) -> bool:

@@ -475,7 +475,7 @@ REFUSED = {
         "use_str(«f'{s}'.lower()»)",
         "use_str(«f'{s}'.title()»)",
         "use_str(«f'{s}'[2:]»)",
-        "use(«[f'{s}'.upper()]»)",
+        "use([«f'{s}'.upper()»])",
     ],
     "FD219": [
         "use_str(«'{{workflow.name}}'»)",
@@ -484,7 +484,7 @@ REFUSED = {
         "use_str(«s + '{{x'»)",
         "use_str(«s + '{' + '{x'»)",
         "use_path(«DATA / '{{x'»)",
-        "use(«[f'{s}{{{{']»)",
+        "use([«f'{s}{{{{'»])",
     ],
     "FD220": ["use_str(«'\\x07'»)", "use_str(«s + '\\x00'»)", "use_str(«f'{s}\\x7f'»)"],
     "FD221": ["v = «x * math.inf»", "v = «x == math.nan»", "v = «math.nan < x»"],
