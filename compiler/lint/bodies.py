@@ -90,7 +90,6 @@ class ArtifactLocation(Finding):
 
     code = "FD556"
     title = "the location of artifact `{name}` needs {missing}"
-    label = "needs {missing}"
     help = "add {missing}"
     name: str
     missing: str

@@ -42,7 +42,7 @@ class NoBody(Finding):
 
     code = "FD512"
     title = "template `{name}` has nothing to run"
-    label = "needs one of {bodies}"
+    label = "nothing says what it does"
     help = "give it exactly one of {bodies}"
     name: str
     bodies: tuple[str, ...]
@@ -137,7 +137,7 @@ class BadDepends(Finding):
 
     code = "FD518"
     title = "`depends` cannot be read: expected {expected}, found {found}"
-    label = "expected {expected} at character {column}"
+    label = "at character {column}"
     help = "write task names, `&&`, `||`, `!` and parentheses, such as `a && (b.Failed || c)`"
     expected: str
     found: str
@@ -316,7 +316,8 @@ def dependencies(view: View) -> Iterator[Problem]:
             continue
         calls, dag = template.calls, template.dag
         for position, error in dag.malformed:
-            finding = BadDepends(error.expected, error.found or "the end", error.start + 1)
+            found = f"`{error.found}`" if error.found else "the end"
+            finding = BadDepends(error.expected, found, error.start + 1)
             yield Problem((*calls[position].path, "depends"), finding, part=(error.start, error.end))
         for missing in dag.missing:
             path = (*calls[missing.task].path, *missing.place)

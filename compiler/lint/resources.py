@@ -37,7 +37,7 @@ class BadQuantity(Finding):
     """A text that is no quantity to Kubernetes."""
 
     code = "FD580"
-    title = "`{text}` is no quantity of {name}: expected {expected}"
+    title = "`{text}` is no quantity of {name}"
     label = "expected {expected}"
     help = "write {expected}"
     name: str

@@ -24,7 +24,7 @@ class BadDuration(Finding):
     """A text that is no duration to Argo."""
 
     code = "FD560"
-    title = "`{field}` is `{text}`, which is no duration: expected {expected}"
+    title = "`{field}` is `{text}`, which is no duration"
     label = "expected {expected}"
     help = "write {expected}"
     field: str
@@ -109,7 +109,7 @@ class BadPatch(Finding):
     """A `podSpecPatch` that no pod can be patched with."""
 
     code = "FD568"
-    title = "`podSpecPatch` is not a mapping in YAML: {reason}"
+    title = "`podSpecPatch` is not a mapping in YAML"
     label = "{reason}"
     help = "write fields of a pod's spec, such as `containers: [{{name: main, ...}}]`"
     reason: str
