@@ -1,0 +1,165 @@
+"""What pods ask of the machine, and which of them may run at a time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.quantity import quantity
+from flowdsl.runtime.local.pods.refusal import Refusal
+
+Json = dict[str, Any]
+
+
+class Amount(NamedTuple):
+    """CPU in cores, memory in bytes, GPUs, and whose GPUs they are."""
+
+    cpu: float = 0.0
+    memory: float = 0.0
+    gpus: int = 0
+    vendor: str = ""
+
+
+def amount(bodies: Iterable[Json]) -> Amount:
+    """The sum over containers that run together. A limit without a request is one. Raises Refusal."""
+    cpu = memory = 0.0
+    gpus, vendor = 0, ""
+    for body in bodies:
+        resources: Json = body.get("resources") or {}
+        if not resources:
+            continue
+        limits: Json = resources.get("limits") or {}
+        asked: Json = {**limits, **(resources.get("requests") or {})}
+        try:
+            cpu += float(quantity(str(asked.get("cpu", 0))))
+            memory += float(quantity(str(asked.get("memory", 0))))
+            for name, count in asked.items():
+                if name.endswith("/gpu") or name.startswith("nvidia.com/mig-"):
+                    gpus += int(quantity(str(count)))
+                    vendor = name.partition(".")[0]
+        except GrammarError as error:
+            raise Refusal(f"the resources of container {body['name']}: {error}") from None
+    return Amount(cpu, memory, gpus, vendor)
+
+
+def memory_limit(body: Json) -> float:
+    """The most bytes that a container may use; 0 for no limit."""
+    limits = (body.get("resources") or {}).get("limits") or {}
+    try:
+        return float(quantity(str(limits.get("memory", 0))))
+    except GrammarError:
+        return 0.0
+
+
+def machine(cpu: float | None, memory: int | None) -> tuple[float, float]:
+    """The cores and bytes that pods may ask for in total."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return (float(cores) if cpu is None else cpu), float(size if memory is None else memory)
+
+
+def found_gpus(vendor: str) -> list[str]:
+    """The GPUs of this machine, as the variable that hides the others names them."""
+    command = ["rocm-smi", "--showid"] if vendor == "amd" else ["nvidia-smi", "-L"]
+    if shutil.which(command[0]) is None:
+        return []
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    if vendor == "amd":
+        names = {line.partition("]")[0] for line in done.stdout.splitlines() if line.startswith("GPU[")}
+        return [str(number) for number in range(len(names))]
+    return [str(number) for number in range(sum(one.startswith("GPU ") for one in done.stdout.splitlines()))]
+
+
+class Slots:
+    """Who may run: pods in their order; one that asks for more than the machine has runs alone."""
+
+    def __init__(
+        self, cpu: float | None, memory: int | None, gpus: int | None, notice: Callable[[str], None]
+    ) -> None:
+        self.given = cpu, memory
+        self.totals: tuple[float, float] | None = None
+        self.given_gpus = gpus
+        self.notice = notice
+        self.gpus: dict[str, list[str]] = {}
+        self.free_gpus: dict[str, list[str]] = {}
+        self.running: dict[str, tuple[Amount, list[str]]] = {}
+        self.waiting: deque[tuple[str, Amount]] = deque()
+
+    def ask(self, node: str, wanted: Amount) -> list[tuple[str, list[str]]]:
+        """A pod wants to run; those that may start now, with their GPUs."""
+        if wanted.gpus and wanted.vendor not in self.gpus:
+            found = found_gpus(wanted.vendor)
+            if self.given_gpus is not None:
+                found = [str(number) for number in range(self.given_gpus)]
+            if not found:
+                self.notice(
+                    f"This machine has no GPU of {wanted.vendor or 'this kind'}: steps that ask for one run without."
+                )
+            self.gpus[wanted.vendor] = found
+            self.free_gpus[wanted.vendor] = list(found)
+        if wanted.gpus > len(self.gpus.get(wanted.vendor, ())) > 0:
+            self.notice(
+                f"{node} asks for {wanted.gpus} GPUs, this machine has {len(self.gpus[wanted.vendor])}: it gets these."
+            )
+        if wanted.gpus:
+            wanted = wanted._replace(gpus=min(wanted.gpus, len(self.gpus[wanted.vendor])))
+        self.waiting.append((node, wanted))
+        return self.next()
+
+    def drop(self, node: str) -> bool:
+        """A pod does not want to run any more; whether it was waiting."""
+        before = len(self.waiting)
+        self.waiting = deque(one for one in self.waiting if one[0] != node)
+        return len(self.waiting) < before
+
+    def end(self, node: str) -> list[tuple[str, list[str]]]:
+        """A pod has ended; those that may start now."""
+        wanted, gpus = self.running.pop(node, (Amount(), []))
+        self.free_gpus.setdefault(wanted.vendor, []).extend(gpus)
+        self.free_gpus[wanted.vendor].sort(key=lambda one: (len(one), one))
+        return self.next() if self.waiting else []
+
+    def next(self) -> list[tuple[str, list[str]]]:
+        """Start from the front; a pod that asks for nothing passes those that wait, and takes nothing from them."""
+        started: list[tuple[str, list[str]]] = []
+        left: deque[tuple[str, Amount]] = deque()
+        blocked = False
+        while self.waiting:
+            node, wanted = self.waiting.popleft()
+            nothing = not (wanted.cpu or wanted.memory or wanted.gpus)
+            if nothing or (not blocked and self.fits(node, wanted)):
+                gpus = [self.free_gpus[wanted.vendor].pop(0) for _ in range(wanted.gpus)]
+                self.running[node] = wanted, gpus
+                started.append((node, gpus))
+            else:
+                blocked = True
+                left.append((node, wanted))
+        self.waiting = left
+        return started
+
+    def fits(self, node: str, wanted: Amount) -> bool:
+        """Whether there is room for one more."""
+        if self.totals is None:
+            self.totals = machine(*self.given)
+        cores, size = self.totals
+        cpu = sum(one.cpu for one, _ in self.running.values())
+        memory = sum(one.memory for one, _ in self.running.values())
+        if len(self.free_gpus.get(wanted.vendor, ())) < wanted.gpus:
+            return False
+        if wanted.cpu > cores or wanted.memory > size:
+            if cpu or memory:
+                return False
+            self.notice(
+                f"{node} asks for {wanted.cpu:g} CPUs and {wanted.memory / 2**30:.1f} GiB, this machine has {cores:g} "
+                f"and {size / 2**30:.1f}: it runs alone."
+            )
+            return True
+        return cpu + wanted.cpu <= cores + 1e-9 and memory + wanted.memory <= size

@@ -1,0 +1,112 @@
+"""Archives as Argo's executor writes and reads them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import stat
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+MOST_MEMBERS = 10_000_000
+
+
+class BadArchive(Exception):
+    """An archive that cannot be read, or that reaches out of its folder."""
+
+
+def pack_tar(source: Path, name: str, target: Path, level: int) -> None:
+    """Write a file or folder as tar and gzip, under a name. Source: TarGzToWriter of Argo.
+
+    `level`: of the compression, -1 is the usual one.
+    """
+    with (
+        gzip.GzipFile(target, "wb", 6 if level < 0 else min(level, 9), mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT, bufsize=1 << 16) as archive,
+    ):
+        archive.add(source, arcname=name)
+
+
+def pack_zip(source: Path, name: str, target: Path) -> None:
+    """Write a file or folder as zip, under a name."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+        if source.is_dir():
+            for folder, folders, files in os.walk(source):
+                folders.sort()
+                for one in sorted(files):
+                    path = Path(folder, one)
+                    if path.is_file():
+                        archive.write(path, PurePosixPath(name, path.relative_to(source).as_posix()))
+        else:
+            archive.write(source, name)
+
+
+def is_tar(path: Path) -> bool:
+    """Whether this is tar and gzip: an archive that says not what it is, is tried. Source: isTarball of Argo."""
+    try:
+        with gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
+            archive.next()
+    except (OSError, tarfile.TarError, EOFError, zlib.error):
+        return False
+    return True
+
+
+def unpack_tar(source: Path, target: Path) -> None:
+    """Extract an archive: what is alone in it becomes the target, else the target is a folder. Raises BadArchive."""
+    beside = target.with_name(f"{target.name}.tmpdir")
+    beside.mkdir(parents=True)
+    try:
+        with gzip.open(source) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
+            for count, member in enumerate(archive):
+                if count > MOST_MEMBERS:
+                    raise BadArchive(f"more than {MOST_MEMBERS} members")
+                checked(member)
+                archive.extract(member, beside, filter="data")
+    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise BadArchive(str(error)) from None
+    settled(beside, target)
+
+
+def checked(member: tarfile.TarInfo) -> None:
+    """Refuse a member that is no file, folder or link within the archive. Raises BadArchive."""
+    path = PurePosixPath(member.name)
+    if path.is_absolute() or ".." in path.parts or "\0" in member.name:
+        raise BadArchive(f"illegal file path: {member.name}")
+    if not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
+        raise BadArchive(f"{member.name} is a device or a pipe")
+    if member.issym() or member.islnk():
+        to = os.path.normpath(path.parent / member.linkname if member.issym() else member.linkname)
+        if to.startswith(("/", "../")) or to == "..":
+            raise BadArchive(f"illegal symlink target: {member.name} -> {member.linkname}")
+
+
+def unpack_zip(source: Path, target: Path) -> None:
+    """Extract a zip archive likewise. Raises BadArchive."""
+    beside = target.with_name(f"{target.name}.tmpdir")
+    beside.mkdir(parents=True)
+    try:
+        with zipfile.ZipFile(source) as archive:
+            for one in archive.infolist():
+                path = PurePosixPath(one.filename)
+                if path.is_absolute() or ".." in path.parts:
+                    raise BadArchive(f"illegal file path: {one.filename}")
+                made = Path(archive.extract(one, beside))
+                mode = stat.S_IMODE(one.external_attr >> 16)
+                if mode and not made.is_dir():
+                    made.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise BadArchive(str(error)) from None
+    settled(beside, target)
+
+
+def settled(beside: Path, target: Path) -> None:
+    """Move what was extracted to its place."""
+    found = list(beside.iterdir())
+    if len(found) == 1:
+        found[0].rename(target)
+        shutil.rmtree(beside)
+    else:
+        beside.rename(target)

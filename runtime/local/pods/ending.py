@@ -1,0 +1,67 @@
+"""How a container ended, and how its pod did therefore.
+
+Source: inferFailedReason and assessNodeStatus in workflow/controller/operator.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from flowdsl.runtime.local.events import Outcome, Phase
+from flowdsl.runtime.local.pods.outputs import Taken
+from flowdsl.runtime.local.pods.units import Shape, Unit
+
+_KILLED = (137, 143)
+
+
+class Way(NamedTuple):
+    """The exit code of a container, what Kubernetes would say beside it, and what it printed."""
+
+    code: int
+    message: str = ""
+    reason: str = "Error"
+    result: str = ""
+
+
+def said(name: str, way: Way) -> str:
+    """The message about one container."""
+    text = f"{name}: {way.reason} (exit code {way.code})"
+    return f"{text}: {way.message}" if way.message else text
+
+
+def outcome(shape: Shape, ways: dict[str, Way], taken: Taken | None) -> Outcome:
+    """How the pod ended: init containers count first, then the main ones, the outputs, and the sidecars."""
+    phase, message = _of(shape.of("init"), ways, True)
+    if phase == "Succeeded":
+        phase, message = _of(shape.of("main"), ways, False)
+    main = ways.get("main")
+    code = main.code if main is not None and any(one.name == "main" for one in shape.of("main")) else None
+    if taken is not None:
+        found = taken.outcome(phase, message, code)
+    else:
+        found = Outcome(phase, message, None if code is None else {"exitCode": str(code)})
+    if found.phase == "Succeeded":
+        phase, message = _of(shape.of("sidecar"), ways, True)
+        found = found._replace(phase=phase, message=message)
+    if len(shape.of("main")) > 1 or code is None:
+        found = found._replace(containers={one.name: _one(one.name, ways) for one in shape.of("main")})
+    return found
+
+
+def _of(units: list[Unit], ways: dict[str, Way], killed_is_fine: bool) -> tuple[Phase, str]:
+    for one in units:
+        way = ways.get(one.name)
+        if way is not None and way.code != 0 and not (killed_is_fine and way.code in _KILLED):
+            return "Failed", said(one.name, way)
+    return "Succeeded", ""
+
+
+def _one(name: str, ways: dict[str, Way]) -> tuple[Phase, str]:
+    """Phase and message of a container of a set; the message ends in `: ` where there is nothing to add."""
+    way = ways.get(name)
+    if way is None:
+        return "Failed", "Pod Failed whilst container running"
+    if way.code == 0:
+        return "Succeeded", ""
+    text = f"{name}: {way.reason} (exit code {way.code}): {way.message}"
+    return ("Error" if way.code == 64 else "Failed"), text

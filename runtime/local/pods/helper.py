@@ -1,0 +1,197 @@
+"""The runner's end of the supervisor: starts it, gives it programs to run, and hands on its answers."""
+
+from __future__ import annotations
+
+import marshal
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+LAUNCH = """
+import sys
+names = "flowdsl", "flowdsl.runtime", "flowdsl.runtime.local", "flowdsl.runtime.local.pods"
+for name in names:
+    made = sys.modules[name] = type(sys)(name)
+    made.__path__ = []
+made.__path__ = [sys.argv[3]]
+from flowdsl.runtime.local.pods.supervisor import main
+main(int(sys.argv[1]), int(sys.argv[2]))
+"""
+"""Start the supervisor without the rest of flowdsl, and with its compiled form."""
+_LONGEST = 48 * 1024
+_AT_ONCE = 4
+"""Programs that run at a time before others have waited for a while: each needs a room, which costs 3 ms."""
+_PATIENCE = 0.02
+
+
+class Helper:
+    """A supervisor that runs.
+
+    `answered` is called with each answer, in a thread of the helper.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        logs: Path,
+        needed: list[str],
+        isolate: bool | None,
+        answered: Callable[[Json], None],
+    ) -> None:
+        self.folder = folder
+        self.answered = answered
+        self.lock = threading.Lock()
+        self.waiting: deque[tuple[float, Json]] = deque()
+        self.busy = 0
+        self.workers = 0
+        self.long = 0
+        self.closed = False
+        if isolate is None:
+            isolate = sys.platform == "linux"
+        self.settings = {"folder": str(folder), "logs": str(logs), "needed": needed, "isolate": isolate}
+        self.reader: threading.Thread | None = None
+        self._start()
+
+    def _start(self) -> None:
+        """Start a supervisor; it takes a moment until it is ready."""
+        kind = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
+        self.packets, theirs = socket.socketpair(socket.AF_UNIX, kind)
+        self.control, other = socket.socketpair()
+        with theirs, other:
+            ends = theirs.fileno(), other.fileno()
+            here = str(Path(__file__).parent)
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", LAUNCH, *map(str, ends), here],
+                pass_fds=ends,
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL if self.settings["isolate"] else None,
+                start_new_session=True,
+                cwd="/",
+            )
+        threading.Thread(target=process.wait, daemon=True).start()
+        self._send(self.settings)
+
+    def isolated(self) -> bool:
+        """Wait until it is ready; whether steps have file systems of their own. Raises OSError."""
+        hello = self.packets.recv(1 << 16)
+        if not hello and self.settings["isolate"]:
+            self._shut()
+            self.settings["isolate"] = False
+            self._start()
+            hello = self.packets.recv(1 << 16)
+        if not hello:
+            raise OSError("the process that starts the steps has ended")
+        self.reader = threading.Thread(target=self._read, name="pods", daemon=True)
+        self.reader.start()
+        return bool(marshal.loads(hello)["isolated"])
+
+    def _shut(self) -> None:
+        self.packets.close()
+        self.control.close()
+
+    def _send(self, what: Json) -> None:
+        data = marshal.dumps(what)
+        try:
+            self.control.sendall(len(data).to_bytes(4, "little") + data)
+        except OSError:
+            return  # it has ended; the reader says so
+
+    def run(self, what: Json) -> None:
+        """Run a program; its answer comes later. Programs wait in order while many run."""
+        with self.lock:
+            if self.busy < self.workers:
+                self._go(what)
+            elif self.workers < _AT_ONCE:
+                self._grow(1)
+                self._go(what)
+            else:
+                if not self.waiting:
+                    self._send({"do": "wake"})
+                self.waiting.append((time.monotonic(), what))
+
+    def _grow(self, more: int) -> None:
+        self.workers += more
+        self._send({"do": "grow", "workers": self.workers})
+
+    def _go(self, what: Json) -> None:
+        self.busy += 1
+        data = marshal.dumps(what)
+        if len(data) > _LONGEST:
+            self.long += 1
+            path = self.folder / f"asked-{self.long}"
+            path.write_bytes(data)
+            data = marshal.dumps({"at": str(path)})
+        try:
+            self.packets.send(data)
+        except OSError:
+            return  # it has ended; the reader says so
+
+    def stop(self, name: str, grace: float) -> None:
+        """TERM, and KILL after so many seconds, also for a program that has not begun."""
+        self._send({"do": "stop", "id": name, "grace": grace})
+
+    def free(self, name: str) -> None:
+        """The files of a program are not needed any more."""
+        self._send({"do": "free", "id": name})
+        self._less()
+
+    def probe(self, name: str, of: str, argv: list[str], env: dict[str, str], seconds: float) -> None:
+        """Run a program beside another one."""
+        self._send({"do": "exec", "id": name, "of": of, "argv": argv, "env": env, "seconds": seconds})
+
+    def _less(self) -> None:
+        """A thread of the supervisor is free."""
+        with self.lock:
+            self.busy -= 1
+            if self.waiting and self.busy < self.workers:
+                self._go(self.waiting.popleft()[1])
+
+    def _patience(self) -> None:
+        """Let more run at a time when the first in the queue has waited long enough."""
+        with self.lock:
+            if self.waiting and time.monotonic() - self.waiting[0][0] >= _PATIENCE:
+                self._grow(min(len(self.waiting), self.workers))
+                while self.waiting and self.busy < self.workers:
+                    self._go(self.waiting.popleft()[1])
+
+    def _read(self) -> None:
+        while True:
+            while self.waiting and not select.select([self.packets], [], [], _PATIENCE)[0]:
+                self._patience()
+            try:
+                data = self.packets.recv(1 << 16)
+            except OSError:
+                data = b""
+            if not data:
+                break
+            answer: Json = marshal.loads(data)
+            if "at" in answer:
+                path = Path(answer["at"])
+                answer = marshal.loads(path.read_bytes())
+                path.unlink()
+            if answer.get("code") is not None and not answer.get("kept") and "probe" not in answer:
+                self._less()
+            if answer:
+                self.answered(answer)
+        if not self.closed:
+            self.answered({"gone": True})
+
+    def close(self) -> None:
+        """End the supervisor, and with it everything that it has started; its folder is gone then."""
+        self.closed = True
+        self.control.close()
+        if self.reader is not None:
+            self.reader.join()
+        else:
+            while self.packets.recv(1 << 16):
+                pass
+        self.packets.close()

@@ -1,0 +1,95 @@
+"""What the pods of a run share."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flowdsl.runtime.local.pods import environment
+from flowdsl.runtime.local.pods.helper import Helper
+from flowdsl.runtime.local.pods.rooms import remove
+from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.pods.store import Store
+from flowdsl.runtime.local.pods.units import shims
+
+Json = dict[str, Any]
+
+
+class Plain:
+    """Folders that stand for the root of containers, where these have none of their own; they are used again."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self.free: list[Path] = []
+        self.made = 0
+        self.lock = threading.Lock()
+
+    def take(self) -> Path:
+        """A folder with nothing in it but what a container needs."""
+        with self.lock:
+            if self.free:
+                return self.free.pop()
+            self.made += 1
+            root = self.scratch / f"plain-{self.made}"
+        for one in ("tmp", "root", "argo", "var/run/argo"):
+            (root / one).mkdir(parents=True)
+        return root
+
+    def give(self, root: Path) -> None:
+        """Nothing in the folder is needed any more."""
+        kept = {"": {"tmp", "root", "argo", "var"}, "tmp": set[str](), "root": set[str](), "argo": set[str]()}
+        kept |= {"var": {"run"}, "var/run": {"argo"}, "var/run/argo": set()}
+        try:
+            for path, names in kept.items():
+                for name in os.listdir(root / path):
+                    if name not in names:
+                        remove(f"{root}/{path}/{name}")
+        except OSError:
+            return  # a program has removed it
+        with self.lock:
+            self.free.append(root)
+
+
+class House:
+    """The folders of a run, its store, and who starts its programs.
+
+    `folder`: of the run; `scratch`: for what ends with the pods; `programs`: whom the answers of a program are for.
+    """
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self.folder = folder.absolute()
+        self.scratch = self.folder / "pods"
+        self.logs = self.folder / "logs"
+        self.shared = settings.volumes or self.folder.parent / "volumes"
+        self.settings = settings
+        self.store = Store(self.folder / "artifacts")
+        self.notices: list[str] = []
+        self.lock = threading.RLock()
+        self.numbers = itertools.count()
+        self.programs: dict[str, Callable[[Json], None]] = {}
+        self.logs.mkdir(parents=True, exist_ok=True)
+        self.scratch.mkdir(exist_ok=True)
+        self.base = environment.base(settings, shims(self.folder, settings.python))
+        self.helper: Helper | None = None
+        self.plain = Plain(self.scratch)
+        self.isolated = False
+
+    def notice(self, text: str) -> None:
+        """Say something once."""
+        with self.lock:
+            if text not in self.notices:
+                self.notices.append(text)
+
+    def run(self, what: Json, answered: Callable[[Json], None]) -> None:
+        """Start a program."""
+        assert self.helper is not None
+        self.programs[what["id"]] = answered
+        self.helper.run(what)
+
+    def apart(self, function: Callable[[], None]) -> None:
+        """Do something that takes its time, in a thread."""
+        threading.Thread(target=function, daemon=True).start()

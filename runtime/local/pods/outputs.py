@@ -1,0 +1,145 @@
+"""What a pod has made is taken to where the rest of the run finds it.
+
+Source: SaveParameters, SaveArtifacts, SaveLogs and CaptureScriptResult in workflow/executor/executor.go of Argo 4.1,
+and inferFailedReason of its controller; the shapes are those of recordings of a real one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flowdsl.runtime.local.events import Outcome, Phase
+from flowdsl.runtime.local.pods.paths import View
+from flowdsl.runtime.local.pods.store import BadKey, Store, place
+
+Json = dict[str, Any]
+_LONGEST_RESULT = 256 * 1024
+
+
+class Taken:
+    """The outputs of a pod that has run, and what went wrong with them.
+
+    `key`: the folder of its artifacts in the store. `there`: how a text of its programs reads in a container.
+    """
+
+    def __init__(
+        self, outputs: Json, view: View, store: Store, key: str, there: Callable[[str], str]
+    ) -> None:
+        self.wanted = outputs
+        self.view = view
+        self.store = store
+        self.key = key
+        self.there = there
+        self.found: Json = {}
+        self.errors: list[str] = []
+
+    def all(self, result: str | None, logs: dict[str, Path]) -> None:
+        """Take everything, in Argo's order."""
+        if result is not None:
+            self.found["result"] = self.there(cut(result))
+        if self.wanted.get("parameters"):
+            self.parameters(self.wanted["parameters"])
+        artifacts = self.artifacts() + self.logs(logs)
+        if artifacts:
+            self.found["artifacts"] = artifacts
+
+    def parameters(self, wanted: list[Json]) -> None:
+        """Read the files of parameters; the first that is missing ends that, and all are listed."""
+        listed = self.found["parameters"] = [dict(one) for one in wanted]
+        for one in listed:
+            source = one.get("valueFrom") or {}
+            if not source.get("path"):
+                continue
+            try:
+                text = self.there(self.view.place(source["path"]).read_bytes().decode(errors="replace"))
+            except OSError as error:
+                if source.get("default") is None:
+                    self.errors.append(f"open {source['path']}: {_reason(error)}")
+                    return
+                text = str(source["default"])
+            one["value"] = text.removesuffix("\n")
+
+    def artifacts(self) -> list[Json]:
+        """Store the artifacts that are there."""
+        saved: list[Json] = []
+        errors: list[str] = []
+        for one in self.wanted.get("artifacts") or []:
+            if not one.get("path"):
+                continue
+            path = self.view.place(one["path"])
+            if not path.exists():
+                if not one.get("optional"):
+                    errors.append(f"open {one['path']}: no such file or directory")
+                continue
+            try:
+                saved.append(self.save(one, path))
+            except (OSError, BadKey) as error:
+                errors.append(f"artifact {one['name']}: {error}")
+        if errors:
+            self.errors.append("; ".join(errors))
+        return saved
+
+    def save(self, artifact: Json, path: Path) -> Json:
+        """Store one artifact; it with its place. Raises OSError, BadKey."""
+        from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip
+
+        archive = artifact.get("archive") or {"tar": {}}
+        name = named = artifact["path"].rstrip("/").rpartition("/")[2]
+        if "zip" in archive:
+            name = f"{artifact['name']}.zip"
+        elif "none" not in archive:
+            name = f"{artifact['name']}.tgz"
+        key = place(artifact)[1]
+        found = dict(artifact)
+        if not key:
+            key = f"{self.key}/{name}"
+            found["s3"] = {"key": key}
+        if "none" in archive:
+            self.store.put(key, path)
+            return found
+        made = self.store.part()
+        if "zip" in archive:
+            pack_zip(path, named, made)
+        else:
+            level = archive.get("tar", {}).get("compressionLevel")
+            pack_tar(path, named, made, -1 if level is None else int(level))
+        self.store.take(key, made)
+        return found
+
+    def logs(self, logs: dict[str, Path]) -> list[Json]:
+        """Store the logs of containers."""
+        saved: list[Json] = []
+        for name, path in logs.items():
+            key = f"{self.key}/{name}.log"
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
+            try:
+                self.store.put(key, path)
+            except (OSError, BadKey) as error:
+                self.errors.append(str(error))
+            else:
+                saved.append({"name": f"{name}-logs", "s3": {"key": key}})
+        return saved
+
+    def outcome(self, phase: Phase, message: str, code: int | None) -> Outcome:
+        """How the pod ended: what went wrong with outputs counts when nothing else has gone wrong."""
+        if code is not None:
+            self.found["exitCode"] = str(code)
+        if phase == "Succeeded" and self.errors:
+            phase, message = "Error", f"wait: Error (exit code 64): {self.errors[0]}"
+        return Outcome(phase, message, self.found or None)
+
+
+def cut(result: str) -> str:
+    """Standard output as a result: without its last newline, at most the last 256 KiB."""
+    text = result.removesuffix("\n")
+    if len(text) <= _LONGEST_RESULT // 4:
+        return text
+    data = text.encode(errors="surrogateescape")
+    return data[-_LONGEST_RESULT:].decode(errors="replace") if len(data) > _LONGEST_RESULT else text
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

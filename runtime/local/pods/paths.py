@@ -1,0 +1,103 @@
+"""Where the paths that a manifest names are on this machine."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from flowdsl.runtime.local.pods.rooms import HIDDEN, OPENED, shown
+
+_MOST_LINKS = 40
+
+
+class View:
+    """What a container sees: its root folder, if it has one, the machine behind that, and what is mounted.
+
+    `mounts`: the folders and files of this machine by path; the longest path counts.
+    """
+
+    def __init__(self, root: Path | None, mounts: Mapping[str, Path]) -> None:
+        self.root = root
+        self.mounts = dict(sorted(mounts.items(), key=lambda one: -len(one[0])))
+
+    def place(self, path: str) -> Path:
+        """The place of a path, its links followed as the container follows them."""
+        left = [part for part in posixpath.normpath("/" + path).split("/") if part]
+        at = ""
+        links = 0
+        while left:
+            name = left.pop(0)
+            if name == "..":
+                at = at.rpartition("/")[0]
+                continue
+            here = self._of(f"{at}/{name}")
+            if here.is_symlink() and links < _MOST_LINKS:
+                links += 1
+                to = str(here.readlink())
+                left = [part for part in to.split("/") if part not in ("", ".")] + left
+                at = "" if to.startswith("/") else at
+            else:
+                at = f"{at}/{name}"
+        return self._of(at or "/")
+
+    def _of(self, path: str) -> Path:
+        for mounted, source in self.mounts.items():
+            if path == mounted:
+                return source
+            if path.startswith(mounted.rstrip("/") + "/"):
+                return source / path[len(mounted) :].lstrip("/")
+        if self.root is None or _of_machine(path):
+            return Path(path)
+        return self.root / path.lstrip("/")
+
+
+def _of_machine(path: str) -> bool:
+    """Whether a path is one of the machine, and not one that a container has made."""
+    above = ""
+    for name in path.strip("/").split("/"):
+        at = f"{above}/{name}"
+        if above in HIDDEN:
+            return False
+        if at not in OPENED:
+            return (above != "" or shown(name) or name == "proc") and os.path.lexists(at)
+        above = at
+    return False
+
+
+class Rewriting:
+    """The paths of a container in its texts, where it cannot see them itself."""
+
+    def __init__(self, places: Mapping[str, Path]) -> None:
+        self.places = {path: str(places[path]) for path in sorted(places, key=len, reverse=True)}
+        known = "|".join(map(re.escape, self.places))
+        self.known = re.compile(rf"(?<![\w./-])(?:{known})(?![\w.-])")
+
+    def here(self, text: str) -> str:
+        """A text with the places of this machine for the paths of the container, whole parts of paths only."""
+        return self.known.sub(lambda found: self.places[found[0]], text) if self.places else text
+
+    def there(self, text: str) -> str:
+        """A text that a program has written, as it would have written it in a container."""
+        for path, place in self.places.items():
+            text = text.replace(place, path)
+        return text
+
+
+def rewritten(root: Path, mounts: Mapping[str, Path], declared: Iterable[str]) -> dict[str, Path]:
+    """The places for the paths of a container that is not isolated.
+
+    Besides what is mounted: the paths that the manifest names, their folders that this machine does not have, and
+    `/tmp`.
+    """
+    found = {"/tmp": root / "tmp", **mounts}
+    behind = sorted(found, key=len, reverse=True)
+    for path in declared:
+        at = posixpath.normpath(path)
+        while at not in ("/", ".", "") and at not in found and (at == path or not Path(at).exists()):
+            above = next((one for one in behind if at.startswith(f"{one}/")), None)
+            found[at] = found[above] / at[len(above) + 1 :] if above else root / at[1:]
+            at = posixpath.dirname(at)
+    return found

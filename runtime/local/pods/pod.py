@@ -1,0 +1,313 @@
+"""One pod: inputs are brought, init containers run, then the others together, and the outputs are taken."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flowdsl.runtime.local.events import Outcome, PodRunning, StartPod
+from flowdsl.runtime.local.pods import ending, units
+from flowdsl.runtime.local.pods.ending import Way
+from flowdsl.runtime.local.pods.environment import About
+from flowdsl.runtime.local.pods.expansion import carried
+from flowdsl.runtime.local.pods.house import House
+from flowdsl.runtime.local.pods.outputs import Taken
+from flowdsl.runtime.local.pods.program import Program
+from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.store import located
+from flowdsl.runtime.local.pods.units import Unit
+from flowdsl.runtime.local.pods.volumes import Volumes
+
+Json = dict[str, Any]
+
+
+class Pod:
+    """A pod that is to run, runs, or has ended; `ended` is called once, in any thread.
+
+    Everything that changes it holds the lock of the house.
+    """
+
+    def __init__(
+        self,
+        start: StartPod,
+        house: House,
+        running: Callable[[PodRunning], None],
+        ended: Callable[[Pod, Outcome], None],
+    ) -> None:
+        self.start = start
+        self.house = house
+        self.running = running
+        self.ended = ended
+        settings = house.settings
+        names = {
+            "ARGO_POD_NAME": start.pod,
+            "ARGO_POD_UID": settings.uid,
+            "ARGO_WORKFLOW_NAME": settings.workflow,
+            "ARGO_WORKFLOW_UID": settings.uid,
+            "ARGO_CONTAINER_NAME": "init",
+        }
+        self.template = carried(start.template, names)
+        self.own = house.scratch / f"pod-{next(house.numbers)}"
+        metadata = start.template.get("metadata") or {}
+        labels = {
+            "workflows.argoproj.io/workflow": settings.workflow,
+            "workflows.argoproj.io/completed": "false",
+            **settings.labels,
+            **(metadata.get("labels") or {}),
+        }
+        annotations = {
+            "workflows.argoproj.io/node-id": start.node,
+            "workflows.argoproj.io/node-name": start.name,
+            **(metadata.get("annotations") or {}),
+        }
+        self.inputs: list[Json] = [
+            one for one in (self.template.get("inputs") or {}).get("artifacts") or [] if one.get("path")
+        ]
+        there = [one for one in self.inputs if located(one)]
+        self.shape = units.shape(start.template, start.volumes, settings, there)
+        self.about = About(start.node, start.pod, labels, annotations, self.shape.account, settings)
+        self.volumes = Volumes(
+            self.shape.volumes, self.about, self.own, house.folder, house.shared, house.notice
+        )
+        self.gpus: list[str] | None = None
+        self.programs: dict[str, Program] = {}
+        self.ways: dict[str, Way] = {}
+        self.tried: dict[str, int] = {}
+        self.stopped: str | None = None
+        self.over = False
+        self.refusal: Outcome | None = None
+        self.lacks: set[str] = set()
+        self.done = False
+
+    # --- the way of a pod -------------------------------------------------------------------------
+
+    def begin(self, gpus: list[str] | None) -> None:
+        """Run, with these GPUs of the machine; None where none are asked for."""
+        self.gpus = gpus
+        if not self.start.template.get("daemon"):
+            self.running(PodRunning(time.time(), self.start.node))
+        if self.inputs:
+            self.house.apart(self._load)
+        else:
+            self._guarded(self._next)
+
+    def _guarded(self, function: Callable[[], None]) -> None:
+        """Do a part of the way; one that is refused ends the pod."""
+        with self.house.lock:
+            try:
+                function()
+            except Refusal as refusal:
+                self._refused(refusal.outcome)
+            except OSError as error:
+                self._refused(Outcome("Error", f"{error.filename or self.own}: {error.strerror or error}"))
+
+    def _refused(self, outcome: Outcome) -> None:
+        if any(name not in self.ways for name in self.programs):
+            self.refusal = outcome
+            self._stop_others()
+        else:
+            self.end(outcome)
+
+    def _load(self) -> None:
+        from flowdsl.runtime.local.pods.inputs import load
+
+        def bring() -> None:
+            bodies = [one.body for one in self.shape.of("main")]
+            for one in self.inputs:
+                target = self.own / "inputs" / one["name"]
+                mount = units.overlapping(one, bodies)
+                if mount is not None:
+                    source, _ = self.volumes.mount(mount, {}, bodies[0])
+                    target = source / one["path"][len(mount["mountPath"]) :].lstrip("/")
+                    remove(target)
+                if not load(one, target, self.house.store, self.house.settings):
+                    self.lacks.add(one["name"])
+
+        try:
+            bring()
+        except Refusal as refusal:
+            self.end(refusal.outcome)
+        except OSError as error:
+            self.end(Outcome("Error", f"init: Error (exit code 64): {error}"))
+        else:
+            self._guarded(self._next)
+
+    def _next(self) -> None:
+        """Start what may start now: one init container after the other, then the rest."""
+        if self.stopped is not None and not self.programs:
+            self.end(Outcome("Failed", self.stopped))
+            return
+        for one in self.shape.of("init"):
+            if one.name not in self.programs:
+                self._run(one)
+            if self.ways.get(one.name, Way(1)).code != 0:
+                return
+        for one in [*self.shape.of("sidecar"), *self.shape.of("main")]:
+            fresh = one.name not in self.programs and one.name not in self.ways
+            if fresh and all(name in self.ways and self.ways[name].code == 0 for name in one.depends):
+                self._run(one)
+
+    def _run(self, unit: Unit) -> None:
+        """Start a container."""
+        number = self.tried[unit.name] = self.tried.get(unit.name, 0) + 1
+        program = Program(self, unit, number)
+        what = program.asked()
+        self.programs[unit.name] = program
+        if isinstance(what, Way):
+            self._ended(unit, what)
+        else:
+            self.house.run(what, lambda answer: self._guarded(lambda: self._answered(unit, program, answer)))
+
+    def _answered(self, unit: Unit, program: Program, answer: Json) -> None:
+        if self.over:
+            return
+        if "started" in answer:
+            self._started(unit, program)
+        else:
+            self._ended(unit, program.ended(answer))
+
+    def _started(self, unit: Unit, program: Program) -> None:
+        """The main container of a daemon runs: it is ready now, or when its probe holds."""
+
+        def wait() -> None:
+            from flowdsl.runtime.local.pods.readiness import ready
+
+            if ready(unit.body.get("readinessProbe"), program, lambda: self.over or unit.name in self.ways):
+                with self.house.lock:
+                    if not self.over:
+                        self.running(PodRunning(time.time(), self.start.node, "127.0.0.1"))
+
+        self.house.apart(wait)
+
+    def _ended(self, unit: Unit, way: Way) -> None:
+        """A container has ended: others start, or end too."""
+        stopping = self.stopped is not None
+        if (
+            unit.role == "main"
+            and way.code != 0
+            and not stopping
+            and self.tried[unit.name] < self.shape.tries
+        ):
+            del self.programs[unit.name]
+            self.house.apart(lambda: self._again(unit))
+            return
+        self.ways[unit.name] = way
+        mains = self.shape.of("main")
+        if unit.role == "init":
+            if way.code == 0 and not stopping:
+                self._next()
+            else:
+                self._finish()
+            return
+        if unit.role == "main":
+            if way.code != 0 or stopping:
+                self._skip(mains)
+            elif any(one.name not in self.programs for one in mains):
+                self._next()
+            if way.code != 0 or all(one.name in self.ways for one in mains):
+                self._stop_others()
+        if all(name in self.ways for name in self.programs) and all(one.name in self.ways for one in mains):
+            self._finish()
+
+    def _again(self, unit: Unit) -> None:
+        time.sleep(self.shape.pause)
+        self._guarded(lambda: self._run(unit) if self.stopped is None else self._ended(unit, Way(143)))
+
+    def _skip(self, mains: list[Unit]) -> None:
+        """The containers of a set that wait for one that has failed."""
+        for one in mains:
+            if one.name not in self.programs and one.name not in self.ways:
+                failed = [name for name in one.depends if name in self.ways and self.ways[name].code != 0]
+                message = (
+                    f'dependency "{failed[0]}" exited with non-zero code: {self.ways[failed[0]].code}'
+                    if failed
+                    else ""
+                )
+                self.ways[one.name] = Way(64 if failed else 143, message)
+
+    def _stop_others(self) -> None:
+        """End what still runs."""
+        for name, program in self.programs.items():
+            if name not in self.ways:
+                program.stop(self.shape.grace)
+
+    def stop(self, message: str) -> None:
+        """End the pod: its own outcome, or Failed with the message."""
+        with self.house.lock:
+            if self.over or self.stopped is not None:
+                return
+            self.stopped = message
+            self._stop_others()
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def _finish(self) -> None:
+        """Everything has ended: take the outputs."""
+        self.over = True
+        main = next((one for one in self.shape.of("main") if one.name == "main"), None)
+        program = self.programs.get("main") if main else None
+        wanted = self.start.template.get("outputs") or {}
+        archive = (self.start.template.get("archiveLocation") or {}).get("archiveLogs")
+        logs = self.house.settings.archive_logs if archive is None else bool(archive)
+        if wanted.get("parameters") or wanted.get("artifacts") or logs:
+            self.house.apart(lambda: self._take(program, logs))
+        else:
+            self._take(program, False)
+
+    def _take(self, program: Program | None, logs: bool) -> None:
+        """Take the outputs, free what is not needed any more, and say how the pod ended."""
+        outputs = self.template.get("outputs") or {}
+        if program is None:
+            program = next(
+                (self.programs[one.name] for one in self.shape.of("main") if one.name in self.programs), None
+            )
+        way = self.ways.get("main")
+        try:
+            if program is None:
+                outcome = ending.outcome(self.shape, self.ways, None)
+            else:
+                key = f"{self.house.settings.workflow}/{self.start.pod}"
+                taken = Taken(outputs, program.view(), self.house.store, key, program.there)
+                files = (
+                    {name: one.log for name, one in self.programs.items() if one.unit.role == "main"}
+                    if logs
+                    else {}
+                )
+                taken.all(way.result if way and self.start.keeps_result else None, files)
+                outcome = ending.outcome(self.shape, self.ways, taken)
+        except OSError as error:
+            outcome = Outcome("Error", f"wait: Error (exit code 64): {error}")
+        if self.start.template.get("daemon"):
+            if self.stopped == "":
+                outcome = outcome._replace(phase="Succeeded", message="")
+            elif outcome.phase == "Succeeded":
+                outcome = outcome._replace(phase="Failed", message="")
+        for one in self.programs.values():
+            one.free()
+        if self.refusal is not None:
+            outcome = self.refusal
+        self.end(outcome)
+
+    def end(self, outcome: Outcome) -> None:
+        """Say how the pod ended, once."""
+        with self.house.lock:
+            self.over = True
+            if self.done:
+                return
+            self.done = True
+        if self.stopped:
+            outcome = outcome._replace(phase="Failed", message=self.stopped)
+        if self.own.exists():
+            shutil.rmtree(self.own, ignore_errors=True)
+        self.ended(self, outcome)
+
+
+def remove(path: Path) -> None:
+    """Remove what is at a path."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,189 @@
+"""The pods of a run: what `StartPod` and `StopPod` ask for is done, and events say how it went."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flowdsl.runtime.local.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
+from flowdsl.runtime.local.pods.amounts import Amount, Slots, amount
+from flowdsl.runtime.local.pods.helper import Helper
+from flowdsl.runtime.local.pods.house import House
+from flowdsl.runtime.local.pods.pod import Pod
+from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.settings import Settings
+
+Json = dict[str, Any]
+KINDS = ("http", "data", "resource", "plugin")
+_NOT_ISOLATED = (
+    "This system gives steps no file system of their own: the paths of the manifest are replaced by folders of the run "
+    "in commands, variables and scripts, and not in what programs make themselves."
+)
+
+
+class Pods:
+    """Executes the pods of one run; used from one thread.
+
+    `folder` is that of the run: `logs/<node>/<container>.log` and `artifacts/<key>` are made in it. `report` is called
+    with each event, in any thread. `notices` are sentences for the user, each once. Raises OSError if the process that
+    starts the steps cannot run.
+    """
+
+    def __init__(
+        self, folder: Path, report: Callable[[Event], None], settings: Settings | None = None
+    ) -> None:
+        self.settings = settings or Settings()
+        self.house = House(folder, self.settings)
+        self.report = report
+        self.slots = Slots(self.settings.cpu, self.settings.memory, self.settings.gpus, self.house.notice)
+        self.pods: dict[str, Pod] = {}
+        self.others: dict[str, threading.Event] = {}
+        self.closed = False
+        self.gone = False
+        self.house.helper = Helper(
+            self.house.scratch,
+            self.house.logs,
+            _needed(self.house.folder, self.settings),
+            self.settings.isolate if self.settings.engine is None else False,
+            self._answered,
+        )
+        self.ready = False
+
+    @property
+    def notices(self) -> list[str]:
+        """What the user is to know about this machine, in the order in which it came up."""
+        return self.house.notices
+
+    def wait(self) -> None:
+        """Wait until steps can be started, once. Raises OSError when the process that does that cannot run."""
+        if not self.ready:
+            assert self.house.helper is not None
+            self.house.isolated = self.house.helper.isolated()
+            self.ready = True
+            if not self.house.isolated and self.settings.engine is None:
+                self.house.notice(_NOT_ISOLATED)
+
+    def start(self, pod: StartPod) -> None:
+        """Run a leaf; its events come later."""
+        if any(kind in pod.template for kind in KINDS):
+            self.other(pod)
+            return
+        self.wait()
+        try:
+            made = Pod(pod, self.house, self._report, self._ended)
+            bodies = [one.body for one in made.shape.units if one.role != "init"]
+            wanted = amount(bodies)
+            if self.gone:
+                raise Refusal("the process that starts the steps has ended")
+        except Refusal as refusal:
+            self._report(PodEnded(time.time(), pod.node, refusal.outcome))
+            return
+        with self.house.lock:
+            self.pods[pod.node] = made
+            if wanted == Amount() and not self.slots.waiting:
+                started = [(pod.node, list[str]())]
+            else:
+                started = self.slots.ask(pod.node, wanted)
+        self._begin(started)
+
+    def other(self, pod: StartPod) -> None:
+        """Run a leaf that is no container, in a thread."""
+        over = threading.Event()
+        with self.house.lock:
+            self.others[pod.node] = over
+        if "http" not in pod.template:
+            self._report(PodRunning(time.time(), pod.node))
+
+        def work() -> None:
+            from flowdsl.runtime.local.pods.leaves import run
+
+            outcome = run(pod, self.settings, self.house.store, over.is_set)
+            with self.house.lock:
+                known = self.others.pop(pod.node, None) is over
+            if known:
+                self._report(PodEnded(time.time(), pod.node, outcome))
+
+        self.house.apart(work)
+
+    def _begin(self, started: list[tuple[str, list[str]]]) -> None:
+        for node, gpus in started:
+            made = self.pods.get(node)
+            if made is not None:
+                made.begin(gpus)
+
+    def stop(self, stop: StopPod) -> None:
+        """End a pod."""
+        with self.house.lock:
+            made = self.pods.get(stop.node)
+            over = self.others.pop(stop.node, None)
+            if over is not None:
+                over.set()
+                self._report(PodEnded(time.time(), stop.node, Outcome("Failed", stop.message)))
+            if made is None:
+                return
+            if self.slots.drop(stop.node):
+                made.stopped = stop.message
+                made.end(Outcome("Failed", stop.message))
+                return
+        made.stop(stop.message)
+
+    def close(self) -> None:
+        """Kill everything; no event comes after it."""
+        with self.house.lock:
+            self.closed = True
+            for over in self.others.values():
+                over.set()
+        assert self.house.helper is not None
+        self.house.helper.close()
+        shutil.rmtree(self.house.folder / "artifacts.part", ignore_errors=True)
+
+    def _answered(self, answer: Json) -> None:
+        """Hand on what the helper says."""
+        if "gone" in answer:
+            self.gone = True
+            for made in list(self.pods.values()):
+                made.end(Outcome("Error", "the process that starts the steps has ended"))
+            return
+        name = answer["id"]
+        final = "code" in answer
+        answered = self.house.programs.pop(name, None) if final else self.house.programs.get(name)
+        if answered is not None:
+            answered(answer)
+
+    def _ended(self, pod: Pod, outcome: Outcome) -> None:
+        node = pod.start.node
+        with self.house.lock:
+            self.pods.pop(node, None)
+            started = self.slots.end(node) if node in self.slots.running else []
+        self._report(PodEnded(time.time(), node, outcome))
+        self._begin(started)
+
+    def _report(self, event: PodRunning | PodEnded) -> None:
+        if not self.closed:
+            self.report(event)
+
+
+def _needed(folder: Path, settings: Settings) -> list[str]:
+    """The paths of the machine that steps see though they are in a folder that is hidden."""
+    found = [settings.python, *_prefixes(settings.python), str(folder / "bin"), str(Path.cwd())]
+    found += map(str, settings.mounts.values())
+    found += [one for one in os.environ.get("PATH", "").split(":") if one.startswith("/")]
+    found += [str(Path(one).resolve()) for one in found]
+    return list(dict.fromkeys(str(Path(one).absolute()) for one in found))
+
+
+def _prefixes(python: str) -> list[str]:
+    """The folders of an interpreter, and those it imports from."""
+    if python == sys.executable:
+        return [sys.prefix, sys.base_prefix, *(one for one in sys.path if one)]
+    import subprocess
+
+    code = "import sys; print(sys.prefix, sys.base_prefix, *sys.path, sep='\\n')"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    return [one for one in done.stdout.splitlines() if one]

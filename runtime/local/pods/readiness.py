@@ -1,0 +1,95 @@
+"""The readiness probe of a daemon. Source: probes of the kubelet."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import ssl
+import threading
+import time
+import urllib.request
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.local.pods.program import Program
+
+Json = dict[str, Any]
+_PAUSE = 0.25
+"""Seconds between tries at most: a probe of a cluster may wait 10, here nobody pays for one."""
+_numbers = itertools.count()
+
+
+def ready(probe: Json | None, program: Program, over: Callable[[], bool]) -> bool:
+    """Wait until a probe holds, or nothing is to be waited for any more; whether it holds."""
+    if not probe:
+        return True
+    time.sleep(min(float(probe.get("initialDelaySeconds", 0)), 1.0))
+    while not over():
+        if _holds(probe, program):
+            return True
+        time.sleep(min(float(probe.get("periodSeconds", 10)), _PAUSE))
+    return False
+
+
+def _holds(probe: Json, program: Program) -> bool:
+    seconds = float(probe.get("timeoutSeconds", 1))
+    if "exec" in probe:
+        return _command([str(one) for one in probe["exec"]["command"]], program, seconds)
+    if "tcpSocket" in probe:
+        try:
+            with socket.create_connection(("127.0.0.1", _port(probe["tcpSocket"], program)), seconds):
+                return True
+        except OSError:
+            return False
+    if "httpGet" in probe:
+        return _request(probe["httpGet"], program, seconds)
+    return True
+
+
+def _port(target: Json, program: Program) -> int:
+    port = target["port"]
+    for one in program.unit.body.get("ports") or []:
+        if one.get("name") == port:
+            return int(one["containerPort"])
+    return int(port)
+
+
+def _request(target: Json, program: Program, seconds: float) -> bool:
+    scheme = str(target.get("scheme", "HTTP")).lower()
+    path = str(target.get("path", "/"))
+    url = f"{scheme}://127.0.0.1:{_port(target, program)}/{path.lstrip('/')}"
+    headers = {one["name"]: one["value"] for one in target.get("httpHeaders") or []}
+    context = unchecked() if scheme == "https" else None
+    try:
+        with urllib.request.urlopen(
+            urllib.request.Request(url, headers=headers), timeout=seconds, context=context
+        ):
+            return True
+    except (OSError, ValueError):
+        return False
+
+
+def unchecked() -> ssl.SSLContext:
+    """TLS without a look at who answers."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _command(words: list[str], program: Program, seconds: float) -> bool:
+    house = program.pod.house
+    done = threading.Event()
+    codes: list[int] = []
+
+    def answered(answer: Json) -> None:
+        codes.append(int(answer["code"]))
+        done.set()
+
+    name = f"{program.id}#{next(_numbers)}"
+    assert house.helper is not None
+    house.programs[name] = answered
+    house.helper.probe(name, program.id, words, program.env, seconds)
+    done.wait(seconds + 5)
+    return codes == [0]

@@ -1,0 +1,328 @@
+"""The file system that a program of a run sees: a root folder of its own, with the machine in it, read-only.
+
+Part of the supervisor, so with built-in modules only. A room belongs to one thread in a mount namespace of its own
+and is made once; between two programs only the mounts that a manifest names are replaced, and what was written is
+removed. Changes are noticed by inotify: a program that writes nothing costs one call.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import os
+import sys
+
+NEWNS, NEWUSER, NEWPID, FS = 0x20000, 0x10000000, 0x20000000, 0x200
+RDONLY, REMOUNT, BIND, REC, PRIVATE = 1, 32, 4096, 16384, 1 << 18
+DETACH = 2
+MOUNT_SETATTR, RECURSIVE = 442, 0x8000
+CHANGED = 0x3C0
+"""inotify: entries that are made, removed, moved from or to a folder."""
+SHOWN = frozenset(("bin", "boot", "dev", "etc", "gnu", "nix", "sbin", "snap", "sys", "usr"))
+"""Folders of the machine that programs see as they are."""
+OPENED = frozenset(("/home", "/opt", "/run", "/var"))
+"""Folders in which a program sees what the machine has, and may make files and folders of its own besides."""
+HIDDEN = {"/tmp": 0o1777, "/var/tmp": 0o1777, "/root": 0o700, "/mnt": 0o755, "/media": 0o755, "/srv": 0o755}
+"""Folders that are empty at first, with their modes; what else the machine has is not there, as in a container."""
+LINUX = sys.platform == "linux"
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def shown(name: str) -> bool:
+    """Whether an entry of the root of the machine is seen as it is."""
+    return name in SHOWN or name.startswith("lib")
+
+
+def check(code: int, what: str) -> int:
+    """The result of a call of the C library. Raises OSError when it has failed."""
+    if code < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error), what)
+    return code
+
+
+def mount(source: str, target: str, flags: int, kind: str = "") -> None:
+    """Mount a folder, file or kind of file system. Raises OSError."""
+    known = kind.encode() or None
+    check(libc.mount(os.fsencode(source), os.fsencode(target), known, ctypes.c_ulong(flags), None), target)
+
+
+def read_only(path: str) -> None:
+    """Make a mount read-only, with all that is mounted below it where the kernel can do that (5.12)."""
+    attributes = (ctypes.c_uint64 * 4)(1, 0, 0, 0)
+    done = libc.syscall(MOUNT_SETATTR, -100, os.fsencode(path), RECURSIVE, attributes, ctypes.c_size_t(32))
+    if done != 0:
+        mount("none", path, REMOUNT | BIND | RDONLY | os.statvfs(path).f_flag & 14)  # nosuid, nodev, noexec
+
+
+def remove(path: str) -> None:
+    """Remove a file, or a folder with everything in it, also where it says that it may not be changed."""
+    try:
+        if os.path.islink(path) or not os.path.isdir(path):
+            os.unlink(path)
+            return
+        os.chmod(path, 0o700)
+        for name in os.listdir(path):
+            remove(f"{path}/{name}")
+        os.rmdir(path)
+    except OSError:
+        return
+
+
+class Changes:
+    """Which rooms were written to: one inotify for all, because a user may have few."""
+
+    def __init__(self) -> None:
+        self.lock = _thread.allocate_lock()
+        self.rooms: dict[int, Room] = {}
+        try:
+            self.queue = check(libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "inotify") if LINUX else -1
+        except OSError:
+            self.queue = -1
+
+    def watch(self, room: Room) -> bool:
+        """Begin to notice what changes in a room; whether that is possible."""
+        if self.queue < 0:
+            return False
+        with self.lock:
+            for path in room.known:
+                found = libc.inotify_add_watch(self.queue, os.fsencode(path), CHANGED)
+                if found < 0:
+                    return False
+                self.rooms[found] = room
+        return True
+
+    def look(self) -> None:
+        """Note the rooms that have changed since."""
+        with self.lock:
+            while True:
+                try:
+                    data = os.read(self.queue, 1 << 16)
+                except BlockingIOError:
+                    return
+                at = 0
+                while at < len(data):
+                    watch = int.from_bytes(data[at : at + 4], sys.byteorder, signed=True)
+                    at += 16 + int.from_bytes(data[at + 12 : at + 16], sys.byteorder)
+                    changed = [self.rooms[watch]] if watch in self.rooms else [*self.rooms.values()]
+                    for room in changed:
+                        room.changed = True
+
+
+class Room:
+    """The root folder of a thread, and how to make it fresh again.
+
+    `blank`: a log without a name, to which nothing was written. `known`: what belongs into each folder that can be written to, and where it leads to if it is a link.
+    """
+
+    def __init__(self, folder: str, host: str, needed: list[str], changes: Changes) -> None:
+        self.root = f"{folder}/root"
+        self.shadows = f"{folder}/shadows"
+        self.host = host
+        self.known: dict[str, dict[str, str]] = {}
+        self.targets: list[str] = []
+        self.made = 0
+        self.changed = False
+        self.blank = -1
+        self.changes = changes
+        self.enter = os.open("/", os.O_PATH | os.O_CLOEXEC)
+        os.makedirs(self.root)
+        self.fill("", self.root)
+        for path, mode in HIDDEN.items():
+            if os.path.isdir(self.root + path):
+                os.chmod(self.root + path, mode)
+        for path in sorted(needed):
+            self.show(path)
+        self.folder(f"{self.root}/run", "argo")
+        if not os.path.lexists(f"{self.root}/var/run"):
+            os.symlink("/run", f"{self.root}/var/run")
+            self.known[f"{self.root}/var"]["run"] = "/run"
+        self.watched = changes.watch(self)
+
+    def folder(self, above: str, name: str) -> None:
+        """Make a folder in another one, in which a program may write."""
+        os.mkdir(f"{above}/{name}")
+        self.known[above][name] = ""
+        self.known[f"{above}/{name}"] = {}
+
+    def fill(self, path: str, target: str) -> None:
+        """Make what the machine has in a folder appear in another one."""
+        self.known.setdefault(target, {})
+        hidden = path in HIDDEN or not os.access(path or "/", os.R_OK)
+        names = [] if hidden else os.listdir(path or "/")
+        if not path:
+            own = {one.strip("/") for one in (*HIDDEN, *OPENED) if one.count("/") == 1}
+            names = sorted({one for one in names if shown(one)} | own | {"proc"})
+        for name in names:
+            one, at = f"{path}/{name}", f"{target}/{name}"
+            to = ""
+            try:
+                if os.path.islink(one):
+                    to = os.readlink(one)
+                    os.symlink(to, at)
+                elif one == "/proc":
+                    os.mkdir(at)
+                    mount("proc", at, 0, "proc")
+                elif one in OPENED or one in HIDDEN:
+                    self.folder(target, name)
+                    self.fill(one, at)
+                else:
+                    self.bind(one if one in ("/dev", "/sys") else self.host + one, at)
+            except OSError:
+                continue  # a mount of another user, or one that has gone since
+            self.known[target][name] = to
+
+    def bind(self, source: str, at: str) -> None:
+        """Mount a folder or file at a path that is made for it."""
+        if os.path.isdir(source):
+            os.mkdir(at)
+        else:
+            os.close(os.open(at, os.O_CREAT | os.O_WRONLY, 0o600))
+        mount(source, at, BIND | REC)
+
+    def show(self, path: str) -> None:
+        """Make one path of the machine visible, if it is in a folder that is hidden."""
+        if os.path.lexists(self.root + path) or not os.path.exists(path):
+            return
+        at = self.root
+        *above, last = path.strip("/").split("/")
+        for name in above:
+            if not os.path.lexists(f"{at}/{name}"):
+                self.folder(at, name)
+            at = f"{at}/{name}"
+            if at not in self.known:
+                return  # behind a link, or in what is seen as it is
+        self.bind(self.host + path, self.root + path)
+        self.known[at][last] = ""
+
+    def dirty(self) -> bool:
+        """Whether something was written since the room was clean."""
+        if self.watched:
+            self.changes.look()
+        return self.changed or self.made > 0 or not self.watched
+
+    def clean(self) -> bool:
+        """Remove what was written; called where the mounts of the thread are not seen, so it cannot reach them.
+
+        Whether the room is as it was: a program may have removed what belongs to it.
+        """
+        for path, names in self.known.items():
+            if not os.path.isdir(path):
+                return False
+            found = os.listdir(path)
+            for name in found:
+                if name not in names:
+                    remove(f"{path}/{name}")
+            for name in names.keys() - set(found):
+                if names[name]:
+                    os.symlink(names[name], f"{path}/{name}")
+        remove(self.shadows)
+        self.made = 0
+        if self.watched:
+            self.changes.look()
+        self.changed = False
+        return True
+
+    def inside(self) -> None:
+        """See the file system as the program does; for this thread only."""
+        os.chroot(self.root)
+
+    def outside(self) -> None:
+        """See the file system as the machine does."""
+        os.fchdir(self.enter)
+        os.chroot(".")
+
+    def place(self, source: str, path: str, only_read: bool) -> None:
+        """Mount a folder or file of the machine at a path of the program."""
+        folder = os.path.isdir(source)
+        self.inside()
+        try:
+            target = self.target(path, folder)
+        finally:
+            self.outside()
+        try:
+            mount(source, f"/proc/self/fd/{target}", BIND | REC)
+        finally:
+            os.close(target)
+        self.targets.append(path)
+        if only_read:
+            self.inside()
+            target = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            self.outside()
+            read_only(f"/proc/self/fd/{target}")
+            os.close(target)
+
+    def target(self, path: str, folder: bool) -> int:
+        """A descriptor of a path to mount on; it is made, also in a folder where nothing can be made."""
+        while True:
+            try:
+                if not os.path.exists(path):
+                    os.makedirs(path if folder else os.path.dirname(path) or "/", exist_ok=True)
+                    if not folder:
+                        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+                return os.open(path, os.O_PATH | os.O_CLOEXEC)
+            except OSError:
+                above = os.path.dirname(path.rstrip("/"))
+                while not os.path.isdir(above):
+                    above = os.path.dirname(above)
+                real = os.path.realpath(above)
+                if real in self.targets or real == "/":
+                    raise
+                self.shadow(real)
+
+    def shadow(self, path: str) -> None:
+        """Put a folder in front of another one: it has the same entries, and more can be made."""
+        self.made += 1
+        behind = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        self.outside()
+        front = f"{self.shadows}/{self.made}"
+        os.makedirs(front)
+        mount(front, f"/proc/self/fd/{behind}", BIND)
+        self.inside()
+        self.targets.append(path)
+        before = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        self.outside()
+        source, at = f"/proc/self/fd/{behind}", f"/proc/self/fd/{before}"
+        for name in os.listdir(source):
+            if os.path.islink(f"{source}/{name}"):
+                os.symlink(os.readlink(f"{source}/{name}"), f"{at}/{name}")
+            else:
+                self.bind(f"{source}/{name}", f"{at}/{name}")
+        os.close(behind)
+        os.close(before)
+        self.inside()
+
+    def undo(self) -> None:
+        """Remove the mounts of a program, the last one first. Raises OSError."""
+        if self.targets:
+            self.inside()
+            try:
+                while self.targets:
+                    check(libc.umount2(os.fsencode(self.targets.pop()), DETACH), "umount")
+            finally:
+                self.outside()
+
+
+class PlainRoom(Room):
+    """No room: where nothing can be mounted, the texts of programs name folders of the runner."""
+
+    def __init__(self) -> None:
+        self.root = ""
+        self.blank = -1
+
+    def dirty(self) -> bool:
+        """It is never this one that was written to."""
+        return False
+
+    def inside(self) -> None:
+        """Nothing: there is one view."""
+
+    def outside(self) -> None:
+        """Nothing: there is one view."""
+
+    def place(self, source: str, path: str, only_read: bool) -> None:
+        """Nothing: there is one view."""
+
+    def undo(self) -> None:
+        """Nothing: there is one view."""

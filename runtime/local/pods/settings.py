@@ -1,0 +1,59 @@
+"""What the user decides about a run on one machine, and the words that name the ways to decide it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+_NOTHING: Mapping[str, Path] = MappingProxyType({})
+_NO_DATA: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+
+
+class Settings(NamedTuple):
+    """How the pods of one run are executed.
+
+    - `python`: the interpreter for steps that ask for python; its folder leads their PATH.
+    - `mounts`: folders for persistent volume claims, by the name of the claim; a claim that is not here is a folder
+      below `volumes` (by default `volumes` beside the folder of the run), which outlives the run.
+    - `artifacts`: files and folders for input artifacts that no step of the run has made, by their name or key.
+    - `engine`: run the images with this program; None: no images, the programs of this machine.
+    - `kubectl`: whether `resource` templates may change a cluster.
+    - `config_maps`, `secrets`: their data, by name and key.
+    - `namespace`, `workflow`, `uid`, `labels`: of the run, where its pods ask for them.
+    - `patches`: `podSpecPatch` of the workflow; `archive_logs`: its `archiveLogs`.
+    - `cpu` (cores), `memory` (bytes), `gpus`: what pods may ask for in total; None: what the machine has.
+    - `isolate`: give each step a file system of its own; None: where the system allows it.
+    - `grace`: seconds between TERM and KILL instead of those of the pod, 30 by default; for tests.
+    """
+
+    python: str = sys.executable
+    mounts: Mapping[str, Path] = _NOTHING
+    volumes: Path | None = None
+    artifacts: Mapping[str, Path] = _NOTHING
+    engine: Literal["docker", "podman"] | None = None
+    kubectl: bool = False
+    config_maps: Mapping[str, Mapping[str, str]] = _NO_DATA
+    secrets: Mapping[str, Mapping[str, str]] = _NO_DATA
+    namespace: str = "default"
+    workflow: str = "workflow"
+    uid: str = "00000000-0000-0000-0000-000000000000"
+    labels: Mapping[str, str] = MappingProxyType({})
+    patches: Sequence[str] = ()
+    archive_logs: bool = False
+    cpu: float | None = None
+    memory: int | None = None
+    gpus: int | None = None
+    isolate: bool | None = None
+    grace: float | None = None
+
+
+GIVE_CONFIG_MAP = "give it to the run: --config-map {name}=FILE"
+GIVE_SECRET = "give it to the run: --secret {name}=FILE"
+GIVE_ARTIFACT = "give it to the run: --artifact {name}=PATH"
+GIVE_PROGRAM = (
+    "Install it on this machine, run its image with --engine docker, or leave the step out with --fake."
+)
+GIVE_IMAGE = "name its command in the manifest, or run its image with --engine docker"

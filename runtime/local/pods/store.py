@@ -1,0 +1,107 @@
+"""The artifacts of a run: a folder that stands for the bucket, with a file for each object.
+
+What is stored appears whole or not at all. A key cannot lead out of the folder. Source of what is lost: the S3
+driver of Argo stores bytes; modes, links and empty folders do not survive `archive: none`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+PLACES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "artifactory": "url"}
+"""The kinds of stores, and what their fields call the key."""
+_LONGEST_NAME = 255
+
+
+class BadKey(Exception):
+    """A key that no folder can have."""
+
+
+class Store:
+    """The objects of a run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.numbers = itertools.count()
+
+    def path(self, key: str) -> Path:
+        """The place of a key. Raises BadKey."""
+        parts = key.rstrip("/").split("/")
+        for part in parts:
+            if part in ("", ".", "..") or "\0" in part or len(os.fsencode(part)) > _LONGEST_NAME:
+                raise BadKey(f"the key {key!r} has a part that is empty, or no name of a file")
+        return self.folder.joinpath(*parts)
+
+    def part(self) -> Path:
+        """A new path beside the objects, for what is not complete yet."""
+        folder = self.folder.with_name(f"{self.folder.name}.part")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{os.getpid()}-{next(self.numbers)}"
+
+    def put(self, key: str, source: Path) -> None:
+        """Store a file, or each file of a folder, which keeps its bytes only. Raises BadKey, OSError."""
+        if not source.is_dir():
+            made = self.part()
+            shutil.copyfile(source, made)
+            self.take(key, made)
+            return
+        for folder, names, files in os.walk(source):
+            names[:] = [one for one in names if not Path(folder, one).is_symlink()]
+            for name in files:
+                path = Path(folder, name)
+                if path.is_file() and not path.is_symlink():
+                    self.put(f"{key.rstrip('/')}/{path.relative_to(source).as_posix()}", path)
+
+    def take(self, key: str, made: Path) -> None:
+        """Store a file that is complete, and beside the objects. Raises BadKey, OSError."""
+        target = self.path(key)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made.replace(target)
+
+    def get(self, key: str, target: Path) -> bool:
+        """Copy an object, or the folder of all objects below the key, to a path; whether there is one."""
+        found = self.path(key)
+        return copied(found, target)
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """The keys that are a prefix, or below it, in order."""
+        found = self.path(prefix) if prefix.strip("/") else self.folder
+        if found.is_file():
+            yield found.relative_to(self.folder).as_posix()
+        for folder, names, files in os.walk(found):
+            names.sort()
+            for name in sorted(files):
+                yield Path(folder, name).relative_to(self.folder).as_posix()
+
+
+def copied(found: Path, target: Path) -> bool:
+    """Copy a file or folder; whether it is there."""
+    if found.is_dir():
+        shutil.copytree(found, target)
+    elif found.is_file():
+        shutil.copyfile(found, target)
+    else:
+        return False
+    return True
+
+
+def place(artifact: Json) -> tuple[str, str]:
+    """The kind of store that an artifact names and its key there; empty texts for none."""
+    for kind, name in PLACES.items():
+        if kind in artifact:
+            key = str(artifact[kind].get(name) or "")
+            if kind in ("hdfs", "artifactory"):
+                key = key.partition("://")[2] or key.lstrip("/")
+            return kind, key
+    return "", ""
+
+
+def located(artifact: Json) -> bool:
+    """Whether an artifact says where it is."""
+    return bool(place(artifact)[1]) or any(one in artifact for one in ("raw", "http", "git", "plugin"))

@@ -1,0 +1,565 @@
+"""The process that starts the containers of a run, and outlives none of them.
+
+A program of its own, `LAUNCH` of helper.py says how it is started: with built-in modules only, and without the rest
+of flowdsl, it is ready in a third of the time. It has two sockets. Messages are dictionaries as `marshal` writes
+them; a long one is a file, and `{"at"}` its path. On the first, whole packets: its threads take programs to run,
+
+- `{"id", "argv", "env", "cwd", "log", "mounts": [[source, path, read-only]], "files": [[path, bytes, mode]],
+  "result", "keep", "tell"}`; `result`: its standard output is wanted back; `keep`: its files stay until they are
+  freed; `tell`: say when it has started;
+
+and answer with `{"id", "started"}`, and in the end `{"id", "code", "room", "kept", "rss", "killed", "result",
+"missing", "why"}`: the exit code as a shell has it, the folder that is the root of its file system, the most
+memory it had in KiB, whether KILL ended it, what it printed. `missing`, `why`: why it could not be found, or
+started. On the second:
+
+- `{"folder", "logs", "needed", "isolate"}`, first of all: where the rooms and logs are kept, the paths of the machine that are to be
+  seen in them, and whether to isolate; the answer `{"isolated"}` comes on the first;
+- `{"do": "grow", "workers"}`: so many programs are to run at a time;
+- `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that it started;
+- `{"do": "free", "id"}`: its files are not needed any more;
+- `{"do": "wake"}`: answer with nothing, so that who waits for answers looks at the time;
+- `{"do": "exec", "id", "of", "argv", "env", "seconds"}`: run a program beside another one, for a probe.
+
+Where the system allows it the supervisor is process 1 of a PID namespace: when it ends, the kernel kills
+everything that it started, and it ends with the socket. Each of its threads has a mount namespace of its own. Where
+that is not allowed, programs run in the file system of the machine, and what they leave behind is found among the
+children of this process.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import marshal
+import os
+import select
+import stat
+import time
+
+from flowdsl.runtime.local.pods.rooms import (
+    BIND,
+    FS,
+    LINUX,
+    NEWNS,
+    NEWPID,
+    NEWUSER,
+    PRIVATE,
+    REC,
+    Changes,
+    PlainRoom,
+    Room,
+    check,
+    libc,
+    mount,
+    read_only,
+    remove,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+
+TERM, KILL, INT, PIPE, XFSZ = 15, 9, 2, 13, 25
+PDEATHSIG, SUBREAPER, CAPBSET_DROP = 1, 36, 24
+KEPT = frozenset((0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 19, 27, 29, 31))
+"""What root may do in a container of Docker, and trace its own processes."""
+LONGEST_RESULT = 256 * 1024 + 1
+LONGEST_MESSAGE = 48 * 1024
+BRIEF = 0.05
+
+
+def isolate(folder: str) -> None:
+    """Leave the namespaces of the machine, and go on as process 1 of new ones. Raises OSError.
+
+    The process before waits for the end of all, and removes the folder; its sockets end with it.
+    """
+    user, group = os.getuid(), os.getgid()
+    check(libc.unshare(NEWNS | NEWPID | (NEWUSER if user != 0 else 0)), "unshare")
+    if user != 0:
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+                file.write(text)
+    mount("none", "/", REC | PRIVATE)
+    child = os.fork()
+    if child != 0:
+        os.waitpid(child, 0)
+        remove(folder)
+        os._exit(0)
+    libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
+    mount("proc", "/proc", 0, "proc")
+
+
+class Missing(Exception):
+    """A program is not there, in the words of Go's exec.LookPath."""
+
+
+def program(name: str, path: str) -> str:
+    """The file of a program, as the emissary of Argo looks for it. Raises Missing."""
+    if "/" in name:
+        if not os.path.exists(name):
+            raise Missing(f'exec: "{name}": stat {name}: no such file or directory')
+        if not runnable(name):
+            raise Missing(f'exec: "{name}": permission denied')
+        return name
+    for folder in path.split(":"):
+        if folder and runnable(f"{folder}/{name}"):
+            return f"{folder}/{name}"
+    raise Missing(f'exec: "{name}": executable file not found in $PATH')
+
+
+def runnable(path: str) -> bool:
+    """Whether this is a file that may be executed."""
+    return os.access(path, os.X_OK) and stat.S_ISREG(os.stat(path).st_mode)
+
+
+class Job:
+    """One program that is to run, runs, or has ended."""
+
+    def __init__(self, asked: Json, room: Room, space: str) -> None:
+        self.asked = asked
+        self.id = str(asked["id"])
+        self.room = room
+        self.space = space
+        self.pid = 0
+        self.freed = locked()
+
+
+class Supervisor:
+    """What its threads share."""
+
+    def __init__(self, jobs: int, control: int, settings: Json) -> None:
+        self.fd = jobs
+        self.control = control
+        self.folder = str(settings["folder"])
+        self.needed: list[str] = settings["needed"]
+        self.isolated = bool(settings["isolate"])
+        self.changes = Changes()
+        self.jobs: dict[str, Job] = {}
+        self.stopped: set[str] = set()
+        self.due: list[tuple[float, str]] = []
+        self.workers = 0
+        self.long = 0
+        self.spawning = _thread.allocate_lock()
+        self.mains: set[int] = set()
+        self.sweeps: list[tuple[Room, _thread.LockType, list[bool]]] = []
+        self.bell = os.pipe()
+        self.logs = str(settings["logs"])
+        self.nameless = LINUX
+        self.null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        self.load = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC) if LINUX else -1
+        self.births = 0
+        self.base = 0
+
+    def serve(self) -> None:
+        """Until the sockets end; the rooms are cleaned here, where no mount of another thread is seen."""
+        while True:
+            wait = max(0.0, self.due[0][0] - time.monotonic()) if self.due else None
+            ready = select.select([self.control, self.bell[0]], [], [], wait)[0]
+            if self.bell[0] in ready:
+                os.read(self.bell[0], 1)
+                room, done, fresh = self.sweeps.pop(0)
+                fresh.append(room.clean())
+                done.release()
+            elif self.control in ready:
+                size = os.read(self.control, 4)
+                if not size:
+                    return
+                self.asked(marshal.loads(exactly(self.control, int.from_bytes(size, "little"))))
+            else:
+                name = self.due.pop(0)[1]
+                if (job := self.jobs.get(name)) is not None and job.pid:
+                    self.signal(job.pid, KILL)
+                    self.leftovers(job)
+
+    def asked(self, what: Json) -> None:
+        """Do one thing, without waiting for it."""
+        do = what["do"]
+        if do == "grow":
+            while self.workers < what["workers"]:
+                self.thread(self.work, (f"{self.folder}/room-{self.workers}",))
+                self.workers += 1
+        elif do == "wake":
+            self.say({})
+        elif do == "exec":
+            self.thread(self.beside, (what,))
+        elif do == "free":
+            self.jobs.pop(what["id"]).freed.release()
+        elif do == "stop":
+            with self.spawning:
+                self.stopped.add(what["id"])
+                job = self.jobs.get(what["id"])
+                if job is not None and job.pid:
+                    self.signal(job.pid, TERM)
+            self.due = sorted([*self.due, (time.monotonic() + what["grace"], what["id"])])
+
+    def thread(self, function: Any, arguments: tuple[Any, ...]) -> None:
+        """Start a thread, which takes a number of the processes."""
+        with self.spawning:
+            self.births += 1
+            _thread.start_new_thread(function, arguments)
+
+    def signal(self, pid: int, number: int) -> None:
+        """Signal the process group that a program began with."""
+        try:
+            os.killpg(pid, number)
+        except OSError:
+            pass
+
+    def say(self, answer: Json) -> None:
+        """Send one message."""
+        data = marshal.dumps(answer)
+        if len(data) > LONGEST_MESSAGE:
+            with self.spawning:
+                self.long += 1
+                path = f"{self.folder}/answer-{self.long}"
+            with open(path, "wb") as file:
+                file.write(data)
+            data = marshal.dumps({"at": path})
+        try:
+            os.write(self.fd, data)
+        except OSError:
+            os._exit(0)
+
+    # --- one program, in the thread of its room ---------------------------------------------------
+
+    def work(self, folder: str) -> None:
+        """Run one program after the other, until one fails to leave the room as it was."""
+        room, space = self.moved_in(folder)
+        while True:
+            data = os.read(self.fd, 1 << 16)
+            if not data:
+                return None
+            asked: Json = marshal.loads(data)
+            if "at" in asked:
+                with open(asked["at"], "rb") as file:
+                    asked = marshal.load(file)
+                os.unlink(file.name)
+            job = self.jobs[asked["id"]] = Job(asked, room, space)
+            answer: Json = {"id": job.id, "room": room.root, "kept": bool(asked.get("keep"))}
+            try:
+                self.start(job, answer)
+            except OSError as error:
+                answer |= {"code": 128, "why": f"{error.filename or asked['argv'][0]}: {error.strerror}"}
+            self.stopped.discard(job.id)
+            if not asked.get("keep"):
+                del self.jobs[job.id]
+            self.say(answer)
+            if asked.get("keep"):
+                job.freed.acquire()
+            try:
+                room.undo()
+                fresh = not room.dirty() or self.swept(room)
+            except OSError:
+                fresh = False  # what is still mounted is not touched
+            if not fresh:
+                return self.thread(self.work, (f"{folder}+",))
+
+    def moved_in(self, folder: str) -> tuple[Room, str]:
+        """The room of this thread, in its own mount namespace where that is allowed, and the name of that."""
+        if LINUX:
+            libc.unshare(FS)
+        if not self.isolated:
+            return PlainRoom(), ""
+        check(libc.unshare(NEWNS), "unshare")
+        for one in range(41):
+            if one not in KEPT:
+                libc.prctl(CAPBSET_DROP, ctypes.c_ulong(one), 0, 0, 0)
+        space = os.readlink(f"/proc/self/task/{_thread.get_native_id()}/ns/mnt")
+        return Room(folder, f"{self.folder}/host", self.needed, self.changes), space
+
+    def start(self, job: Job, answer: Json) -> None:
+        """Run a program to its end, and note in the answer how it went."""
+        asked, room = job.asked, job.room
+        for source, path, only_read in asked.get("mounts", ()):
+            room.place(source, path, only_read)
+        log, named = self.log(asked["log"], room)
+        pipe = os.pipe() if asked.get("result") else None
+        try:
+            self.spawn(job, pipe[1] if pipe else log, log)
+        except Missing as error:
+            answer |= {"code": 64, "missing": str(error)}
+        finally:
+            if pipe:
+                os.close(pipe[1])
+            if not job.pid:
+                os.close(log)
+                if pipe:
+                    os.close(pipe[0])
+        if not job.pid:
+            answer.setdefault("code", 143)
+            return
+        if asked.get("tell"):
+            self.say({"id": job.id, "started": True})
+        if pipe:
+            if not named:
+                self.name(log, asked["log"])
+            answer["result"] = self.copied(pipe[0], log, job)
+        elif not named:
+            self.brief(job, log)
+        os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT)
+        self.leftovers(job)
+        with self.spawning:
+            _pid, status, usage = os.wait4(job.pid, 0)
+            self.mains.discard(job.pid)
+            job.pid = 0
+        code = os.waitstatus_to_exitcode(status)
+        answer |= {"code": code if code >= 0 else 128 - code, "rss": usage.ru_maxrss, "killed": code == -KILL}
+        if not named and os.fstat(log).st_nlink == 0:
+            if os.fstat(log).st_size == 0:
+                room.blank = log
+                return
+            self.name(log, asked["log"])
+        os.close(log)
+
+    def log(self, path: str, room: Room) -> tuple[int, bool]:
+        """A file for what a program prints, and whether it has its name already.
+
+        Where the file system can do that it has none at first: many steps of a big run print nothing, and a folder
+        and a file for each would cost as much as the steps. One that stayed empty is used again.
+        """
+        if room.blank >= 0 and not os.path.exists(path):
+            log, room.blank = room.blank, -1
+            return log, False
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+        if self.nameless and not os.path.exists(path):
+            try:
+                return os.open(self.logs, flags | os.O_TMPFILE, 0o644), False
+            except OSError:
+                self.nameless = False
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return os.open(path, flags | os.O_CREAT, 0o644), True
+
+    def name(self, log: int, path: str) -> None:
+        """Give the file its name."""
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        try:
+            os.link(f"/proc/self/fd/{log}", path, src_dir_fd=self.null, follow_symlinks=True)
+        except FileExistsError:
+            pass
+
+    def brief(self, job: Job, log: int) -> None:
+        """Wait a moment; who runs for longer has a log that can be read meanwhile."""
+        ended = os.pidfd_open(job.pid)
+        if not select.select([ended], [], [], BRIEF)[0]:
+            self.name(log, job.asked["log"])
+        os.close(ended)
+
+    def spawn(self, job: Job, out: int, err: int) -> None:
+        """Start the program of a job, unless it was stopped before. Raises OSError and Missing."""
+        asked, room = job.asked, job.room
+        room.inside()
+        try:
+            for path, data, mode in asked.get("files", ()):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, mode)
+                with open(file, "wb") as written:
+                    written.write(data)
+                os.chmod(path, mode)
+            cwd = asked.get("cwd") or "/"
+            if not os.path.isdir(cwd):
+                os.makedirs(cwd)
+            os.chdir(cwd)
+            path = program(asked["argv"][0], asked["env"].get("PATH", ""))
+            dup = os.POSIX_SPAWN_DUP2
+            actions = [(dup, self.null, 0), (dup, out, 1), (dup, err, 2)]
+            with self.spawning:
+                if job.id not in self.stopped:
+                    job.pid = os.posix_spawn(
+                        path,
+                        asked["argv"],
+                        asked["env"],
+                        file_actions=actions,
+                        setsid=True,
+                        setsigdef=[PIPE, XFSZ, INT],
+                    )
+                    self.mains.add(job.pid)
+                    self.births += 1
+        finally:
+            room.outside()
+
+    def copied(self, source: int, log: int, job: Job) -> bytes:
+        """Copy standard output to the log; the last of it. It ends with the program, whoever else holds it."""
+        parts: list[bytes] = []
+        size = 0
+        ended = os.pidfd_open(job.pid) if LINUX else -1
+        poll = select.poll()
+        for one in (source, ended):
+            if one >= 0:
+                poll.register(one, select.POLLIN)
+        while True:
+            if source not in [one for one, _ in poll.poll()]:
+                self.leftovers(job)
+                os.set_blocking(source, False)
+            try:
+                part = os.read(source, 1 << 16)
+            except BlockingIOError:
+                part = b""
+            if not part:
+                break
+            os.write(log, part)
+            parts.append(part)
+            size += len(part)
+            while size - len(parts[0]) >= LONGEST_RESULT:
+                size -= len(parts.pop(0))
+        if ended >= 0:
+            os.close(ended)
+        os.close(source)
+        return b"".join(parts)[-LONGEST_RESULT:]
+
+    def swept(self, room: Room) -> bool:
+        """Have a room cleaned by the main thread; whether it can be used again."""
+        done = locked()
+        fresh: list[bool] = []
+        self.sweeps.append((room, done, fresh))
+        os.write(self.bell[1], b".")
+        done.acquire()
+        return fresh[0]
+
+    # --- what a program leaves behind -------------------------------------------------------------
+
+    def leftovers(self, job: Job) -> None:
+        """Kill all that a program has started and that still runs, until there is none of it."""
+        if not self.isolated:
+            self.signal(job.pid, KILL)
+        while True:
+            with self.spawning:
+                found = False
+                last = self.last() - self.births
+                if self.isolated and last == self.base:
+                    return
+                strangers = self.strangers()
+                for pid in strangers:
+                    try:
+                        if self.belongs(pid, job):
+                            found = True
+                            os.kill(pid, KILL)
+                        os.waitpid(pid, os.WNOHANG)
+                    except OSError:
+                        pass  # not ours, or not ours any more
+                if not strangers:
+                    self.base = last
+            if not found:
+                return
+            time.sleep(0.001)
+
+    def last(self) -> int:
+        """The number that the last process of this namespace got."""
+        return int(os.pread(self.load, 64, 0).split()[-1]) if self.isolated else 0
+
+    def strangers(self) -> list[int]:
+        """The processes of this run that are not the first ones of a program."""
+        if self.isolated:
+            known = {*self.mains, 1}
+            return [int(one) for one in os.listdir("/proc") if one.isdigit() and int(one) not in known]
+        found: list[int] = []
+        todo = [os.getpid(), *self.mains] if LINUX else []
+        while todo:
+            for inner in children(todo.pop()):
+                if inner not in self.mains:
+                    todo.append(inner)
+                    found.append(inner)
+        return found
+
+    def belongs(self, pid: int, job: Job) -> bool:
+        """Whether a process was started by this program."""
+        if job.space:
+            return os.readlink(f"/proc/{pid}/ns/mnt") == job.space
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return f"FLOWDSL_CONTAINER={job.id}\0".encode() in file.read()
+
+    # --- beside -----------------------------------------------------------------------------------
+
+    def beside(self, what: Json) -> None:
+        """Run a program in the file system of another one; its exit code, or 128."""
+        answer: Json = {"id": what["id"], "code": 128, "probe": True}
+        job = self.jobs.get(what["of"])
+        try:
+            if job is None or not job.pid:
+                raise OSError
+            if LINUX:
+                libc.unshare(FS)
+            if self.isolated:
+                space = os.open(f"/proc/{job.pid}/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+                check(libc.setns(space, NEWNS), "setns")
+                os.close(space)
+            job.room.inside()
+            os.chdir("/")
+            sink = os.open("/dev/null", os.O_WRONLY | os.O_CLOEXEC)
+            dup = os.POSIX_SPAWN_DUP2
+            actions = [(dup, self.null, 0), (dup, sink, 1), (dup, sink, 2)]
+            path = program(what["argv"][0], what["env"].get("PATH", ""))
+            with self.spawning:
+                pid = os.posix_spawn(path, what["argv"], what["env"], file_actions=actions, setsid=True)
+                self.mains.add(pid)
+                self.births += 1
+            os.close(sink)
+            end = time.monotonic() + what["seconds"]
+            while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+                if time.monotonic() > end:
+                    self.signal(pid, KILL)
+                time.sleep(0.005)
+            with self.spawning:
+                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                self.mains.discard(pid)
+            answer["code"] = code if time.monotonic() <= end else 128
+        except (OSError, Missing):
+            pass
+        self.say(answer)
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started, or has been given as orphans."""
+    found: list[int] = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+                found += map(int, file.read().split())
+    except OSError:
+        pass
+    return found
+
+
+def locked() -> _thread.LockType:
+    """A lock that is held, and that another thread releases when something has happened."""
+    lock = _thread.allocate_lock()
+    lock.acquire()
+    return lock
+
+
+def exactly(fd: int, count: int) -> bytes:
+    """So many bytes of a stream, or less at its end."""
+    data = os.read(fd, count)
+    while len(data) < count and (part := os.read(fd, count - len(data))):
+        data += part
+    return data
+
+
+def main(jobs: int, control: int) -> None:
+    """Be the supervisor, with the descriptors of the sockets."""
+    settings: Json = marshal.loads(exactly(control, int.from_bytes(exactly(control, 4), "little")))
+    if LINUX:
+        libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
+    if settings["isolate"]:
+        isolate(settings["folder"])
+        host = f"{settings['folder']}/host"
+        os.mkdir(host)
+        mount("/", host, BIND | REC)
+        read_only(host)
+    elif LINUX:
+        libc.prctl(SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
+    boss = Supervisor(jobs, control, settings)
+    boss.say({"isolated": boss.isolated})
+    boss.serve()
+    if not boss.isolated:
+        for job in list(boss.jobs.values()):
+            if job.pid:
+                boss.leftovers(job)
+        remove(boss.folder)
+    os._exit(0)

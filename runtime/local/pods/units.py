@@ -1,0 +1,171 @@
+"""The containers of a pod: what its template says, as programs to run."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
+from flowdsl.runtime.local.pods.patch import patched
+from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.settings import GIVE_IMAGE, Settings
+
+Json = dict[str, Any]
+Role = Literal["init", "main", "sidecar"]
+SCRIPT = "/argo/staging/script"
+_PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
+_GRACE = 30.0
+
+
+class Unit(NamedTuple):
+    """One container of a pod, before it runs.
+
+    `command`: its words, not expanded yet. `depends`: containers of the same set that have to succeed before.
+    """
+
+    name: str
+    role: Role
+    body: Json
+    command: list[str]
+    depends: tuple[str, ...] = ()
+
+
+class Shape(NamedTuple):
+    """The containers of a pod in their order, its volumes, and the seconds between TERM and KILL.
+
+    `tries`: how often a container of a set is started at most, `pause`: the seconds between.
+    """
+
+    units: list[Unit]
+    volumes: list[Json]
+    grace: float
+    account: str
+    tries: int = 1
+    pause: float = 0.0
+
+    def of(self, role: Role) -> list[Unit]:
+        """The containers with one role."""
+        return [one for one in self.units if one.role == role]
+
+
+def shape(template: Json, volumes: list[Json], settings: Settings, inputs: list[Json]) -> Shape:
+    """The containers of a template. Raises Refusal.
+
+    `inputs`: the artifacts that are there; they are mounted into the main containers. Source: build in
+    workflow/controller/workflowpod.go of Argo 4.1.
+    """
+    group = template.get("containerSet")
+    mains, depends = _mains(template)
+    mounted = [{"name": "", "mountPath": one["path"], "artifact": one["name"]} for one in inputs]
+    for one in mains:
+        one["volumeMounts"] = [*(one.get("volumeMounts") or []), *mounted]
+    sidecars = [_mirrored(one, mains) for one in template.get("sidecars") or []]
+    spec: Json = {
+        "containers": [*mains, *sidecars],
+        "initContainers": [_mirrored(one, mains) for one in template.get("initContainers") or []],
+        "volumes": [*volumes, *(template.get("volumes") or [])],
+    }
+    patches = [*settings.patches, *([template["podSpecPatch"]] if template.get("podSpecPatch") else [])]
+    if patches:
+        spec = patched(spec, patches)
+    names = {one["name"] for one in mains}
+    units = [_unit(one, "init", settings) for one in spec["initContainers"]]
+    for one in spec["containers"]:
+        role: Role = "main" if one["name"] in names else "sidecar"
+        units.append(_unit(one, role, settings)._replace(depends=depends.get(one["name"], ())))
+    tries, pause = _retries(group or {})
+    grace = settings.grace
+    if grace is None:
+        grace = float(spec.get("terminationGracePeriodSeconds", _GRACE))
+    account = spec.get("serviceAccountName") or template.get("serviceAccountName") or "default"
+    return Shape(units, spec["volumes"], grace, account, tries, pause)
+
+
+def _mains(template: Json) -> tuple[list[Json], dict[str, tuple[str, ...]]]:
+    group = template.get("containerSet")
+    if group is not None:
+        found = [dict(one) for one in group["containers"]]
+        depends = {one["name"]: tuple(one.pop("dependencies", None) or ()) for one in found}
+        for one in found:
+            one["volumeMounts"] = [*(one.get("volumeMounts") or []), *(group.get("volumeMounts") or [])]
+        return found, depends
+    if "script" in template:
+        script = dict(template["script"])
+        script.pop("source", None)
+        script["args"] = [*(script.get("args") or []), SCRIPT]
+        return [{**script, "name": "main"}], {}
+    return [{**template["container"], "name": "main"}], {}
+
+
+def _mirrored(body: Json, mains: list[Json]) -> Json:
+    """A container that sees what the main one sees, where it asks for that."""
+    if not body.get("mirrorVolumeMounts"):
+        return body
+    main = next((one for one in mains if one["name"] == "main"), mains[0])
+    own = body.get("volumeMounts") or []
+    taken = {one["mountPath"] for one in own}
+    return {
+        **body,
+        "volumeMounts": [*own, *(one for one in main["volumeMounts"] if one["mountPath"] not in taken)],
+    }
+
+
+def _unit(body: Json, role: Role, settings: Settings) -> Unit:
+    words = [str(one) for one in body.get("command") or []]
+    if not words and settings.engine is None:
+        raise Refusal(
+            f"the command of container {body['name']} is that of its image {body.get('image', '')}, which is not used "
+            f"on this machine: {GIVE_IMAGE}"
+        )
+    return Unit(body["name"], role, body, [*words, *(str(one) for one in body.get("args") or [])])
+
+
+def pythonic(words: list[str], settings: Settings) -> list[str]:
+    """A command line that runs under the Python of the steps, if it asks for one."""
+    if words and _PYTHON.fullmatch(words[0]):
+        return [settings.python, *words[1:]]
+    return words
+
+
+def _retries(group: Json) -> tuple[int, float]:
+    """How often a container is tried, and the pause. Source: GetRetryStrategy of Argo: `retries` counts all tries."""
+    strategy = group.get("retryStrategy") or {}
+    try:
+        return max(1, int(strategy.get("retries") or 1)), duration(str(strategy.get("duration") or "0"))
+    except (ValueError, GrammarError) as error:
+        raise Refusal(f"the retryStrategy of the containerSet: {error}") from None
+
+
+def mounts(body: Json) -> list[Json]:
+    """The mounts of a container, those of outer folders first."""
+    found = [
+        {**one, "mountPath": posixpath.normpath(one["mountPath"])} for one in body.get("volumeMounts") or []
+    ]
+    return sorted(found, key=lambda one: one["mountPath"].count("/") if one["mountPath"] != "/" else 0)
+
+
+def overlapping(artifact: Json, bodies: list[Json]) -> Json | None:
+    """The mount of a volume that the path of an artifact is in. Source: FindOverlappingVolume of Argo."""
+    path = posixpath.normpath(artifact["path"])
+    found = [
+        one
+        for body in bodies
+        for one in mounts(body)
+        if one["name"] and (path == one["mountPath"] or path.startswith(one["mountPath"].rstrip("/") + "/"))
+    ]
+    return max(found, key=lambda one: len(one["mountPath"]), default=None)
+
+
+def shims(folder: Path, python: str) -> Path:
+    """A folder with `python` and `python3`, where the interpreter's own folder has them not."""
+    made = folder / "bin"
+    for name in ("python", "python3"):
+        if not Path(python).with_name(name).exists():
+            made.mkdir(parents=True, exist_ok=True)
+            shim = made / name
+            shim.write_text(f'#!/bin/sh\nexec "{python}" "$@"\n', encoding="utf-8")
+            shim.chmod(0o755)
+    return made

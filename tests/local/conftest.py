@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.local.house import Street, street
+
+
+@pytest.fixture(params=["isolated", "plain"])
+def pods(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Street]:
+    """Pods with file systems of their own where this machine allows it, and pods without."""
+    with street(tmp_path, isolate=None if request.param == "isolated" else False) as made:
+        yield made

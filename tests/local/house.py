@@ -1,0 +1,109 @@
+"""Runs pods for tests: `StartPod` in, events out."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from flowdsl.runtime.local.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
+from flowdsl.runtime.local.pods.pods import Pods
+from flowdsl.runtime.local.pods.settings import Settings
+
+Json = dict[str, Any]
+PATIENCE = 8.0
+
+
+class Street(NamedTuple):
+    """The pods of a test, and what they have reported."""
+
+    pods: Pods
+    events: queue.SimpleQueue[Event]
+    folder: Path
+
+    def start(
+        self, template: Json, name: str = "one", *, result: bool = False, volumes: list[Json] | None = None
+    ) -> None:
+        """Start a pod of a template."""
+        self.pods.start(
+            StartPod(name, f"wf.{name}", f"wf-{name}", {"name": "t", **template}, volumes or [], result)
+        )
+
+    def stop(self, name: str = "one", message: str = "") -> None:
+        """Stop a pod."""
+        self.pods.stop(StopPod(name, message))
+
+    def event(self, seconds: float = PATIENCE) -> Event:
+        """The next event."""
+        return self.events.get(timeout=seconds)
+
+    def running(self) -> PodRunning:
+        """The next event, which says that a pod runs."""
+        found = self.event()
+        assert isinstance(found, PodRunning), found
+        return found
+
+    def ended(self, count: int = 1) -> dict[str, Outcome]:
+        """The outcomes of the next pods that end, by name."""
+        found: dict[str, Outcome] = {}
+        while len(found) < count:
+            event = self.event()
+            if isinstance(event, PodEnded):
+                found[event.node] = event.outcome
+        return found
+
+    def run(
+        self, template: Json, name: str = "one", *, result: bool = False, volumes: list[Json] | None = None
+    ) -> Outcome:
+        """Run a pod to its end."""
+        self.start(template, name, result=result, volumes=volumes)
+        return self.ended()[name]
+
+    def shell(self, text: str, name: str = "one", **more: Any) -> Outcome:
+        """Run a shell command as a pod, with its output as the result."""
+        return self.run({**sh(text), **more}, name, result=True)
+
+    def log(self, name: str = "one", container: str = "main") -> str:
+        """What a container has printed."""
+        path = self.folder / "run/logs" / name / f"{container}.log"
+        return path.read_text() if path.exists() else ""
+
+    def artifact(self, key: str) -> Path:
+        """The place of an artifact."""
+        return self.folder / "run/artifacts" / key
+
+
+@contextmanager
+def street(folder: Path, **settings: Any) -> Iterator[Street]:
+    """Pods in a folder, which are closed at the end."""
+    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    given: dict[str, Any] = {"workflow": "wf", "grace": 2.0, **settings}
+    pods = Pods(folder / "run", events.put, Settings(**given))
+    try:
+        yield Street(pods, events, folder)
+    finally:
+        pods.close()
+
+
+def sh(text: str, **more: Any) -> Json:
+    """A template whose container is a shell command."""
+    return {"container": {"image": "busybox", "command": ["sh", "-c", text], **more}}
+
+
+def result(outcome: Outcome) -> str:
+    """What a pod printed, which has succeeded."""
+    assert outcome.phase == "Succeeded", outcome
+    assert outcome.outputs is not None
+    found: str = outcome.outputs["result"]
+    return found
+
+
+def until(holds: Any, seconds: float = PATIENCE) -> None:
+    """Wait for something."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)

@@ -1,0 +1,209 @@
+"""What a pod hands back: the shapes are those of recordings of a real controller."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.local.house import Street, result, sh, street
+
+Json = dict[str, Any]
+
+
+def parameter(name: str, path: str, **more: Any) -> Json:
+    return {"name": name, "valueFrom": {"path": path, **more}}
+
+
+def test_a_parameter_is_the_text_of_a_file_without_one_newline(pods: Street) -> None:
+    wanted: list[Json] = [parameter("acc", "/tmp/acc"), {"name": "trial", "value": "2"}]
+    done = pods.run({**sh("printf '0.2\\n\\n' > /tmp/acc"), "outputs": {"parameters": wanted}})
+    assert done.phase == "Succeeded"
+    assert done.message == ""
+    assert done.outputs == {
+        "exitCode": "0",
+        "parameters": [
+            {"name": "acc", "value": "0.2\n", "valueFrom": {"path": "/tmp/acc"}},
+            {"name": "trial", "value": "2"},
+        ],
+    }
+
+
+def test_a_failed_step_lists_its_parameters_without_values(pods: Street) -> None:
+    wanted: list[Json] = [parameter("acc", "/tmp/acc"), {"name": "trial", "value": "1"}]
+    done = pods.run({**sh("exit 3"), "outputs": {"parameters": wanted}})
+    assert (done.phase, done.message) == ("Failed", "main: Error (exit code 3)")
+    assert done.outputs == {"exitCode": "3", "parameters": wanted}
+
+
+def test_a_failed_step_gives_the_parameters_and_artifacts_that_it_wrote(pods: Street) -> None:
+    outputs: Json = {
+        "parameters": [parameter("acc", "/tmp/acc")],
+        "artifacts": [{"name": "m", "path": "/tmp/acc"}],
+    }
+    done = pods.run({**sh("echo 1 > /tmp/acc; exit 1"), "outputs": outputs})
+    assert done.phase == "Failed"
+    assert done.outputs is not None
+    assert done.outputs["parameters"][0]["value"] == "1"
+    assert done.outputs["artifacts"] == [{"name": "m", "path": "/tmp/acc", "s3": {"key": "wf/wf-one/m.tgz"}}]
+
+
+def test_a_parameter_that_a_step_does_not_write_is_an_error_unless_it_has_a_default(pods: Street) -> None:
+    done = pods.run({**sh(":"), "outputs": {"parameters": [parameter("acc", "/tmp/acc")]}})
+    assert done.phase == "Error"
+    assert done.message == "wait: Error (exit code 64): open /tmp/acc: no such file or directory"
+    assert done.outputs == {"exitCode": "0", "parameters": [parameter("acc", "/tmp/acc")]}
+    done = pods.run({**sh(":"), "outputs": {"parameters": [parameter("acc", "/tmp/acc", default="7")]}})
+    assert done.phase == "Succeeded"
+    assert done.outputs is not None
+    assert done.outputs["parameters"][0]["value"] == "7"
+
+
+def test_the_result_is_standard_output_and_the_log_has_both(pods: Street) -> None:
+    done = pods.shell("echo one; echo two >&2; sleep 0.05; printf 'three\\n\\n'")
+    assert done.outputs == {"exitCode": "0", "result": "one\nthree\n"}
+    assert sorted(pods.log().split()) == ["one", "three", "two"]
+
+
+def test_the_result_is_the_last_256_kib_of_standard_output(pods: Street) -> None:
+    text = result(pods.shell("for i in $(seq 60000); do echo $i; done"))
+    assert len(text) == 256 * 1024
+    assert text.endswith("\n60000")
+
+
+def test_the_log_keeps_the_order_of_standard_output_and_error(pods: Street) -> None:
+    pods.run(sh("for i in 1 2 3 4 5; do echo $i; echo e$i >&2; done"))
+    assert pods.log().split() == [f"{sign}{number}" for number in range(1, 6) for sign in ("", "e")]
+
+
+def test_a_folder_travels_as_an_archive_with_modes_and_links(pods: Street) -> None:
+    make = "mkdir -p /tmp/m/empty; echo x > /tmp/m/run; chmod 755 /tmp/m/run; ln -s run /tmp/m/link"
+    done = pods.run({**sh(make), "outputs": {"artifacts": [{"name": "model", "path": "/tmp/m"}]}}, "make")
+    key = "wf/wf-make/model.tgz"
+    assert done.outputs == {
+        "exitCode": "0",
+        "artifacts": [{"name": "model", "path": "/tmp/m", "s3": {"key": key}}],
+    }
+    with tarfile.open(pods.artifact(key)) as archive:
+        assert sorted(archive.getnames()) == ["m", "m/empty", "m/link", "m/run"]
+    use: Json = {"artifacts": [{"name": "in", "path": "/data/model", "s3": {"key": key}}]}
+    text = result(pods.shell("cd /data/model; ls; readlink link; test -x run && cat link", "use", inputs=use))
+    assert text.split() == ["empty", "link", "run", "run", "x"]
+
+
+def test_a_file_without_an_archive_has_its_own_key_and_loses_its_mode(pods: Street) -> None:
+    wanted: Json = {
+        "name": "model",
+        "path": "/tmp/model",
+        "archive": {"none": {}},
+        "s3": {"key": "runs/a/model/3"},
+    }
+    done = pods.run({**sh("echo x > /tmp/model; chmod 755 /tmp/model"), "outputs": {"artifacts": [wanted]}})
+    assert done.outputs == {"exitCode": "0", "artifacts": [wanted]}
+    assert pods.artifact("runs/a/model/3").read_text() == "x\n"
+    assert pods.artifact("runs/a/model/3").stat().st_mode & 0o111 == 0
+
+
+def test_a_folder_without_an_archive_is_its_files(pods: Street) -> None:
+    make = "mkdir -p /tmp/d/a /tmp/d/none; echo 1 > /tmp/d/x; echo 2 > /tmp/d/a/y; ln -s x /tmp/d/l"
+    wanted: Json = {"name": "d", "path": "/tmp/d", "archive": {"none": {}}, "s3": {"key": "k/p"}}
+    assert pods.run({**sh(make), "outputs": {"artifacts": [wanted]}}).phase == "Succeeded"
+    found = sorted(path.relative_to(pods.artifact("k")).as_posix() for path in pods.artifact("k").rglob("*"))
+    assert found == ["p", "p/a", "p/a/y", "p/x"]
+
+
+def test_a_folder_that_is_empty_stores_nothing_without_an_archive(pods: Street) -> None:
+    wanted: Json = {"name": "d", "path": "/tmp/d", "archive": {"none": {}}, "s3": {"key": "k"}}
+    assert pods.run({**sh("mkdir /tmp/d"), "outputs": {"artifacts": [wanted]}}).phase == "Succeeded"
+    assert not pods.artifact("k").exists()
+
+
+def test_a_zip_archive_travels_too(pods: Street) -> None:
+    wanted: Json = {"name": "d", "path": "/tmp/d", "archive": {"zip": {}}}
+    done = pods.run({**sh("mkdir /tmp/d; echo 1 > /tmp/d/x"), "outputs": {"artifacts": [wanted]}})
+    assert done.outputs is not None
+    assert done.outputs["artifacts"] == [{**wanted, "s3": {"key": "wf/wf-one/d.zip"}}]
+    with zipfile.ZipFile(pods.artifact("wf/wf-one/d.zip")) as archive:
+        assert archive.namelist() == ["d/x"]
+    use: Json = {
+        "artifacts": [{"name": "in", "path": "/in", "archive": {"zip": {}}, "s3": {"key": "wf/wf-one/d.zip"}}]
+    }
+    assert result(pods.shell("cat /in/x", inputs=use)) == "1"
+
+
+def test_the_compression_level_counts(pods: Street) -> None:
+    make = "seq 20000 > /tmp/x"
+    sizes: list[int] = []
+    for level in (0, 9):
+        wanted: Json = {
+            "name": f"x{level}",
+            "path": "/tmp/x",
+            "archive": {"tar": {"compressionLevel": level}},
+        }
+        assert pods.run({**sh(make), "outputs": {"artifacts": [wanted]}}).phase == "Succeeded"
+        sizes.append(pods.artifact(f"wf/wf-one/x{level}.tgz").stat().st_size)
+    assert sizes[0] > 2 * sizes[1]
+
+
+def test_an_artifact_that_is_missing_is_an_error_unless_it_is_optional(pods: Street) -> None:
+    done = pods.run({**sh(":"), "outputs": {"artifacts": [{"name": "m", "path": "/tmp/m"}]}})
+    assert (done.phase, done.message) == (
+        "Error",
+        "wait: Error (exit code 64): open /tmp/m: no such file or directory",
+    )
+    done = pods.run(
+        {**sh(":"), "outputs": {"artifacts": [{"name": "m", "path": "/tmp/m", "optional": True}]}}
+    )
+    assert (done.phase, done.outputs) == ("Succeeded", {"exitCode": "0"})
+
+
+@pytest.mark.parametrize("key", ["../x", "a/../../x", "/abs", "a//b", "x" * 300, "a\0b"])
+def test_a_key_does_not_lead_out_of_the_store(tmp_path: Path, key: str) -> None:
+    with street(tmp_path) as pods:
+        wanted: Json = {"name": "m", "path": "/tmp/m", "archive": {"none": {}}, "s3": {"key": key}}
+        done = pods.run({**sh("echo x > /tmp/m"), "outputs": {"artifacts": [wanted]}})
+        assert done.phase == "Error"
+        assert "the key" in done.message
+        use: Json = {"artifacts": [{"name": "in", "path": "/in", "s3": {"key": key}}]}
+        assert "the key" in pods.run({**sh(":"), "inputs": use}).message
+    assert not (tmp_path / "x").exists()
+
+
+def test_what_the_step_links_to_is_what_its_container_sees(pods: Street) -> None:
+    make = "ln -s /place/real /tmp/link; mkdir -p /place; echo mine > /place/real"
+    wanted: Json = {"parameters": [parameter("p", "/tmp/link")]}
+    if pods.pods.house.isolated:
+        done = pods.run({**sh(make), "outputs": wanted})
+        assert done.outputs is not None
+        assert done.outputs["parameters"][0]["value"] == "mine"
+
+
+def test_logs_are_an_artifact_where_that_is_wanted(tmp_path: Path) -> None:
+    with street(tmp_path, archive_logs=True) as pods:
+        done = pods.run(sh("echo hello"))
+        key = "wf/wf-one/main.log"
+        assert done.outputs == {"exitCode": "0", "artifacts": [{"name": "main-logs", "s3": {"key": key}}]}
+        assert pods.artifact(key).read_text() == "hello\n"
+        quiet = pods.run({**sh(":"), "archiveLocation": {"archiveLogs": False}})
+        assert quiet.outputs == {"exitCode": "0"}
+
+
+def test_a_hostile_archive_is_refused(pods: Street) -> None:
+    for name, link in (("../out", ""), ("/abs", ""), ("link", "/etc"), ("link", "../../x")):
+        data = io.BytesIO()
+        with tarfile.open(fileobj=data, mode="w:gz") as archive:
+            member = tarfile.TarInfo(name)
+            if link:
+                member.type, member.linkname = tarfile.SYMTYPE, link
+            archive.addfile(member)
+        pods.artifact("bad").parent.mkdir(exist_ok=True)
+        pods.artifact("bad").write_bytes(data.getvalue())
+        done = pods.run(
+            {**sh(":"), "inputs": {"artifacts": [{"name": "in", "path": "/in", "s3": {"key": "bad"}}]}}
+        )
+        assert done.phase == "Error"
+        assert done.message.startswith("init: Error (exit code 64): artifact in failed to load: illegal")
