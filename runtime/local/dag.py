@@ -241,6 +241,7 @@ class Dag(Frame):
             return
         task.node = group = self._node(task.name, "TaskGroup", RUNNING, task.holder)
         self._connect(task, group)
+        self._watch(task, group, task.holder)
         task.open = len(made)
         for one in made:
             self.machine.later(partial(self._round, task, group, one))
@@ -259,6 +260,7 @@ class Dag(Frame):
         node = self._node(holder["name"], "Skipped", phase, holder)
         node.message = message
         group.adopt(node)
+        task.children.append(node)
         self._round_settled(task, node)
 
     def _execute(self, task: Task, original: Json, holder: Json) -> None:
@@ -296,8 +298,13 @@ class Dag(Frame):
         if not holder.get("hooks") and not holder.get("onExit"):
             self.machine.when_fulfilled(node, lambda: settled(task, node))
             return
+
+        def refused(message: str, on_exit: bool) -> None:
+            if not on_exit:
+                self.machine.mark(node, ERROR, message)
+
         hooks = Hooks(
-            self, node, holder, "tasks", lambda: self.scope(task), lambda found: settled(task, found)
+            self, node, holder, "tasks", lambda: self.scope(task), lambda found: settled(task, found), refused
         )
         self.machine.when_changed(node, hooks.changed)
 
@@ -306,8 +313,7 @@ class Dag(Frame):
         group = task.node
         if task.open or group is None or self.over:
             return
-        failed = [child.phase for child in group.children.values() if child.failed]
-        self._watch(task, group, task.holder)
+        failed = [child.phase for child in task.children if child.failed]
         self.machine.mark(group, failed[-1] if failed else SUCCEEDED)
 
     def _settled(self, task: Task, node: Node) -> None:

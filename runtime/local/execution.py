@@ -5,6 +5,7 @@ Source: executeTemplate and processNodeRetries in workflow/controller/operator.g
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.duration import duration
@@ -30,6 +31,8 @@ _TOO_DEEP = (
     "Maximum recursion depth exceeded. See "
     "https://argo-workflows.readthedocs.io/en/release-4.1/scaling/#maximum-recursion-depth"
 )
+_DISPLAY = "workflows.argoproj.io/display-name"
+_LABEL = re.compile("[a-zA-Z0-9][a-zA-Z0-9-.]{0,61}[a-zA-Z0-9]")
 _TRANSIENT = (
     "i/o timeout",
     "connection reset by peer",
@@ -78,6 +81,9 @@ class Execution:
             template = supplied(template, call.arguments, machine.config, machine.globals)
             self.template = substituted(template, machine.globals, local)
             self.retry = self.template.get("retryStrategy") or self.retry
+            label = part(self.template, "annotations").get(_DISPLAY)
+            if label and not _LABEL.fullmatch(label):
+                raise ArgoError(f"displayName must match the regex ^{_LABEL.pattern}$")
         except ArgoError as error:
             self._refuse(str(error))
             return
@@ -90,7 +96,7 @@ class Execution:
             node.message = message
             self.node = node
             self.call.created(node)
-            self.machine.later(lambda: self.call.done(node, message))
+            self.machine.soon(lambda: self.call.done(node, message))
         else:
             self.machine.mark(self.node, ERROR, message)
             self._over(self.node, message)
@@ -137,7 +143,8 @@ class Execution:
             self.call.created(self.node)
             if self.template.get("timeout"):
                 deadline = self.node.started + _seconds(self.template["timeout"])
-                self.machine.at(deadline, self._waited_too_long)
+                node = self.node
+                self.machine.at(deadline, self._waited_too_long, lambda: bool(node.lock))
         self.node.lock = name
         self.node.message = message
 
@@ -152,8 +159,8 @@ class Execution:
             return
         self.stopped_waiting = True
         self.machine.locks.forget(self.call.name)
-        node.lock = ""
         self.machine.mark(node, FAILED, message)
+        node.lock = ""
         self._over(node, None)
 
     def _cached(self) -> None:
@@ -247,7 +254,7 @@ class Execution:
             self._retried(attempt.phase, wait)
         elif wait:
             node.message = f"Backoff for {_humanized(wait - (attempt.finished or self.machine.now))}"
-            self.machine.at(wait, lambda: self._again(attempt, policy))
+            self.machine.back_off(node, self.call.on_exit, wait, lambda: self._again(attempt, policy))
         else:
             self._again(attempt, policy)
 
@@ -318,7 +325,10 @@ class Execution:
                 self._retried(attempt.phase, "retryStrategy.expression evaluated to false")
 
     def _attempt_gate(self) -> None:
-        """A further attempt needs a place too."""
+        """A further attempt needs a place too, but none in its frame; failFast there lets none begin."""
+        frame = self.call.frame
+        if frame is not None and (frame.over or frame.fail_fast() or frame.gives_up()):
+            return
         if self.machine.saturated():
             self.machine.waiting.append(self._attempt_gate)
         else:
@@ -396,7 +406,10 @@ class Execution:
 
     def _over(self, node: Node, error: str | None) -> None:
         self.machine.release(self.call.name)
-        self.machine.later(lambda: self.call.done(node, error))
+        if error is not None:  # the caller has its say before those that see the node's phase
+            self.machine.soon(lambda: self.call.done(node, error))
+        else:
+            self.machine.later(lambda: self.call.done(node, error))
 
     def _suspend(self, node: Node, template: Json) -> None:
         supplied_later = [
@@ -418,7 +431,9 @@ class Execution:
         """Ask for a pod, or for an HTTP request."""
         machine, call = self.machine, self.call
         if not machine.may_run(call.on_exit):
-            raise ArgoError(f"workflow shutdown with strategy: {machine.strategy}")
+            machine.mark(node, FAILED, f"workflow shutdown with strategy: {machine.strategy}")
+            self.body_ended(node)
+            return
         deadline = self._deadline(node, template)
         pod = pod_name(machine.name, node.name, template.get("name", ""))
         parameters = several(node.inputs, "parameters")
@@ -485,8 +500,8 @@ class Execution:
         boundary = call.frame.node if call.frame is not None else None
         node = self.machine.new_node(name, type, phase, boundary, call.holder, call.base, waits=waits)
         node.hooked = call.hooked
-        label = part(self.template, "annotations").get("workflows.argoproj.io/display-name")
-        if label:
+        label = part(self.template, "annotations").get(_DISPLAY)
+        if label and name == call.name:
             node.display = label
         inputs: Json = part(self.template, "inputs")
         if type != "Skipped" and (inputs.get("parameters") or inputs.get("artifacts")):

@@ -97,7 +97,7 @@ class Machine:
 
     def _tick(self) -> None:
         while self.run.timers and self.run.timers[0][0] <= self.run.now:
-            self.run.queue.append(heapq.heappop(self.run.timers)[2])
+            self.run.queue.append(heapq.heappop(self.run.timers).action)
             self._asked_wake = None
 
     # --- the run -----------------------------------------------------------------------------------
@@ -119,12 +119,12 @@ class Machine:
             *(several(self.run.spec, "volumes")),
             *(_claim(self.run.name, one) for one in claims),
         ]
-        self._limit = int(self.run.spec.get("parallelism") or 0)
+        self.run.limit = int(self.run.spec.get("parallelism") or 0)
         self._hooks = {name: hook for name, hook in part(self.run.spec, "hooks").items() if name != EXIT}
         seconds = self.run.spec.get("activeDeadlineSeconds")
         if seconds is not None:
             self.run.deadline = float(int(self.started) + int(any_string(seconds)))
-            self.run.at(self.run.deadline, self._too_late)
+            self.run.at(self.run.deadline, self._too_late, self._something_may_end)
         if self.run.spec.get("suspend"):
             self.message = "Workflow is suspended"
             return
@@ -280,16 +280,29 @@ class Machine:
 
     def _look_ahead(self) -> None:
         """Ask to be woken for the next timer; where nothing can come any more, say what is waited for."""
-        if self.run.timers:
-            soonest = self.run.timers[0][0]
+        soonest = self.run.next_timer()
+        if soonest is not None:
             if self._asked_wake is None or soonest < self._asked_wake:
                 self._asked_wake = soonest
                 self.run.actions.append(events.WakeAt(soonest))
-        elif not self.run.running and not self.run.suspended and not self.run.spec.get("suspend"):
-            reasons = [reason for frame in self.run.frames.values() for reason in frame.stuck()]
-            what = "; ".join(reasons) or "a graph whose tasks have all ended"
-            self._finish(ERROR, f"Argo would wait for ever: {what}")
+        elif not self._something_may_end() and not self.run.spec.get("suspend"):
+            self._finish(ERROR, f"Argo would wait for ever: {'; '.join(self._stuck())}")
             self._note_end()
+
+    def _something_may_end(self) -> bool:
+        """Whether something runs, is suspended, or is to be tried again."""
+        return bool(self.run.running or self.run.suspended or self.run.backing_off)
+
+    def _stuck(self) -> list[str]:
+        """What is waited for, where nothing can come any more."""
+        found = [reason for frame in self.run.frames.values() for reason in frame.stuck()]
+        found += [f"{holder} for a lock" for holder, _ in self.run.locks.waiting() if holder]
+        if not self._entry and self.phase == PENDING:
+            found.append(self.message)
+        inner = {node.boundary.name for node in self.run.nodes.values() if node.boundary and not node.fulfilled}
+        return found or [
+            f"{name}: a graph whose tasks have all ended" for name in self.run.frames if name not in inner
+        ]
 
     # --- templates ---------------------------------------------------------------------------------
 
@@ -359,22 +372,27 @@ class Machine:
     def _shut_down(self, strategy: events.Strategy) -> None:
         self.run.strategy = strategy
         self.run.spec = {**self.run.spec, "shutdown": strategy}
+        if self._entry is None:
+            self._finish(FAILED, f"Stopped with strategy '{strategy}'")
+            return
         for node, execution in self._still_running():
             if not self.run.may_run(execution.call.on_exit):
                 self._fail_pod(node, f"workflow shutdown with strategy:  {strategy}")
         message = f"Stopped with strategy '{strategy}'"
         self._fail_waiting(message, lambda node: not self.run.may_run(node.in_exit_handler()))
+        self.run.hurry(lambda on_exit: not self.run.may_run(on_exit))
         self.run.drain()
         for frame in list(self.run.frames.values()):
             if not frame.over and not self.run.may_run(frame.on_exit):
                 frame.shut_down()
 
     def _too_late(self) -> None:
-        """The deadline of the workflow: what is no exit handler fails."""
+        """The deadline of the workflow: what is no exit handler fails, and is not tried again."""
         for node, execution in self._still_running():
             if not execution.call.on_exit:
                 self._fail_pod(node, STEP_TOO_LATE)
         self._fail_waiting(STEP_TOO_LATE, lambda node: not node.in_exit_handler())
+        self.run.hurry(lambda on_exit: not on_exit)
 
     def _fail_waiting(self, message: str, wanted: Callable[[Node], bool]) -> None:
         for identity, (execution, _) in list(self.run.suspended.items()):
