@@ -76,6 +76,7 @@ class Dag(Frame):
         self.targets = target.split() or sorted(self.tasks.keys() - followed)
         self.wanted = self._wanted()
         self.unsettled = len(self.wanted)
+        self.stopping = False
         self.fails_fast = template["dag"].get("failFast") is not False
 
     # --- what depends on what ----------------------------------------------------------------------
@@ -367,13 +368,18 @@ class Dag(Frame):
         return [task.stuck for task in self.wanted if task.stuck]
 
     def shut_down(self) -> None:
-        """The run is to stop, and no part of an exit handler: the graph has failed."""
+        """The run is to stop: the graph has failed as soon as no exit hook of a target runs."""
         if not self.on_exit:
-            self.finish(FAILED)
+            self.stopping = True
+            self._maybe_finish()
 
     def _maybe_finish(self) -> None:
         """Whether the graph has ended, and how (assessDAGPhase)."""
         if self.over or self.fail_fast():
+            return
+        if self.stopping and not self._exiting():
+            self.node.outbound = self._outbound()
+            self.finish(FAILED)
             return
         if self.unsettled and (not self.fails_fast or self._going_on()):
             return
@@ -395,6 +401,10 @@ class Dag(Frame):
             self.machine.remember(outputs)
         self.node.outbound = self._outbound()
         self.finish(SUCCEEDED)
+
+    def _exiting(self) -> bool:
+        names = [f"{self.node.name}.{name}.onExit" for name in self.targets]
+        return any(name in self.machine.nodes and not self.machine.nodes[name].fulfilled for name in names)
 
     def _going_on(self) -> bool:
         """Whether a task that has begun has not ended; not counted is what waits for a place, or for ever."""

@@ -79,11 +79,12 @@ class Execution:
             if call.kind:
                 local[f"{call.kind}.name"] = call.holder.get("name", "")
             template = supplied(template, call.arguments, machine.config, machine.globals)
-            self.template = substituted(template, machine.globals, local)
-            self.retry = self.template.get("retryStrategy") or self.retry
-            label = part(self.template, "annotations").get(_DISPLAY)
+            template = substituted(template, machine.globals, local)
+            label = part(template, "annotations").get(_DISPLAY)
             if label and not _LABEL.fullmatch(label):
                 raise ArgoError(f"displayName must match the regex ^{_LABEL.pattern}$")
+            self.template = template
+            self.retry = self.template.get("retryStrategy") or self.retry
         except ArgoError as error:
             self._refuse(str(error))
             return
@@ -123,7 +124,7 @@ class Execution:
         wanted = self.template.get("synchronization")
         try:
             if wanted:
-                waits = machine.locks.acquire(self.call.name, wanted, self.lock, self.stop_waiting)
+                waits = machine.acquire(self.call.name, wanted, self.lock, self.stop_waiting)
                 if waits is not None:
                     self._wait_for_lock(*waits)
                     return
@@ -202,7 +203,7 @@ class Execution:
 
     def _attempt(self) -> None:
         node = self.node
-        if node is None or node.fulfilled:
+        if node is None or node.completed:
             return
         made = node.attempts()
         name = f"{self.call.name}({len(made)})"
@@ -230,7 +231,7 @@ class Execution:
     def _attempt_ended(self, attempt: Node, error: str | None) -> None:
         """Whether there is to be another attempt (processNodeRetries)."""
         node, strategy = self.node, self.retry
-        if node is None or strategy is None or node.fulfilled:
+        if node is None or strategy is None or node.completed:
             return
         policy = strategy.get("retryPolicy") or ("Always" if strategy.get("expression") else "OnFailure")
         if error is not None and policy == "OnFailure":
@@ -267,7 +268,7 @@ class Execution:
         latest = 0.0
         if backoff.get("maxDuration"):
             latest = made[0].started + _seconds(backoff["maxDuration"])
-            if self.machine.now > latest:
+            if self.machine.now >= latest:
                 return "Max duration limit exceeded"
         if not backoff.get("duration"):
             raise ArgoError("no base duration specified for retryStrategy")
@@ -286,7 +287,7 @@ class Execution:
 
     def _again(self, attempt: Node, policy: str) -> None:
         node, strategy = self.node, self.retry
-        if node is None or strategy is None or node.fulfilled:
+        if node is None or strategy is None or node.completed:
             return
         stopped = self.machine.no_more_retries()
         if stopped:
@@ -351,6 +352,7 @@ class Execution:
             return
         last = node.attempts()[-1]
         node.outputs = last.outputs
+        node.daemoned = False
         self.machine.mark(node, phase, message)
         self._over(node, None)
 

@@ -262,10 +262,11 @@ class Run:
         self._count(node, "", phase, "", "" if waits else phase)
         return node
 
-    def mark(self, node: Node, phase: str, message: str | None = None) -> None:
-        """Change the phase of a node, and tell those that wait for it."""
+    def mark(self, node: Node, phase: str, message: str | None = None, *, daemon: bool = False) -> None:
+        """Change the phase of a node, perhaps to that of a daemon that is ready, and tell those that wait for it."""
         before = node.phase
         was = node.fulfilled
+        node.daemoned = node.daemoned or daemon
         node.mark(self.now, phase, message)
         self._count(node, before, phase, "" if node.lock else before, phase)
         self.changed(node)
@@ -317,6 +318,14 @@ class Run:
     def saturated(self) -> bool:
         """Whether the parallelism of the workflow lets no pod begin."""
         return bool(self.limit) and self._active_pods >= self.limit
+
+    def acquire(
+        self, holder: str, wanted: Json, again: Callable[[], None], stop: Callable[[str], None]
+    ) -> tuple[str, str] | None:
+        """Take the locks that a template asks for; see Locks.acquire. Raises ArgoError."""
+        found = self.locks.acquire(holder, wanted, again, stop)
+        self.queue.extend(self.locks.woken())
+        return found
 
     def release(self, holder: str) -> None:
         """Give back the locks of an execution."""

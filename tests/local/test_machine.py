@@ -69,7 +69,9 @@ def pod_of(pod: Json) -> Pod:
     if "result" in pod:
         outputs["result"] = pod["result"]
     message = pod.get("message", "" if phase == "Succeeded" else f"main: Error (exit code {code})")
-    containers = {name: (each, "") for name, each in pod["containers"].items()} if "containers" in pod else None
+    containers = (
+        {name: (each, "") for name, each in pod["containers"].items()} if "containers" in pod else None
+    )
     takes = pod.get("takes", 1)
     return Pod(
         events.Outcome(phase, message, outputs, containers),
@@ -117,10 +119,11 @@ def drawn(simulation: Simulation, world: Json) -> str:
     for cache, key, entry in machine.run.cache.added:
         lines.append(f"keeps {cache} {key} = {entry.outputs.get('parameters')}")
     for at, stop in simulation.stopped:
-        lines.append(f"stops {machine.run.by_id[stop.node].display} at {at:g}{': ' * bool(stop.message)}{stop.message}")
+        lines.append(
+            f"stops {machine.run.by_id[stop.node].display} at {at:g}{': ' * bool(stop.message)}{stop.message}"
+        )
     for field in world.get("shows", []):
-        for pod in simulation.pods.values():
-            lines.append(f"{pod.name} {field}: {_field(pod, field)!r}")
+        lines.extend(f"{pod.name} {field}: {_field(pod, field)!r}" for pod in simulation.pods.values())
     return "\n".join(lines) + "\n"
 
 
@@ -157,5 +160,5 @@ def _place(one: Json) -> str:
 def _field(pod: events.StartPod, path: str) -> Any:
     at: Any = {"template": pod.template, "volumes": pod.volumes, "patches": pod.patches, "pod": pod.pod}
     for part in path.split("."):
-        at = at.get(part) if isinstance(at, dict) else at[int(part)]
+        at = at.get(part)
     return at
