@@ -68,7 +68,7 @@ class Execution:
         """Find the template, and give it its arguments."""
         machine, call = self.machine, self.call
         if call.depth >= DEEPEST:
-            self._refuse(_TOO_DEEP)
+            self._refuse(_TOO_DEEP, told=False)
             return
         try:
             self.base, template = machine.templates.resolve(call.base, call.holder)
@@ -90,14 +90,14 @@ class Execution:
             return
         self.gate()
 
-    def _refuse(self, message: str) -> None:
-        """An error before there is a body."""
+    def _refuse(self, message: str, *, told: bool = True) -> None:
+        """An error before there is a body; the caller may be told of it by the phase of the node alone."""
         if self.node is None:
             node = self._new(self.call.name, "Skipped", ERROR)
             node.message = message
             self.node = node
             self.call.created(node)
-            self.machine.soon(lambda: self.call.done(node, message))
+            self.machine.soon(lambda: self.call.done(node, message if told else None))
         else:
             self.machine.mark(self.node, ERROR, message)
             self._over(self.node, message)

@@ -109,14 +109,10 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
     try:
         text: str = json.loads(f'"{escaped}"')
     except ValueError as error:
-        if strict == "nothing":
-            return unresolved
         raise ArgoError(f"failed to unmarshall JSON expression: {error}") from None
     try:
         missing = [name for name in identifiers(text) if not _known(scope.tree, name)]
     except GrammarError as error:
-        if strict == "nothing":
-            return unresolved
         raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
     for name in missing:
         if _needed(name, strict):

@@ -1,7 +1,7 @@
 """A world for the machine: virtual time, and pods whose ends are given.
 
-Time begins at START and passes only from event to event. Nothing here knows Argo: a pod that is asked for runs, takes
-its time and ends as it is told, unless it is stopped before.
+Time passes only from event to event. Nothing here knows Argo: a pod that is asked for runs, takes its time and ends
+as it is told, unless it is stopped before.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ MOST = 200_000  # events; a run of a test that has more goes round in circles
 
 
 class Pod(NamedTuple):
-    """What a pod does in this world. `grace` is how long it takes to end when it is stopped."""
+    """What a pod does in this world. When it is stopped, it takes its `grace` and ends as `stopped` says."""
 
     outcome: events.Outcome = events.Outcome("Succeeded")
     takes: float = 1.0
     pends: float = 0.0
     ip: str = ""
     grace: float = 0.0
+    stopped: events.Outcome = events.Outcome("Failed", "main: Error (exit code 143)", {"exitCode": "143"})
 
 
 def succeeds(_: events.StartPod) -> Pod:
@@ -48,10 +49,12 @@ class Simulation:
         machine: Machine,
         world: Callable[[events.StartPod], Pod] = succeeds,
         given: Iterable[events.Event] = (),
+        start: float = START,
     ) -> None:
         self.machine = machine
         self.world = world
         self.given = list(given)
+        self.start = start
         self.events: list[events.Event] = []
         self.actions: list[list[events.Action]] = []
         """What each event led to."""
@@ -62,19 +65,24 @@ class Simulation:
         self.ended: events.Ended | None = None
         self.looks: list[Callable[[Simulation], None]] = []
         """What is to be looked at after each event."""
-        self._queue: list[tuple[float, int, events.Event]] = []
+        self.queue: list[tuple[float, int, events.Event]] = []
+        """What is to come, by time; a heap."""
         self._made = 0
-        self._grace: dict[str, float] = {}
+        self._as_told: dict[str, Pod] = {}
         self._gone: set[str] = set()
 
     def run(self) -> Simulation:
         """Run to the end, or until nothing is to come any more."""
-        self._push(events.Started(START))
+        self._push(events.Started(self.start))
         for one in self.given:
             self._push(one)
-        while self._queue and self.ended is None:
+        return self.go_on()
+
+    def go_on(self) -> Simulation:
+        """Give the machine what is to come."""
+        while self.queue and self.ended is None:
             assert len(self.events) < MOST, "the run does not end"
-            _, _, event = heapq.heappop(self._queue)
+            _, _, event = heapq.heappop(self.queue)
             self.handle(event)
         return self
 
@@ -97,7 +105,7 @@ class Simulation:
     @property
     def now(self) -> float:
         """Seconds since the run began."""
-        return self.events[-1].now - START
+        return self.events[-1].now - self.start
 
     @property
     def running(self) -> set[str]:
@@ -125,7 +133,7 @@ class Simulation:
 
     def _push(self, event: events.Event) -> None:
         self._made += 1
-        heapq.heappush(self._queue, (event.now, self._made, event))
+        heapq.heappush(self.queue, (event.now, self._made, event))
 
     def _take(self, action: events.Action, now: float) -> None:
         match action:
@@ -134,16 +142,17 @@ class Simulation:
                 self.pods[action.node] = action
                 self.spans[action.name] = (now, FOR_EVER)
                 pod = self.world(action)
-                self._grace[action.node] = pod.grace
+                self._as_told[action.node] = pod
                 if pod.pends < FOR_EVER:
                     self._push(events.PodRunning(now + pod.pends, action.node, pod.ip))
-                if pod.takes < FOR_EVER:
+                if pod.pends + pod.takes < FOR_EVER:
                     self._push(events.PodEnded(now + pod.pends + pod.takes, action.node, pod.outcome))
             case events.StopPod(node, message):
                 assert node in self.pods, f"{node} is stopped, and was not started"
-                self.stopped.append((now - START, action))
-                outcome = events.Outcome("Failed", message or "Error (exit code 143)")
-                self._push(events.PodEnded(now + self._grace[node], node, outcome))
+                self.stopped.append((now - self.start, action))
+                pod = self._as_told[node]
+                outcome = events.Outcome("Failed", message) if message else pod.stopped
+                self._push(events.PodEnded(now + pod.grace, node, outcome))
             case events.WakeAt(at):
                 self._push(events.Woken(max(at, now)))
             case events.Ended():
