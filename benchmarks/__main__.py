@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks import rows
+from benchmarks import local, rows
 from benchmarks.measure import TOOLS, Tool, versions
 from benchmarks.report import as_data, limits, show
 
@@ -36,7 +36,7 @@ def main() -> int:
     }
     found: dict[str, str] = {tool: versions(pythons[tool], tool) for tool in TOOLS}
     plan = rows.short(pythons) if chosen.short else rows.full(pythons)
-    results = rows.measure(plan, lambda name: print(f"measuring: {name}", file=sys.stderr, flush=True))
+    results = rows.measure(plan, lambda name: _say(f"measuring: {name}"))
     judged = limits(results)
     tools = ", ".join(f"{tool} {version}" for tool, version in found.items())
     head = (
@@ -44,9 +44,21 @@ def main() -> int:
         "flowdsl by its dearest form (straight lines or loop), Hera and KFP by their cheapest\n"
     )
     print(show(results, judged, head))
+    runs, crashes = local.measure(
+        pythons["flowdsl"],
+        pythons["kfp"],
+        short=chosen.short,
+        progress=lambda name: _say(f"measuring: {name}"),
+    )
+    print(f"\n{local.show(runs)}")
+    print(*crashes, sep="\n", end="\n" if crashes else "")
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(as_data(results, judged, found), indent=2) + "\n")
-    return 1 if results.crashes else 0
+    return 1 if results.crashes or crashes else 0
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,10 @@ def _files(target: str) -> Iterator[tuple[str, bool]]:
 def _is_pipeline(file: Path) -> bool:
     if file.suffix != ".py":
         return False
-    text = file.read_text(encoding="utf-8", errors="replace")
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True  # why it cannot be read is found with the others
     return "pipeline" in text and _PIPELINE.search(text) is not None
 
 
@@ -131,18 +134,26 @@ def _python(path: Path, goal: Target) -> Callable[[], Judged]:
 
 
 def _manifests(target: str, named: bool) -> tuple[Manifests, Sources, frozenset[str]]:
-    from flowdsl.compiler.manifests import manifests
+    from flowdsl.compiler.manifests import Manifests, manifests, undecodable
 
     sources = Sources()
     if target == STDIN:
         text, file, codes = sys.stdin.read(), STDIN, frozenset[str]()
     else:
         try:
-            text = Path(target).read_bytes().decode("utf-8-sig")
+            data = Path(target).read_bytes()
         except OSError as error:
-            raise Refused(f"{target} cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise Refused(f"{target} is not UTF-8: {error.reason} at byte {error.start}") from error
+            if named:
+                raise Refused(f"{target} cannot be read: {error.strerror}") from error
+            from flowdsl.compiler.load_findings import Unreadable
+
+            finding = Unreadable(path=target, reason=error.strerror or str(error))
+            return Manifests(target, [], [Diagnostic(finding, None)]), sources, frozenset()
         file, codes = target, ignored(settings_of(Path(target)))
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            sources.add(file, data.decode("utf-8", "replace"))
+            return undecodable(error, file), sources, codes
     sources.add(file, text)
     return manifests(text.replace("\r\n", "\n"), file, named=named), sources, codes

@@ -41,6 +41,10 @@ class Judged(NamedTuple):
     sources: Sources
     traceback: str = ""
 
+    def shown(self, format: Format) -> list[Diagnostic]:
+        """The findings that a format has: to people a traceback says by itself what the finding of it says."""
+        return [] if self.traceback and format == "text" else self.diagnostics
+
     @property
     def failed(self) -> bool:
         """Whether nothing may be written."""
@@ -70,8 +74,7 @@ def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal:
 
 
 def _failed(error: LoadError) -> Judged:
-    found = [error.diagnostic] if error.diagnostic is not None else []
-    return Judged(None, found, error.sources, error.traceback or "")
+    return Judged(None, [error.diagnostic], error.sources, error.traceback or "")
 
 
 def parted(target: Path) -> tuple[Path, str | None]:
@@ -126,7 +129,7 @@ def show(found: Sequence[Judged], format: Format, to: Callable[[str], None]) -> 
         err(one.traceback)
     stream = sys.stdout if to is out else sys.stderr
     color = format == "text" and stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
-    to(render_all([(one.diagnostics, one.sources) for one in found], format, color))
+    to(render_all([(one.shown(format), one.sources) for one in found], format, color))
 
 
 def compile_file(

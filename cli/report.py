@@ -79,7 +79,8 @@ def suppressed(
     """The findings that are left when the silenced warnings are taken out.
 
     A warning is silenced by its code: everywhere if it is one of `codes`, or by a comment
-    `# flowdsl: ignore[FD310, FD311]` on the first or the last line of its place. Errors stay.
+    `# flowdsl: ignore[FD310, FD311]` on the first or the last line of its place, or of the whole text where it
+    is about a part. Errors stay.
     """
     left: list[Diagnostic] = []
     for diagnostic in diagnostics:
@@ -143,7 +144,7 @@ def _columns(char: str) -> int:
 def _located(reports: Sequence[tuple[Sequence[Diagnostic], Sources]]) -> list[Located]:
     found: dict[tuple[Span | None, str], Located] = {}
     for diagnostics, sources in reports:
-        for finding, place, related in diagnostics:
+        for finding, place, related, _ in diagnostics:
             span = None if place is None else sources.resolve(place)
             others = ((sources.resolve(other.place), other.message) for other in related)
             one = Located(
@@ -272,11 +273,13 @@ def _property(text: str) -> str:
 
 
 def _ignored(diagnostic: Diagnostic, sources: Sources) -> set[str]:
-    """The codes in the comments on the first and the last line of a finding's place."""
-    span = None if diagnostic.place is None else sources.resolve(diagnostic.place)
-    lines = [] if span is None else sources.excerpt(span)
+    """The codes in the comments on the first and the last line of a finding's place, or of what is around it."""
     codes: set[str] = set()
-    for line in lines[:1] + lines[-1:]:
-        for comment in _IGNORE.finditer(line):
-            codes.update(code.strip() for code in comment[1].split(","))
+    for place in {diagnostic.place, diagnostic.around} - {None}:
+        assert place is not None
+        span = sources.resolve(place)
+        lines = [] if span is None else sources.excerpt(span)
+        for line in lines[:1] + lines[-1:]:
+            for comment in _IGNORE.finditer(line):
+                codes.update(code.strip() for code in comment[1].split(","))
     return codes

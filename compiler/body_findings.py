@@ -1,4 +1,4 @@
-"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD772.
+"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD775.
 
 Imported when the first one is reported.
 """
@@ -6,9 +6,12 @@ Imported when the first one is reported.
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.diagnostic import Finding, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # `EOS_TOKEN=<eos>` is no secret: those are made of letters, digits and a few signs.
 _SECRET_NAME = re.compile(r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|SECRET_KEY|ACCESS_KEY)$")
@@ -83,14 +86,21 @@ class OneWord(Finding):
     code = "FD771"
     severity: ClassVar[Severity] = "warning"
     title = "`{text}` is one word: a program of that name would be looked for"
-    label = "not split at its blanks"
+    label = "not split at its blanks{unfilled}"
     help = "write each word by itself: command({words})"
     text: str
+    inputs: tuple[str, ...] = ()
 
     def words(self) -> dict[str, str]:
-        """The fields, and the words of the text."""
-        parts = [f'"{one}"' for one in self.text.split()]
-        return {**super().words(), "words": ", ".join(parts[:3] + ["..."] * (len(parts) > 3))}
+        """The fields, and the words of the text, each input where it is meant to be."""
+        parts: list[str] = []
+        for word in self.text.split():
+            names = unfilled(word, self.inputs)
+            alone = bool(names) and word == f"{{{names[0]}}}"
+            parts.append(names[0] if alone else f'f"{word}"' if names else f'"{word}"')
+        shown = parts[:8] + ["..."] * (len(parts) > 8)
+        also = ", nor filled in" if unfilled(self.text, self.inputs) else ""
+        return {**super().words(), "words": ", ".join(shown), "unfilled": also}
 
 
 class NoTag(Finding):
@@ -102,6 +112,27 @@ class NoTag(Finding):
     label = "the newest one, whatever that is then"
     help = "say which version: `{image}:1.2`, or a digest: `{image}@sha256:...`"
     image: str
+
+
+class NotFilled(Finding):
+    """A word of a command in which an input stands in braces, and that is no f-string."""
+
+    code = "FD775"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{{{name}}}` stands in a word of the command, and is not filled in"
+    label = "this is no f-string"
+    help = 'write the input in an f-string, f"{text}", or by itself: `{name}`'
+    text: str
+    name: str
+
+
+def unfilled(text: str, inputs: Iterable[str]) -> list[str]:
+    """The inputs that stand in braces in a text; `${NAME}` is a shell's, `{{` a template's."""
+    found = _HOLE.findall(text)
+    return [name for name in found if name in set(inputs)]
+
+
+_HOLE = re.compile(r"(?<![${%])\{(\w+)\}(?!\})")
 
 
 def untagged(image: str) -> bool:

@@ -229,7 +229,7 @@ class _Carrying:
                 place = self.module.use(user, name)
                 data = resolved.data
                 if resolved.kind == "UndefinedName":
-                    data = {"hint": self.module.hint(name, local_names(user))}
+                    data = {"close": self.module.meant(name, local_names(user))}
                 self._report([finding(resolved.kind, place, name=name, **data)], user)
             return
         self._seen.add(name)

@@ -66,10 +66,15 @@ class UndefinedName(Finding):
 
     code = "FD306"
     title = "`{name}` is not defined"
-    label = "there is no `{name}` in the file"
-    help = "{hint}"
+    label = "{meant}"
+    help = "define it at the top of the file, or import it"
     name: str
-    hint: str
+    close: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the name that was probably meant."""
+        meant = f"did you mean `{self.close}`?" if self.close else f"there is no `{self.name}` in the file"
+        return {**super().words(), "meant": meant}
 
 
 class NoStatement(Finding):

@@ -218,14 +218,13 @@ class ModuleSource:
         module = resolve_name("." * node.level + (node.module or ""), self.namespace.get("__package__"))
         return getattr(sys.modules.get(module), name, _MISSING) is value
 
-    def hint(self, name: str, beside: Iterable[str]) -> str:
-        """What a name that is not defined may be meant to be: one of the module, or one of those beside it."""
+    def meant(self, name: str, beside: Iterable[str]) -> str:
+        """What a name that is not defined is probably meant to be: one of the module, or one beside it; or nothing."""
         from flowdsl.diagnostic import near
 
         known = [known for known in self.namespace if not known.startswith("_")]
         # A short name is more likely an import that was forgotten than a variable.
-        close = near(name, [*known, *(beside if len(name) > 2 else ())])
-        return f"did you mean `{close}`?" if close else "define it at the top of the file, or import it"
+        return near(name, [*known, *(beside if len(name) > 2 else ())]) or ""
 
     def class_name(self, cls: type[Any]) -> str | None:
         """How the module calls a class (`Row`, `shapes.Row`), or None."""

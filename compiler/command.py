@@ -12,7 +12,7 @@ from flowdsl.compiler.checks.kinds import one_result, serves
 from flowdsl.compiler.command_paths import FixedPath, fixed_paths
 from flowdsl.compiler.control_findings import NotYetKnown
 from flowdsl.compiler.described import described
-from flowdsl.compiler.forms import PLAIN, File, Form, Mounted, Parts, part_names, part_types
+from flowdsl.compiler.forms import PLAIN, Absent, File, Form, Mounted, Parts, part_names, part_types
 from flowdsl.compiler.options.reading import is_mapping
 from flowdsl.compiler.ports import IN
 from flowdsl.diagnostic import Diagnostic, near
@@ -92,7 +92,10 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
     if not words:
         found.append(Diagnostic(mistakes.NoCommand(definition.name), said.site))
     elif len(words) == 1 and isinstance(words[0], Const) and " " in (only := words[0].value.strip()):
-        found.append(Diagnostic(body_findings.OneWord(only), Argument(said.site, position=0)))
+        inputs = tuple(definition.signature.by_name)
+        found.append(Diagnostic(body_findings.OneWord(only, inputs), Argument(said.site, position=0)))
+    else:
+        found += _unfilled(definition, words, said)
     stdout = said.options["stdout"]
     if is_value(stdout) or not isinstance(stdout, bool):
         flag = mistakes.OptionType("stdout", "True or False", spelled(stdout))
@@ -109,6 +112,15 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
     paths = fixed_paths(definition, said, written, found)
     _outputs(definition, parts, said, written, {one.name for one in paths}, found)
     return CommandLine(tuple(words), tuple(env), source, said.options["stdout"] is True, paths)
+
+
+def _unfilled(definition: StepDef, words: list[Expr], said: Described) -> Iterator[Diagnostic]:
+    """Words in which an input stands in braces, as if they were an f-string."""
+    inputs = tuple(definition.signature.by_name)
+    for position, word in enumerate(words):
+        if isinstance(word, Const) and (names := body_findings.unfilled(word.value, inputs)):
+            finding = body_findings.NotFilled(word.value, names[0])
+            yield Diagnostic(finding, Argument(said.site, position=position))
 
 
 def _variables(definition: StepDef, said: Described, found: list[Diagnostic]) -> Mapping[Any, object]:
@@ -245,7 +257,9 @@ def bind(expr: Expr, forms: Mapping[str, Form], paths: Mapping[str, str]) -> Exp
             form = forms.get(name, PLAIN)
             return (
                 Const(paths.get(name) or f"{IN}/{name}", t.TEXT)
-                if isinstance(form, File)
+                if isinstance(
+                    form, (File, Absent)
+                )  # an optional file has its path, whether it is there or not
                 else Param(name, kind)
             )
         case Join(parts):

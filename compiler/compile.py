@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.checks.bodies import check_bodies
-from flowdsl.compiler.load import LoadError, exits, importing, user_traceback
+from flowdsl.compiler.described import said_twice
+from flowdsl.compiler.load import LoadError, exits, importing, raised, user_traceback
 from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.compiler.profile import NOWHERE
@@ -71,6 +72,12 @@ def resting_collector() -> Generator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+def without_repeats(found: list[Diagnostic]) -> list[Diagnostic]:
+    """The findings without those that another one at the same place goes beyond."""
+    moving = [one.place for one in found if one.finding.code == "FD672"]
+    return [one for one in found if one.finding.code != "FD772" or one.place not in moving]
 
 
 class InternalError(Exception):
@@ -204,10 +211,12 @@ class _Unit:
                 for graph in trace.graphs.values():
                     self._names(graph)
         found = [] if self.failed else [self._lower(root) for root in roots]
+        self.diagnostics.extend(said_twice(self.steps, self.loaded.sources))
         for step in self.steps:
             self.carried(step)
         bodies = check_bodies(self.steps, self.traces.values(), self._module_of, self.carried)
         self.diagnostics.extend(bodies)
+        self.diagnostics = without_repeats(self.diagnostics)
         return [] if self.failed else found
 
     def _module_of(self, definition: StepDef | PipelineDef) -> ModuleSource | None:
@@ -247,7 +256,8 @@ class _Unit:
             if isinstance(error.original, SystemExit):
                 found = exits(error.original, self.loaded.source.filename, error.name)
                 raise LoadError(self.loaded.sources, found) from error
-            raise LoadError(self.loaded.sources, traceback=user_traceback(error.original)) from error
+            found = raised(error.original, self.loaded.source.filename, error.name)
+            raise LoadError(self.loaded.sources, found, user_traceback(error.original)) from error
         self.traces[id(definition)] = trace
         return trace
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flowdsl.compiler.kind_findings import result_of
 from flowdsl.diagnostic import Finding, suggest
 
 
@@ -166,6 +167,42 @@ class UnlikeSources(Finding):
     other: str
 
 
+class UnevenItems(Finding):
+    """Items of a loop that do not hold the same files."""
+
+    code = "FD644"
+    title = "the items of `{parameter}` do not hold the same files"
+    label = "{one} and {other}"
+    help = (
+        "give every item as many files, under the same keys; or call the step for each in Python's own `for`"
+    )
+    parameter: str
+    one: str
+    other: str
+
+
+class BadFileKey(Finding):
+    """The key of a file in a dict, with a character that the name of no file can have."""
+
+    code = "FD645"
+    title = "`{key}` cannot be the key of a file"
+    label = "the file travels under this name"
+    help = "use letters and digits of ASCII, `-` and `_`"
+    key: str
+
+
+class NoSshKey(Finding):
+    """A repository that is fetched over SSH without a key."""
+
+    code = "FD646"
+    title = "`{url}` is fetched over SSH, and no key is given"
+    label = "needs `ssh_key`"
+    help = (
+        'give the key of an account that may read it: ssh_key=Secret("git", "key"); or fetch it over https://'
+    )
+    url: str
+
+
 class SourceChoice(Finding):
     """A choice between files that cannot be made where it is written."""
 
@@ -200,8 +237,17 @@ class UnknownArchive(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the way that was probably meant."""
-        meant = suggest(self.have.strip("'\""), ("tar", "zip", "none"))
-        return {**super().words(), "meant": meant or "not a way to pack a file"}
+        have = self.have.strip("'\"")
+        # `tgz` is meant to be `tar`, and `rar` is not, however near they are.
+        meant = {"gz": "tar", "gzip": "tar", "tgz": "tar", "tar.gz": "tar", "no": "none"}.get(
+            have.lower(), ""
+        )
+        if have.lower() in ("tar", "zip", "none"):
+            meant = have.lower()
+        return {
+            **super().words(),
+            "meant": f"did you mean `{meant}`?" if meant else "not a way to pack a file",
+        }
 
 
 class ArchiveOutput(Finding):
@@ -226,11 +272,15 @@ class ArchiveKeyed(Finding):
     """A way of packing for a file that is read by its key."""
 
     code = "FD642"
-    title = "`{name}` of `{step}` cannot be packed: it crosses a loop, a branch or a pipeline"
+    title = "{what} cannot be packed: it crosses a loop, a branch or a pipeline"
     label = "such a file is read by its key, as it is"
     help = 'leave it as it is: archive={{"{name}": "none"}}'
     step: str
     name: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the output in words."""
+        return {**super().words(), "what": result_of(self.step, self.name)}
 
 
 class FolderOfRepository(Finding):

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, TypeVar
 
+from flowdsl import mistakes as language
 from flowdsl.compiler import kind_findings, mistakes
 from flowdsl.compiler.kind_findings import DESCRIBED
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.kinds import manifest, request
+from flowdsl.locate import extent_of
 from flowdsl.place import Definition, Place, Site
-from flowdsl.step import Described, description
+from flowdsl.signature import is_function
+from flowdsl.step import Described, command, description
+from flowdsl.stopped import explained
 from flowdsl.trace import Trace, start, stop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
+    from flowdsl.source import Sources
     from flowdsl.step import StepDef
 
 T = TypeVar("T")
@@ -34,10 +41,7 @@ def described(
             return None, [silent, *_computed(definition, trace)]
         if not isinstance(answer, Described):
             # What the trace found explains the exception better than the exception does.
-            error = f"{type(answer).__name__}: {answer}"
-            failed = mistakes.CommandFailed(definition.name, error, word)
-            raised = _innermost(answer, definition) or place
-            return None, _computed(definition, trace) or [Diagnostic(failed, raised)]
+            return None, _computed(definition, trace) or [_raised(answer, definition, word)]
         if answer.word != word:
             other = kind_findings.OtherWord(answer.word, definition.kind, definition.name)
             return None, [Diagnostic(other, answer.site)]
@@ -46,6 +50,67 @@ def described(
         return made, [*_computed(definition, trace), *found]
     finally:
         stop(trace, mark)
+
+
+def said_twice(steps: Iterable[StepDef], sources: Sources) -> Iterator[Diagnostic]:
+    """Descriptions behind one that ends the function: `command(...)` never returns."""
+    for step in steps:
+        if step.kind not in DESCRIBED or not is_function(step.plain):
+            continue
+        file = sources.file(step.code.co_filename)
+        node = None if file is None or file.index is None else file.index.function(step.code)
+        for block in () if node is None else _blocks(node):
+            calls = [call for call in map(_call, block) if call is not None]
+            said = [(word, call) for call in calls if (word := _word(call, step))]
+            for word, call in said[1:]:
+                assert file is not None
+                first = Related(file.span(extent_of(said[0][1])), "the function ends here")
+                finding = kind_findings.SaidTwice(step.name, word)
+                yield Diagnostic(finding, file.span(extent_of(call)), (first,))
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The statements of a function that follow each other, block by block."""
+    for name in ("body", "orelse", "finalbody"):
+        block: list[ast.stmt] = getattr(node, name, [])
+        if block:
+            yield block
+        for inner in block:
+            if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                yield from _blocks(inner)
+    for inner in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        yield from _blocks(inner)
+
+
+def _call(statement: ast.stmt) -> ast.Call | None:
+    """The call that a statement consists of."""
+    value = getattr(statement, "value", None)
+    return value if isinstance(value, ast.Call) else None
+
+
+def _word(call: ast.Call, step: StepDef) -> str:
+    """The word that a call describes a step with, or nothing."""
+    names: list[str] = []
+    node = call.func
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    found: object = step.plain.__globals__.get(node.id) if isinstance(node, ast.Name) else None
+    for name in reversed(names):
+        found = getattr(found, name, None)
+    return next((name for name, word in _WORDS.items() if word is found), "")
+
+
+_WORDS = {"command": command, "manifest": manifest, "request": request}
+
+
+def _raised(error: BaseException, definition: StepDef, word: str) -> Diagnostic:
+    """An exception of the function: what it says by itself, or that it was raised."""
+    stop = explained(error)
+    if stop is not None:
+        return Diagnostic(getattr(language, stop.kind)(**stop.data), stop.place, stop.related)
+    failed = mistakes.CommandFailed(definition.name, f"{type(error).__name__}: {error}", word)
+    return Diagnostic(failed, _innermost(error, definition) or Definition(definition.code))
 
 
 def _silent(definition: StepDef) -> mistakes.NoCommand | kind_findings.NotDescribed:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import yaml
 
+from flowdsl.compiler.scalars import positions
 from flowdsl.diagnostic import Diagnostic, Finding, Related
 from flowdsl.place import Span
 
@@ -69,16 +70,22 @@ class UnknownTag(Finding):
 
 
 class Document(NamedTuple):
-    """One document: its value, the node it was made of, and the lines of its file with their offsets."""
+    """One document: its value, the node it was made of, and the lines of its file with their offsets.
+
+    `paired` are the characters that were two escapes in the file, by their offsets in the text that YAML has read.
+    """
 
     file: str
     lines: list[str]
     starts: list[int]
+    paired: list[int]
     body: Any
     node: yaml.Node
 
     def place(self, problem: Problem) -> Span:
-        """Where a problem stands: the name that it is about, inside the value or key that its path leads to."""
+        """Where a problem stands: the part or name that it is about, in the value or key that its path leads to."""
+        if problem.part is not None and (exact := self._exact(problem.path, *problem.part)) is not None:
+            return exact
         span = self.span(problem.path, problem.on_key)
         return self._narrowed(span, problem.finding)
 
@@ -99,6 +106,33 @@ class Document(NamedTuple):
         key, node, _ = self._found(path)
         span = self.extent(node)
         return span if key is None else span._replace(line=key.start_mark.line + 1)
+
+    def _exact(self, path: Path, start: int, end: int) -> Span | None:
+        """The span of a part of the text at a path; None where it cannot be told from the source."""
+        _, node, whole = self._found(path)
+        if not whole or not isinstance(node, yaml.ScalarNode) or str(_scalar(node)) != node.value:
+            return None
+        value: str = node.value
+        if start == end == len(value):  # what is missing is missed behind the last word
+            start = end = len(value.rstrip())
+        (line, column), (last, behind) = self._position(node.start_mark), self._position(node.end_mark)
+        lines = self.lines[line : last + 1]
+        lines[-1] = lines[-1][:behind]
+        lines[0] = lines[0][column:]
+        source = "\n".join(lines)
+        found = positions(source, 0, len(source), node.style, value)
+        if found is None or not 0 <= start <= end < len(found):
+            return None
+
+        def place(offset: int) -> tuple[int, int]:
+            below = source.count("\n", 0, offset)
+            return line + below + 1, offset - source.rfind("\n", 0, offset) + (0 if below else column)
+
+        finish = place(found[end])
+        if end and finish[0] > (before := place(found[end - 1]))[0]:
+            # A part ends with its last character, not where the next line begins.
+            finish = before[0], min(before[1] + 1, len(self.lines[before[0] - 1]) + 1)
+        return Span(self.file, *(finish if start == end else place(found[start])), *finish)
 
     def _found(self, path: Path) -> tuple[yaml.Node | None, yaml.Node, bool]:
         """The last key and node of a path that exist, and whether they are the end of it."""
@@ -129,8 +163,9 @@ class Document(NamedTuple):
 
     def _position(self, mark: Any) -> tuple[int, int]:
         """The line and column of a mark, from 0; to YAML more characters end a line than to others."""
-        line = bisect_right(self.starts, mark.index) - 1
-        return line, mark.index - self.starts[line]
+        index = mark.index + 11 * bisect_left(self.paired, mark.index)
+        line = bisect_right(self.starts, index) - 1
+        return line, index - self.starts[line]
 
     def _narrowed(self, span: Span, finding: Finding) -> Span:
         """The part of a text that the finding names, where it stands there as it is."""
@@ -167,9 +202,10 @@ def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     problems: list[Diagnostic] = []
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
+    paired: list[int] = []
     try:
-        for node in _nodes(_paired(text)):
-            document = Document(file, lines, starts, None, node)
+        for node in _nodes(_paired(text, paired)):
+            document = Document(file, lines, starts, paired, None, node)
             try:
                 body = _Values().of(node)
             except _Refused as refused:
@@ -208,9 +244,18 @@ def _unreadable(text: str) -> tuple[int, int]:
 _PAIR = re.compile(r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})")
 
 
-def _paired(text: str) -> str:
-    """The text with characters that JSON writes as two escapes written out: YAML knows no such pairs."""
-    return _PAIR.sub(lambda pair: pair[1] + json.loads(f'"{pair[2]}"'), text) if "\\u" in text else text
+def _paired(text: str, places: list[int]) -> str:
+    """The text with characters that JSON writes as two escapes written out: YAML knows no such pairs.
+
+    `places` are filled with the offsets of these characters in what comes back.
+    """
+
+    def written(pair: re.Match[str]) -> str:
+        places.append(pair.start(2) - 11 * len(places))
+        character: str = json.loads(f'"{pair[2]}"')
+        return pair[1] + character
+
+    return _PAIR.sub(written, text) if "\\u" in text else text
 
 
 def _nodes(text: str) -> Iterator[yaml.Node]:

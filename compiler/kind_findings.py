@@ -24,6 +24,11 @@ DESCRIBED = {
 }
 
 
+def result_of(step: str, name: str) -> str:
+    """An output of a step in words: the one of a step whose result is no record has no name."""
+    return f"what `{step}` returns" if name == "return" else f"`{name}` of `{step}`"
+
+
 class NotDescribed(Finding):
     """A step that does not say what it does."""
 
@@ -56,6 +61,24 @@ class OtherWord(Finding):
         other = next(WORDS[kind] for kind, (word, _) in DESCRIBED.items() if word == self.word)
         way = f"put `@{other}(...)` above it, or end it with `{DESCRIBED[self.kind][1]}`"
         return {**super().words(), "decorator": WORDS[self.kind], "way": way}
+
+
+class SaidTwice(Finding):
+    """A second description of a step, behind the one that ends its function."""
+
+    code = "FD647"
+    title = "`{step}` has a second `{word}(...)`, which is never reached"
+    label = "the first one is all that runs"
+    help = "{way}"
+    step: str
+    word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and how several things are done in one step."""
+        way = "keep one, and put the other into a step of its own"
+        if self.word == "command":
+            way = 'keep one; for two programs in one container: command("sh", "-c", "first && second")'
+        return {**super().words(), "way": way}
 
 
 class OptionOfKind(Finding):
@@ -141,7 +164,6 @@ class BadManifest(Finding):
 
     code = "FD608"
     title = "the object of `{step}` {problem}"
-    label = "{problem}"
     help = "{way}"
     step: str
     problem: str
@@ -206,7 +228,6 @@ class BadRequest(Finding):
 
     code = "FD613"
     title = "{part} of the request {problem}"
-    label = "{problem}"
     help = "{way}"
     part: str
     problem: str
@@ -217,7 +238,7 @@ class NoAnswer(Finding):
     """A gate that opens by itself without the values it is to give."""
 
     code = "FD614"
-    title = "`{step}` opens by itself, and nobody may have supplied `{name}`"
+    title = "`{step}` opens by itself, and nobody may have supplied {what}"
     label = "no value then"
     help = "{way}"
     step: str
@@ -229,7 +250,8 @@ class NoAnswer(Finding):
         way = f"give the field `{self.name}` a default"
         if self.single:
             way = "return a NamedTuple whose field has a default: `answer: str = ...`"
-        return {**super().words(), "way": f"{way}; or leave `duration` out"}
+        what = "what it returns" if self.name == "return" else f"`{self.name}`"
+        return {**super().words(), "what": what, "way": f"{way}; or leave `duration` out"}
 
 
 class UnnamedOutput(Finding):
@@ -262,11 +284,15 @@ class ForeignFile(Finding):
     """A file of a foreign template that would have to be found by a key."""
 
     code = "FD617"
-    title = "the file `{name}` of `{step}` leaves a loop, a branch or a pipeline"
+    title = "{what} leaves a loop, a branch or a pipeline"
     label = "its template does not store it where it could be found"
     help = "use the file in the same pipeline as the call, outside of loops and branches"
     step: str
     name: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the file in words."""
+        return {**super().words(), "what": result_of(self.step, self.name)}
 
 
 class SourceInput(Finding):
@@ -316,11 +342,12 @@ class BadCompanion(Finding):
     """A container beside a step that Kubernetes or Argo refuses."""
 
     code = "FD622"
-    title = "{name} {problem}"
-    label = "{problem}"
+    title = "`{name}` {problem}"
+    label = "{cause}"
     help = "{way}"
     name: str
     problem: str
+    cause: str
     way: str
 
 
@@ -340,7 +367,8 @@ class BadReady(Finding):
 
     code = "FD624"
     title = "`ready` {problem}"
-    label = "{problem}"
+    label = "{cause}"
     help = "{way}"
     problem: str
+    cause: str
     way: str

@@ -46,13 +46,11 @@ class Loaded(NamedTuple):
 class LoadError(Exception):
     """A file that could not be loaded.
 
-    Either `diagnostic` says what is wrong with the file (its places are in `sources`), or `traceback`
-    is the text, as Python shows it, of an exception that the user's own code raised.
+    `diagnostic` says what is wrong with the file (its places are in `sources`). If it is an exception that the
+    user's own code raised, `traceback` is the text of it, as Python shows it: people are shown that instead.
     """
 
-    def __init__(
-        self, sources: Sources, diagnostic: Diagnostic | None = None, traceback: str | None = None
-    ) -> None:
+    def __init__(self, sources: Sources, diagnostic: Diagnostic, traceback: str | None = None) -> None:
         self.sources = sources
         self.diagnostic = diagnostic
         self.traceback = traceback
@@ -61,14 +59,12 @@ class LoadError(Exception):
     @property
     def message(self) -> str:
         """What is wrong, in one line."""
-        if self.diagnostic is not None:
-            return self.diagnostic.finding.message
-        return (self.traceback or "").rstrip().rpartition("\n")[2]
+        return self.diagnostic.finding.message
 
     @property
     def span(self) -> Span | None:
         """Where, if the file itself is at fault at one place."""
-        place = None if self.diagnostic is None else self.diagnostic.place
+        place = self.diagnostic.place
         return None if place is None else self.sources.resolve(place)
 
 
@@ -115,7 +111,7 @@ def load(path: Path) -> Loaded:
 
             finding = getattr(mistakes, stop.kind)(**stop.data)
             raise LoadError(sources, Diagnostic(finding, stop.place, stop.related)) from error
-        raise LoadError(sources, traceback=user_traceback(error)) from error
+        raise LoadError(sources, raised(error, filename), user_traceback(error)) from error
     return Loaded(path, module, sources, source)
 
 
@@ -260,12 +256,27 @@ def exits(error: SystemExit, filename: str, pipeline: str = "") -> Diagnostic:
     """What to say about an exit: of the file while it is loaded, or of the body of a pipeline."""
     from flowdsl.compiler.load_findings import Exits
 
+    shown = "" if error.code is None else repr(error.code)
+    return Diagnostic(Exits(exit=f"SystemExit({shown})", pipeline=pipeline), _in_file(error, filename))
+
+
+def raised(error: BaseException, filename: str, pipeline: str = "") -> Diagnostic:
+    """What to say about an exception of the user's own: of the file while it is loaded, or of a pipeline's body."""
+    from flowdsl.compiler.load_findings import Raised
+
+    text = str(error).strip().partition("\n")[0]
+    said = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
+    return Diagnostic(Raised(error=said, module=missing, pipeline=pipeline), _in_file(error, filename))
+
+
+def _in_file(error: BaseException, filename: str) -> Place | None:
+    """The last line of a file that an exception came through."""
     place: Place | None = None
     for frame in _frames(error.__traceback__):
         if frame.tb_frame.f_code.co_filename == filename:
             place = Site(frame.tb_frame.f_code, frame.tb_lasti)
-    shown = "" if error.code is None else repr(error.code)
-    return Diagnostic(Exits(exit=f"SystemExit({shown})", pipeline=pipeline), place)
+    return place
 
 
 def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:

@@ -72,6 +72,29 @@ class Exits(Finding):
         return {**super().words(), **(body if self.pipeline else file)}
 
 
+class Raised(Finding):
+    """The file raises an exception while it is imported, or the body of a pipeline does.
+
+    As text, Python's own traceback is shown instead.
+    """
+
+    code: ClassVar[str] = "FD107"
+    title: ClassVar[str] = "{what} raised {error}"
+    help: ClassVar[str] = "{way}"
+    error: str
+    module: str
+    pipeline: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, what raised, and the way out."""
+        way = "correct what raises it: the traceback on standard error shows how it came to this"
+        if self.module:
+            top = self.module.partition(".")[0]
+            way = f"install `{top}` where flowdsl runs, or import it inside the steps that need it"
+        what = f"the body of `{self.pipeline}`" if self.pipeline else "the file"
+        return {**super().words(), "what": what, "way": way}
+
+
 class Unreadable(Finding):
     """The operating system refuses to read the file."""
 

@@ -8,6 +8,7 @@ from flowdsl.compiler import control_findings as findings
 from flowdsl.compiler import ir
 from flowdsl.compiler.options.control import lock_said
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.place import Argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,11 +39,13 @@ def locks_inside(program: ir.Program) -> Iterator[Diagnostic]:
             continue
         seen.add((name, frozenset(held)))
         place = template.places.get("locks", template.place)
-        for lock in template.settings.control.locks:
+        here: Held = {}
+        for index, lock in enumerate(template.settings.control.locks):
+            at = place._replace(path=(index,)) if isinstance(place, Argument) else place
+            here[lock] = name, at
             if lock in held:
                 outer, where = held[lock]
                 finding = findings.LockInside(name, outer, lock_said(lock))
-                yield Diagnostic(finding, place, (Related(where, "held from here on"),))
+                yield Diagnostic(finding, at, (Related(where, "held from here on"),))
         if isinstance(template.body, ir.Graph):
-            here = dict.fromkeys(template.settings.control.locks, (name, place))
             todo += [(task.template, {**held, **here}) for task in template.body.tasks]

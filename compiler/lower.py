@@ -253,8 +253,8 @@ class Lowering:
                     from flowdsl.compiler.memo import judged
 
                     leaf.cached = True
-                    place = self._said(call.call, "cache")
-                    found = judged(call, self._setting(call.call), leaf.forms, self.planner.cached, place)
+                    said = functools.partial(self._said, call.call)
+                    found = judged(call, self._setting(call.call), leaf.forms, self.planner.cached, said)
                     self.diagnostics.extend(one for one in found if one not in self.diagnostics)
                     leaf.placed |= {
                         out.name for out in t.outputs(target.signature.returns) if t.holds_file(out.type)

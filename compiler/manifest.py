@@ -14,6 +14,8 @@ from flowdsl.compiler.manifest_rules import judged
 from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.diagnostic import Diagnostic, near, suggest
 from flowdsl.expr import Expr, InPod, Poison
+from flowdsl.grammar import kube_path
+from flowdsl.grammar.error import GrammarError
 from flowdsl.lift import lift, spelled
 from flowdsl.place import Argument, Place
 from flowdsl.trace import TOKEN, current, parts
@@ -84,16 +86,18 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
     def complain(kind: str, **data: Any) -> None:
         from flowdsl import mistakes as language
 
+        where = place._replace(path=data.get("inside", ()))
+
         if kind == "WrongType" and "Path" in data["have"]:
             way = "take the path as a `str`, or give the file alone: `manifest(file)`"
             refused = findings.CannotTake(WORDS[step.kind], "use", "the input", "a file in an object", way)
-            wrong.append(Diagnostic(refused, place))
+            wrong.append(Diagnostic(refused, where))
         elif kind == "WrongType":
             problem = f"holds {data['have']}"
             finding = findings.BadManifest(step.name, problem, "use dicts, lists, texts, numbers and inputs")
-            wrong.append(Diagnostic(finding, place))
+            wrong.append(Diagnostic(finding, where))
         else:
-            wrong.append(Diagnostic(getattr(language, kind)(**data), place))
+            wrong.append(Diagnostic(getattr(language, kind)(**data), where))
 
     keys = _keys_with_inputs(written)
     if keys:
@@ -257,9 +261,13 @@ def _outputs(
             continue
         reason = _unreadable(path)
         if reason or not isinstance(path, str):
-            shown = "a run-time value" if is_value(path) else f"`{TOKEN.sub('...', said(path))}`"
-            problem = f"{shown} is no path to a result: {reason}"
+            shown = path if isinstance(path, str) else said(path)
+            shown = "a run-time value" if is_value(path) else f"`{TOKEN.sub('...', shown)}`"
+            problem = f"{shown} is no path to a result"
             way = 'write a JSONPath, "{.metadata.uid}", or a filter of jq, ".status.succeeded"'
+            if isinstance(path, str) and reason == _NO_DOT:
+                bare = path.strip().strip("{}").lstrip("$").lstrip(".")
+                way = f'write "{{.{bare}}}", a JSONPath, or ".{bare}", a filter of jq'
             found.append(Diagnostic(findings.ResultPath(problem, reason, way), place))
             continue
         text = path.strip()
@@ -295,4 +303,24 @@ def _unreadable(path: object) -> str:
             return f"`{opening}` and `{closing}` come in pairs"
     if text.startswith("{") and not text.endswith("}"):
         return "a JSONPath ends with `}`"
-    return ""
+    if text.startswith("{"):
+        try:
+            kube_path.check(text)
+        except GrammarError as error:
+            return str(error)
+        return ""
+    # jq takes a name for a function of its own.
+    bare = _BARE_PATH.fullmatch(text)
+    return _NO_DOT if bare is not None and not _FUNCTIONS.fullmatch(bare[1]) else ""
+
+
+_NO_DOT = "a path begins with a dot"
+_BARE_PATH = re.compile(r"(\$|[A-Za-z_]\w*)(?:\.[A-Za-z_][\w-]*|\[\d*\])*")
+_FUNCTIONS = re.compile(
+    "true|false|null|not|empty|keys|keys_unsorted|values|length|add|any|all|flatten|floor|sqrt|abs|"
+    "first|last|min|max|unique|reverse|sort|type|now|paths|leaf_paths|transpose|env|input|inputs|error|halt|"
+    "tostring|tonumber|tojson|fromjson|to_entries|from_entries|todate|fromdate|tostream|recurse|implode|explode|"
+    "nulls|booleans|numbers|strings|arrays|objects|iterables|scalars|ascii|ascii_downcase|ascii_upcase|trim|"
+    "ltrim|rtrim|utf8bytelength|infinite|nan|isinfinite|isnan|isnormal"
+)
+"""Words that jq knows without a dot. Source: the manual of jq 1.8."""

@@ -36,17 +36,19 @@ _POLICY = (
 
 
 class Flaw(NamedTuple):
-    """What is wrong with an object, what to do, and in which part of it."""
+    """What is wrong with an object, what to do, and where in it; `on_key`: with the last key of the path."""
 
     problem: str
     way: str
-    part: str = "value"
+    path: tuple[str, ...] = ()
+    on_key: bool = False
 
 
 def judged(step: StepDef, body: Expr, managed: Managed, place: Argument) -> Iterator[Diagnostic]:
     """What is wrong with the object of a step."""
-    for problem, way, part in _flaws(body, managed):
-        yield Diagnostic(BadManifest(step.name, problem, way), place._replace(part=part))
+    for problem, way, path, on_key in _flaws(body, managed):
+        where = place._replace(part="key" if on_key else "value", path=path)
+        yield Diagnostic(BadManifest(step.name, problem, way), where)
 
 
 def _flaws(body: Expr, managed: Managed) -> Iterator[Flaw]:
@@ -70,7 +72,7 @@ def _kind(body: Expr, managed: Managed) -> Iterator[Flaw]:
         if found is None:
             yield Flaw(f"has no `{field}`", f'add "{field}": "{example}", or what it is')
         elif isinstance(found, Const) and (not isinstance(found.value, str) or not found.value):
-            yield Flaw(f"has {said(found.value)} as its `{field}`", "write a text", f"item:{field}")
+            yield Flaw(f"has {said(found.value)} as its `{field}`", "write a text", (field,))
 
 
 def _name(body: Expr, managed: Managed) -> Iterator[Flaw]:
@@ -78,30 +80,32 @@ def _name(body: Expr, managed: Managed) -> Iterator[Flaw]:
     name, generated = (
         None if metadata is None else _member(metadata, key) for key in ("name", "generateName")
     )
-    part = "value" if metadata is None else "item:metadata"
+    where = () if metadata is None else ("metadata",)
     if name is None and generated is None:
-        yield Flaw("has no name", 'add "metadata": {"name": f"{run.name}-train"}', part)
+        yield Flaw("has no name", 'add "metadata": {"name": f"{run.name}-train"}', where)
     elif name is None and managed.action != "create":
         way = f'give it a `name`: "{managed.action}" has to find the object'
-        yield Flaw("has a `generateName` and no `name`", way, part)
+        yield Flaw("has a `generateName` and no `name`", way, (*where, "generateName"), on_key=True)
 
 
 def _owner(body: Expr, managed: Managed) -> Iterator[Flaw]:
     metadata = _member(body, "metadata")
     if managed.owner and metadata is not None and isinstance(_member(metadata, "namespace"), Const):
         problem = "is in a namespace of its own, and an owner is in the same one"
-        yield Flaw(problem, "leave `owner` or `namespace` out", "item:metadata")
+        yield Flaw(problem, "leave `owner` or `namespace` out", ("metadata", "namespace"))
 
 
 def _gone(body: Expr, managed: Managed) -> Iterator[Flaw]:
     """An object that may be deleted before it is seen to have finished."""
     spec = _member(body, "spec")
     policy = None if spec is None else _member(spec, "runPolicy")
-    for holder in (spec, policy):
+    for holder, where in ((spec, ("spec",)), (policy, ("spec", "runPolicy"))):
         ttl = None if holder is None else _known(_member(holder, "ttlSecondsAfterFinished"))
         if managed.success and isinstance(ttl, (int, float)) and ttl < _SEEN:
             problem = f"is deleted {ttl} seconds after it has finished, and Argo looks every 5 seconds"
-            yield Flaw(problem, "let `ttlSecondsAfterFinished` be 60 or more", "item:spec")
+            yield Flaw(
+                problem, "let `ttlSecondsAfterFinished` be 60 or more", (*where, "ttlSecondsAfterFinished")
+            )
 
 
 def _training(body: Expr, managed: Managed) -> Iterator[Flaw]:
@@ -112,11 +116,12 @@ def _training(body: Expr, managed: Managed) -> Iterator[Flaw]:
     for field in _POLICY:
         if _member(spec, field) is not None:
             problem = f"has `{field}` in its `spec`, where a {kind} has none"
-            yield Flaw(problem, f'write "spec": {{"runPolicy": {{"{field}": ...}}, ...}}', "item:spec")
+            way = f'write "spec": {{"runPolicy": {{"{field}": ...}}, ...}}'
+            yield Flaw(problem, way, ("spec", field), on_key=True)
     processes = _known(_member(spec, "nprocPerNode"))
     if processes is not None and not isinstance(processes, str):
         problem = f"has {said(processes)} as its `nprocPerNode`, which is a text"
-        yield Flaw(problem, f'write "nprocPerNode": "{processes}"', "item:spec")
+        yield Flaw(problem, f'write "nprocPerNode": "{processes}"', ("spec", "nprocPerNode"))
 
 
 _RULES: tuple[Callable[[Expr, Managed], Iterator[Flaw]], ...] = (_kind, _name, _owner, _gone, _training)

@@ -9,6 +9,7 @@ from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.schema import kinds
 from flowdsl.diagnostic import Diagnostic, Finding
 from flowdsl.lift import is_dict
+from flowdsl.place import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,16 @@ class NoManifest(Finding):
         "`apiVersion: argoproj.io/v1alpha1` and `kind`"
     )
     file: str
+
+
+class NotUtf8(Finding):
+    """The bytes of a manifest are not UTF-8, which is all that Kubernetes reads."""
+
+    code: ClassVar[str] = "FD125"
+    title: ClassVar[str] = "the file is not UTF-8: byte {byte} is not a part of its text"
+    label: ClassVar[str] = "not UTF-8"
+    help: ClassVar[str] = "save it as UTF-8"
+    byte: str
 
 
 class Manifests(NamedTuple):
@@ -50,6 +61,14 @@ def manifests(text: str, file: str, *, named: bool = True) -> Manifests:
     return Manifests(file, found, problems)
 
 
+def undecodable(error: UnicodeDecodeError, file: str) -> Manifests:
+    """What to say about a file whose bytes are no text."""
+    before = error.object[: error.start].decode("utf-8")
+    line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+    finding = NotUtf8(f"{error.object[error.start]:#04x}")
+    return Manifests(file, [], [Diagnostic(finding, Span(file, line, column, line, column + 1))])
+
+
 def check_manifests(
     files: Iterable[Manifests], library: Iterable[dict[str, Any]] = ()
 ) -> list[list[Diagnostic]]:
@@ -64,7 +83,8 @@ def check_manifests(
 
 def _findings(document: Document, library: Library) -> Iterable[Diagnostic]:
     for problem in lint(document.body, library, WRITTEN):
-        yield Diagnostic(problem.finding, document.place(problem))
+        around = None if problem.part is None else document.span(problem.path)
+        yield Diagnostic(problem.finding, document.place(problem), around=around)
 
 
 def is_argo(body: object) -> bool:

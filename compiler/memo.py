@@ -21,7 +21,7 @@ from flowdsl.compiler.normal import digest, statements
 from flowdsl.compiler.options.code import is_pinned
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import IN, OUT
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Out, Param, RunField, children, leaves
 from flowdsl.place import Argument
 from flowdsl.step import StepDef
@@ -29,7 +29,7 @@ from flowdsl.trace import Call
 from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from flowdsl.compiler.carry import Carried
     from flowdsl.compiler.plan import CallPlan
@@ -194,16 +194,18 @@ def judged(
     settings: ir.Settings,
     forms: tuple[tuple[str, Form], ...],
     cached: frozenset[int],
-    place: Place,
+    said: Callable[[str], Place],
 ) -> Iterator[Diagnostic]:
-    """What is wrong with the caching of one call, or may surprise. `place` is where caching was asked for."""
+    """What is wrong with the caching of one call, or may surprise. `said` is where an option was written."""
+    place = said("cache")
     step = plan.call.target
     salted = bool(settings.caching.salt)
     image = settings.environment.image or ""
     if plan.store is not None:
         yield Diagnostic(findings.CachedOnVolume(step.name, plan.store.volume), place)
     if _MOVING.fullmatch(image):
-        yield Diagnostic(findings.MovingImage(step.name, image), place)
+        here = (Related(place, "its results are kept"),)
+        yield Diagnostic(findings.MovingImage(step.name, image), said("image"), here)
     if not salted:
         code = settings.code
         where = "volume" if code.volume is not None else ""

@@ -87,9 +87,13 @@ class MovingImage(Finding):
     severity = "warning"
     title = "the key of `{step}` has the name of its image, which moves"
     label = "`{image}` is whatever was pushed last"
-    help = "name a version, or the digest: `python:3.12-slim`, `python@sha256:...`"
+    help = "say which version: `{name}:1.2`, or a digest: `{name}@sha256:...`"
     step: str
     image: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the image without its tag."""
+        return {**super().words(), "name": self.image.removesuffix(":latest")}
 
 
 class RunInKey(Finding):

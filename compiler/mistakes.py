@@ -437,8 +437,8 @@ class CommandFailed(Finding):
     """A container step whose function raised."""
 
     code = "FD331"
-    title = "`{step}` raised {error} while its {word} was made"
-    label = "{error}"
+    title = "`{step}` raised {error}"
+    label = "while its {word} was made"
     help = "build the {word} from its inputs{outputs} alone"
     step: str
     error: str
@@ -666,6 +666,28 @@ class NotAFunction(Finding):
     help = "write a function with `def` that calls it, and put `@{what}` above that"
     what: str
     have: str
+
+
+class UnnamedOption(Finding):
+    """An option of a decorator that is written without its name."""
+
+    code = "FD349"
+    title = "`@{word}` takes its options by name"
+    label = "{meant}"
+    help = "{way}"
+    word: str
+    text: bool
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the option that was probably meant."""
+        name = _MEANT.get(self.word, "") if self.text else ""
+        meant = f"did you mean `{name}=...`?" if name else "which option is this?"
+        way = f"write its name in front of it: @{self.word}({name or 'NAME'}=...)"
+        return {**super().words(), "meant": meant, "way": way}
+
+
+#: The option of a decorator that a text is most likely for.
+_MEANT = {"step": "image", "container": "image", "pipeline": "name"}
 
 
 class EmptyPipeline(Finding):

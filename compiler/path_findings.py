@@ -37,7 +37,7 @@ class BadFixedPath(Finding):
     """A path at which nothing can be put."""
 
     code = "FD752"
-    title = "`{text}` is no path for `{name}`: {reason}"
+    title = "`{text}` is no path for `{name}`"
     label = "{reason}"
     help = 'write the path from the root of the container: "/data/{name}"'
     text: str

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl import types as t
 from flowdsl.compiler import kind_findings, mistakes
 from flowdsl.compiler.choices import apart, branched, flat, mixed
-from flowdsl.compiler.data_findings import SameVolume, SourceChoice, SourceHanded, UnlikeSources
+from flowdsl.compiler.data_findings import SameVolume, SourceChoice, SourceHanded, UnevenItems, UnlikeSources
 from flowdsl.compiler.encode import encode, field, placeholder
 from flowdsl.compiler.expressions import text_of
 from flowdsl.compiler.forms import (
@@ -429,9 +429,16 @@ class _Graph:
         for name, tree in trees.items():
             plan.inner[name] = together(tree, plan.inner, kinds[name])
 
-    def _unlike(self, call: Call, name: str, one: str, other: str) -> None:
+    def _unlike(
+        self,
+        call: Call,
+        name: str,
+        one: str,
+        other: str,
+        kind: type[UnlikeSources | UnevenItems] = UnlikeSources,
+    ) -> None:
         place = Argument(call.site, "over", part=f"item:{name.partition('-')[0]}")
-        self.planner.diagnostics.append(Diagnostic(UnlikeSources(name, one, other), place))
+        self.planner.diagnostics.append(Diagnostic(kind(name.replace("-", "."), one, other), place))
 
     def _over(self, plan: CallPlan, lists: dict[str, Expr], kinds: dict[str, t.Type]) -> None:
         """The items of a loop that are known only at run time."""
@@ -497,8 +504,9 @@ class _Graph:
         if isinstance(form, Parts):
             one = common(form.forms)
             if one is None:
+                held = any(isinstance(each, Parts) for each in form.forms)
                 words = [*dict.fromkeys(map(said, form.forms)), "others"]
-                self._unlike(plan.call, name, words[0], words[1])
+                self._unlike(plan.call, name, words[0], words[1], UnevenItems if held else UnlikeSources)
                 one, values = PLAIN, [values[0]] * len(form.forms)
             given = iter(values)
             nothing = Const("", t.TEXT)

@@ -7,15 +7,31 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
 
+Part = tuple[int, int]
+"""A part of a text, by its offsets in code points from 0; the end is exclusive."""
+
 
 class Problem(NamedTuple):
     """One finding at one path of a manifest.
 
     `path` leads from the document down through keys and list positions to the value at fault; what is
     missing is reported at the object that lacks it. `on_key` says that the last key itself is wrong,
-    not its value.
+    not its value; `part`, that a part of the text there is.
     """
 
     path: tuple[str | int, ...]
     finding: Finding
     on_key: bool = False
+    part: Part | None = None
+
+
+class Fault(NamedTuple):
+    """One finding about a part of a text, before anybody knows where in a manifest the text stands."""
+
+    finding: Finding
+    part: Part
+
+    def at(self, path: tuple[str | int, ...], offset: int = 0) -> Problem:
+        """The problem, where the text begins at an offset of the value at a path."""
+        start, end = self.part
+        return Problem(path, self.finding, part=(start + offset, end + offset))

@@ -160,5 +160,12 @@ def said(form: Form) -> str:
             return "a file in the artifact repository"
         case Mounted():
             return "a path on a volume"
+        case Absent():
+            return "None"
+        case Parts(names, forms) if names:
+            shown = [f"`{name}`" for name in names[:3]] + ["..."] * (len(names) > 3)
+            return ", ".join(shown)
+        case Parts(_, forms):
+            return {0: "no file", 1: "1 file"}.get(len(forms), f"{len(forms)} files")
         case _:
             return "several files"

@@ -66,9 +66,8 @@ class Artifact:
     def __fspath__(self) -> str:
         from flowdsl.trace import OutsidePipeline
 
-        raise OutsidePipeline(
-            f"{self!r} is a file of the cluster: pass it to a step, which sees it as a Path"
-        )
+        way = "pass it to a step, which sees it as a Path"
+        raise OutsidePipeline(f"`{self!r}` is a file of the cluster", way, way)
 
     def __str__(self) -> str:
         from flowdsl.expr import Stored

@@ -239,7 +239,8 @@ def _lift(
     def complain(kind: str, **data: Any) -> None:
         if kind == "WrongType":
             data = {"parameter": parameter.name, "step": definition.name, **data}
-        _report_call(trace, kind, place, definition, **data)
+        where = place._replace(path=data.pop("inside", ()))
+        _report_call(trace, kind, where, definition, **data)
 
     if isinstance(parameter.type, t.Unsupported):
         return Poison()  # reported once, at the definition

@@ -78,11 +78,15 @@ class Related(NamedTuple):
 
 
 class Diagnostic(NamedTuple):
-    """One finding at one place."""
+    """One finding at one place.
+
+    `around` is the place of the whole text, where the finding is about a part of it.
+    """
 
     finding: Finding
     place: Place | None
     related: tuple[Related, ...] = ()
+    around: Place | None = None
 
 
 def show(value: object) -> str:
@@ -101,13 +105,17 @@ def is_long(number: int) -> bool:
     return number.bit_length() > 128
 
 
-def near(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was probably meant to be, or None."""
+def near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The known name that `name` was probably meant to be, or None. `cutoff`: how alike they are, at most 1.
+
+    Nobody mistypes the first letter alone: `rar` is not meant to be `tar`, nor `A100` to be `H100`.
+    """
     import difflib
 
-    names = list(known)
-    folded = {known_name.lower().replace("-", "_"): known_name for known_name in names}
-    found = difflib.get_close_matches(name.lower().replace("-", "_"), folded, n=1, cutoff=0.6)
+    folded = {known_name.lower().replace("-", "_"): known_name for known_name in known}
+    written = name.lower().replace("-", "_")
+    other = [one for one in folded if one == written or one[1:] != written[1:]]
+    found = difflib.get_close_matches(written, other, n=1, cutoff=cutoff)
     return folded[found[0]] if found else None
 
 

@@ -211,7 +211,7 @@ def _wrong(space: Space) -> str | None:
     if space.kind == "integer" and low == high:
         return None
     if not low < high:
-        return f"its lower bound {low!r} is not below its upper bound {high!r}"
+        return f"its lower bound {low!r} is {'above' if low > high else 'also'} its upper bound {high!r}"
     if space.kind == "loguniform" and low <= 0:
         return f"its lower bound {low!r} is not above 0"
     if space.kind == "quniform" and not (high - low) / _MOST < space.arguments[2] <= high - low:

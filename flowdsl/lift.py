@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import math
 import pathlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 from flowdsl import types as t
@@ -76,8 +77,19 @@ def lift(
     plain = _scalar(value, want)
     if plain is not None:
         return plain
-    complain("WrongType", want=t.spell(want), have=spelled(value))
+    complain("WrongType", want=t.spell(want), have=spelled(value), members=_members(inner))
     return Poison()
+
+
+def _members(want: t.Type) -> tuple[str, ...]:
+    """The values of a type that has only a few, as they are written."""
+    match want:
+        case t.Enumeration(cls):
+            return tuple(f"{cls.__name__}.{name}" for name in cls.__members__)
+        case t.Choice(values):
+            return tuple(map(repr, values))
+        case _:
+            return ()
 
 
 def lift_plain(value: object, want: t.Type) -> Expr | None:
@@ -144,18 +156,24 @@ def _parts(value: object, want: t.Type) -> _Parts | None:
 
 def _many(parts: _Parts, want: t.Type, holder: str, complain: Callable[..., None], nested: bool) -> Expr:
     """A constant if all parts are."""
-    wrong: list[str] = []
+    wrong: list[dict[str, Any]] = []
 
-    def report(name: str, **data: Any) -> None:
+    def report(step: str | int, name: str, **data: Any) -> None:
+        data["inside"] = (step, *data.get("inside", ()))
         if name == "WrongType":
-            wrong.append(data["have"])
+            wrong.append(data)
         else:
             complain(name, **data)
 
-    lifted = zip(parts.values, parts.types, strict=True)
-    items = tuple(lift(value, kind, report, nested=nested) for value, kind in lifted)
+    steps: Sequence[str | int] = range(len(parts.values)) if parts.names is None else parts.names
+    lifted = zip(steps, parts.values, parts.types, strict=True)
+    items = tuple(lift(value, kind, partial(report, step), nested=nested) for step, value, kind in lifted)
     if wrong:
-        complain("WrongType", want=t.spell(want), have=f"{holder} with {wrong[0]}")
+        first = wrong[0]
+        other = "a JSON value" if first["want"] == "Any" else first["want"]
+        part = first.get("part") or f"{first['have']} is not {other}"
+        have = f"{holder} with {first['have']}"
+        complain("WrongType", want=t.spell(want), have=have, part=part, inside=first["inside"])
     if any(isinstance(item, Poison) for item in items):
         return Poison()
     found = [item.value for item in items if isinstance(item, Const)]
@@ -315,6 +333,11 @@ def spelled(value: object) -> str:
     if value is None or is_value(value):
         return "None" if value is None else t.spell(expr_of(value).type)
     name = type(value).__name__
+    if (
+        is_dict(value)
+        and (other := next((key for key in value if not isinstance(key, str)), None)) is not None
+    ):
+        return f"{name} with the key {spelled(other)}"
     if isinstance(value, enum.Enum):
         return f"{name}.{value.name}"
     if type(value) not in (str, int, float, bool) or (isinstance(value, int) and is_long(value)):

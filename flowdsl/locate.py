@@ -51,7 +51,7 @@ class Index:
         """
         node = self._nodes.get(whole)
         part = None if node is None else _narrowed(node, scope)
-        return whole if part is None else _extent(part)
+        return whole if part is None else extent_of(part)
 
     def argument(self, call: Extent, place: Argument) -> Piece | None:
         """An argument as it is written in the call, or None when it cannot be known.
@@ -65,7 +65,7 @@ class Index:
         for keyword in node.keywords:
             if place.name is not None and keyword.arg == place.name:
                 return (
-                    Piece(_extent(keyword), _WORD)
+                    Piece(extent_of(keyword), _WORD)
                     if place.part == "name"
                     else _inner(keyword.value, place.part, place.path)
                 )
@@ -80,20 +80,24 @@ class Index:
 
         The part "whole" is a parameter with its annotation.
         """
-        node = self._functions.get((code.co_firstlineno, code.co_name))
+        node = self.function(code)
         if node is None or name is None:
-            return None if node is None else Piece(_extent(node), _DEFINED)
+            return None if node is None else Piece(extent_of(node), _DEFINED)
         found: Node | None
         if name == "return":
             found = node.returns
         else:
             parameter, default = next((one for one in _parameters(node) if one[0].arg == name), (None, None))
             if parameter is not None and part == "name":
-                return Piece(_extent(parameter), _WORD)
+                return Piece(extent_of(parameter), _WORD)
             found = {"default": default, "annotation": parameter and parameter.annotation}.get(
                 part, parameter
             )
-        return None if found is None else Piece(_extent(found))
+        return None if found is None else Piece(extent_of(found))
+
+    def function(self, code: CodeType) -> Function | None:
+        """The definition of a function, by its code."""
+        return self._functions.get((code.co_firstlineno, code.co_name))
 
     def assigned(self, call: Position) -> str | None:
         """The one plain variable that the result of a call goes to."""
@@ -112,7 +116,7 @@ class Index:
                     found[extent] = node
             elif isinstance(node, Wide):
                 # 3.11 gives the holes of an f-string the extent of the string, which comes first.
-                found.setdefault(_extent(node), node)
+                found.setdefault(extent_of(node), node)
         return found
 
     @cached_property
@@ -166,7 +170,8 @@ class Index:
         return found
 
 
-def _extent(node: Node) -> Extent:
+def extent_of(node: Node) -> Extent:
+    """From where to where a node stands."""
     end_line = node.lineno if node.end_lineno is None else node.end_lineno
     end_column = node.col_offset if node.end_col_offset is None else node.end_col_offset
     return Extent(node.lineno, end_line, node.col_offset, end_column)
@@ -178,11 +183,11 @@ def _recorded(call: ast.Call) -> tuple[Extent, ...]:
     The second one is that of a method call over several lines, which starts at the method's name
     (`update_start_location_to_match_attr` in CPython's compiler, where the name is counted in characters).
     """
-    whole = _extent(call)
+    whole = extent_of(call)
     method = call.func
     if not isinstance(method, ast.Attribute) or method.end_lineno == method.lineno:
         return (whole,)
-    _, line, _, end = _extent(method)
+    _, line, _, end = extent_of(method)
     return (whole, whole._replace(line=line, column=end - len(method.attr)))
 
 
@@ -220,7 +225,7 @@ def _inner(value: ast.expr, part: str, path: tuple[str | int, ...] = ()) -> Piec
         key, value = entry
         if left == 1 and what == "key" and key is not None:
             return key
-    return Piece(_extent(value))
+    return Piece(extent_of(value))
 
 
 def _entry(value: ast.expr, name: str | int) -> tuple[Piece | None, ast.expr] | None:
@@ -228,11 +233,11 @@ def _entry(value: ast.expr, name: str | int) -> tuple[Piece | None, ast.expr] | 
     if isinstance(value, ast.Dict):
         for key, item in zip(value.keys, value.values, strict=True):
             if isinstance(key, ast.Constant) and key.value == name:
-                return Piece(_extent(key)), item
+                return Piece(extent_of(key)), item
     if isinstance(value, ast.Call):
         for keyword in value.keywords:
             if keyword.arg == name:
-                return Piece(_extent(keyword), _WORD), keyword.value
+                return Piece(extent_of(keyword), _WORD), keyword.value
     if isinstance(value, ast.BinOp):
         return _entry(value.left, name)  # a folder of something: `Git(...) / "src"`
     if isinstance(value, (ast.List, ast.Tuple)) and str(name).isdigit():

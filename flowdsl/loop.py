@@ -225,7 +225,7 @@ def _lists(
         trace.report("GridRunTime", Argument(site, "over", part=f"item:{dynamic}"), (), name=dynamic)
     elif len(known) == len(columns):
         empty = next((name for name, column in known.items() if not column), None)
-        if empty is not None:
+        if empty is not None and not trace.told(site):  # `range(n)` of a run-time value has been reported
             trace.report("EmptyOver", Argument(site, "over", part=f"item:{empty}"))
         loop.rows = _product(known) if isinstance(over, Grid) else _zip(trace, site, known)
     else:

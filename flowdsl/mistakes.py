@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, Severity, near, suggest
 
 
 class TooManyArguments(Finding):
@@ -74,12 +74,14 @@ class WrongType(Finding):
 
     code = "FD205"
     title = "`{parameter}` of `{step}` is {want}, not {have}"
-    label = "this is {have}"
+    label = "{which}"
     help = "{way}"
     parameter: str
     step: str
     want: str
     have: str
+    part: str = ""  # what is wrong with a part of the argument
+    members: tuple[str, ...] = ()  # the values that there are, if they are few
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits both types."""
@@ -90,12 +92,18 @@ class WrongType(Finding):
             loop = f'fan_out({self.step}, over={{"{self.parameter}": ...}})'
             way = f"to run `{self.step}` for each element write {loop}"
         elif self.have == "None":
-            way = "return a value from the step that made it, and annotate it: `-> " + self.want + "`"
+            way = (
+                f"pass {self.want}, from a step that is annotated `-> {self.want}`;"
+                f" or annotate `{self.parameter}` as `{self.want} | None`"
+            )
+        elif self.members:
+            way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
         elif self.have in ("Step", "Pipeline", "function"):
             way = "call it: its result is what is passed on"
         elif self.have == "Volume":
             way = 'pass a path on the volume: `volume / "folder/file"`'
-        return {**super().words(), **_plain(self.want, self.have), "way": way}
+        plain = _plain(self.want, self.have)
+        return {**super().words(), **plain, "which": self.part or f"this is {plain['have']}", "way": way}
 
 
 def _plain(want: str, have: str) -> dict[str, str]:
@@ -163,8 +171,18 @@ class RunTimeConversion(Finding):
     code = "FD209"
     title = "a run-time value cannot be {what} while compiling"
     label = "known only when the pipeline runs"
-    help = "pass the value on as it is, and convert it inside a step"
+    help = "{way}"
     what: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: for a count it is a loop of the run."""
+        way = "pass the value on as it is, and convert it inside a step"
+        if "range()" in self.what:
+            way = (
+                'to run a step so many times write `fan_out(step, over={"part": numbers(count)})`,'
+                " where it gets 0, 1, 2 ... as `part`"
+            )
+        return {**super().words(), "way": way}
 
 
 class UnsupportedOperator(Finding):
@@ -261,7 +279,7 @@ class TextType(Finding):
     code = "FD216"
     title = "a {type} cannot stand inside text"
     label = "{reason}"
-    help = "put only str, int and float into text; pass this value as an argument of its own"
+    help = "pass it to the step as an argument of its own, and make the text there"
     type: str
 
     def words(self) -> dict[str, str]:
@@ -269,6 +287,8 @@ class TextType(Finding):
         reason = "Python and Argo write it differently"
         if self.type == "path on a volume":
             reason = "only the pod knows where it is mounted"
+        elif self.type.startswith("float"):
+            reason = "Argo writes 1.0 as 1, and Python does not"
         return {**super().words(), "reason": reason}
 
 
@@ -324,10 +344,52 @@ class LocalFile(Finding):
     """A path of this machine where a file of the cluster is wanted."""
 
     code = "FD222"
-    title = "`{path}` is a path on this machine, and the step runs in the cluster"
+    title = "`{path}` is {what}"
     label = "not a file of the cluster"
-    help = 'pass the output of a step, or a path on a volume: `Volume("claim") / "{path}"`'
+    help = "{way}"
     path: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: an address has a word that fetches it."""
+        word = fetched(self.path)
+        if word:
+            what, way = (
+                "an address, which no step fetches by itself",
+                f"say where the file comes from: `{word}`",
+            )
+            return {**super().words(), "what": what, "way": way}
+        what = "a path on this machine, and the step runs in the cluster"
+        inner = self.path
+        if inner[:1] in "/~.\\":
+            inner = inner.replace("\\", "/").rstrip("/").rpartition("/")[2].lstrip("~.") or "folder"
+        way = f'pass the output of a step, or a path on a volume: `Volume("claim") / "{inner}"`'
+        return {**super().words(), "what": what, "way": way}
+
+
+def fetched(address: str) -> str:
+    """The word of the language for what lies at an address; empty for what is no address."""
+    scheme, colon, rest = address.partition(":")
+    where = rest.lstrip("/")
+    if scheme.startswith("git@") or scheme in ("git", "ssh", "git+ssh", "git+https"):
+        return f'Git("{address.removeprefix("git+")}", revision="...")'
+    if not colon or not rest.startswith("/"):
+        return ""
+    bucket, _, key = where.partition("/")
+    match scheme:
+        case "s3" | "s3a" | "s3n":
+            return f'S3("{key}", "{bucket}")'
+        case "gs" | "gcs":
+            return f'GCS("{key}", "{bucket}")'
+        case "abfs" | "abfss" | "wasb" | "wasbs" | "az" | "azure":
+            return 'Azure(blob, container, "https://ACCOUNT.blob.core.windows.net")'
+        case "http" | "https":
+            return (
+                f'Git("{scheme}://{where}", revision="...")'
+                if where.endswith(".git")
+                else f'Http("{scheme}://{where}")'
+            )
+        case _:
+            return ""
 
 
 class OptionalUse(Finding):
@@ -346,17 +408,21 @@ class NoFields(Finding):
 
     code = "FD224"
     title = "a run-time {type} has no attribute `{name}` while compiling"
-    label = "only outputs of records have fields here"
+    label = "{reason}"
     help = "{way}"
     name: str
     type: str
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the name."""
+        reason = "only outputs of records have fields here"
         way = f"use `.{self.name}` inside a step, which gets the value itself"
         if self.name in ("output", "outputs", "result", "parameters", "artifacts"):
             way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
-        return {**super().words(), "way": way}
+        elif self.type == "Path":
+            reason = "the file is there only when the pipeline runs"
+            way = f"pass it to a step, which sees it as a Path, and use `.{self.name}` there"
+        return {**super().words(), "reason": reason, "way": way}
 
 
 class NoItem(Finding):
@@ -364,18 +430,22 @@ class NoItem(Finding):
 
     code = "FD225"
     title = "[{key}] does not work on a run-time {type}"
-    label = "no such element"
+    label = "{reason}"
     help = "{way}"
     key: str
     type: str
+    files: bool = False
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out for such an index."""
         way = "index a list with a number and a dict with a text; take files out of a folder inside a step"
+        if self.files:
+            way = "pass all of it to a step, and take the file there; or return the file as a field of a NamedTuple"
+            return {**super().words(), "reason": "its files are handed on together", "way": way}
         name = self.key.strip("'\"")
         if name != self.key and name.isidentifier() and self.type.isidentifier() and self.type[:1].isupper():
             way = f"take a field of it: `.{name}`"
-        return {**super().words(), "way": way}
+        return {**super().words(), "reason": "no such element", "way": way}
 
 
 class StandInRefused(Finding):
@@ -448,9 +518,19 @@ class NotACondition(Finding):
     code = "FD231"
     title = "the condition of `{word}` is {have}, not bool"
     label = "this is {have}"
-    help = "compare it with something: `{word}(value > 0)`"
+    help = "{way}"
     have: str
     word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the comparison that fits the type."""
+        way = "let a step return a bool, and ask for that"
+        other = {"int": "> 0", "float": "> 0", "str": '== "..."'}.get(self.have, "")
+        if self.have.endswith(" | None"):
+            other = "!= None"
+        if other:
+            way = f"compare it with something: `{self.word}(value {other})`"
+        return {**super().words(), "way": way}
 
 
 class OtherwiseAlone(Finding):
@@ -601,10 +681,17 @@ class OverNotAList(Finding):
     code = "FD244"
     title = "`{name}` loops over {have}, which is not {want}"
     label = "this is {have}"
-    help = "pass {want}: one written here, or one that a step returns"
+    help = "{way}"
     name: str
     have: str
     want: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: a number may be meant as a count."""
+        way = f"pass {self.want}: one written here, or one that a step returns"
+        if self.have == "int" and self.want in ("list[int]", "list[float]"):
+            way = f'for the numbers 0, 1, 2 ... below it write `over={{"{self.name}": numbers(...)}}`'
+        return {**super().words(), "way": way}
 
 
 class UnevenLists(Finding):
@@ -875,13 +962,15 @@ class RunTimeIdentity(Finding):
 
 
 class OutOfPlace(Finding):
-    """A word that has no meaning in the body of a pipeline."""
+    """A word that has no meaning where it stands: in the body of a pipeline, or outside of one."""
 
     code = "FD269"
     title = "{problem}"
-    label = "not in the body of a pipeline"
-    help = "do this inside a step"
+    label = "{where}"
+    help = "{way}"
     problem: str
+    where: str
+    way: str
 
 
 class NoTaskToEnd(Finding):
@@ -1013,14 +1102,12 @@ class UndefinedInBody(Finding):
     code = "FD761"
     title = "`{name}` is not defined"
     label = "{meant}"
-    help = "assign it above this line, import it, or make it a parameter of the pipeline"
+    help = "assign it above this line, import it, or make it a parameter"
     name: str
     known: tuple[str, ...]
 
     def words(self) -> dict[str, str]:
         """The fields, and the name that was probably meant."""
-        from flowdsl.diagnostic import near
-
         close = near(self.name, self.known)
         return {**super().words(), "meant": f"did you mean `{close}`?" if close else "there is no such name"}
 
@@ -1039,16 +1126,22 @@ class UnknownField(Finding):
     """A word of the language is asked for a field that it does not have."""
 
     code = "FD763"
-    title = "{word} has no field `{name}`"
+    title = "{word} has no {noun} `{name}`"
     label = "{meant}"
-    help = "take one of the fields that there are"
+    help = "{way}"
     word: str
     name: str
     known: tuple[str, ...]
+    noun: str = "field"
+    uncalled: str = ""
 
     def words(self) -> dict[str, str]:
-        """The fields, and the one that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known)}
+        """The fields, and what was probably meant: of a step or pipeline that was not called, a field of its result."""
+        way, meant = f"take one of the {self.noun}s that there are", suggest(self.name, self.known)
+        if self.uncalled and near(self.name, self.known) is None:
+            way = f"call it, and take the field of what it returns: `{self.uncalled}(...).{self.name}`"
+            meant = "this is not called"
+        return {**super().words(), "meant": meant, "way": way}
 
 
 class UnknownWord(Finding):

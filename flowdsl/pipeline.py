@@ -21,13 +21,20 @@ R_co = TypeVar("R_co", covariant=True)
 class PipelineDef:
     """A pipeline as it was declared."""
 
-    __slots__ = ("_signature", "function", "name", "options", "plain", "site")
+    __slots__ = ("_signature", "function", "name", "options", "plain", "site", "unnamed")
 
-    def __init__(self, function: FunctionType, options: Mapping[str, Any], site: Site) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        options: Mapping[str, Any],
+        site: Site,
+        unnamed: tuple[object, ...] = (),
+    ) -> None:
         self.function = function
         self.plain = innermost(function)  # without the user's decorators
         self.options = dict(options)
         self.site = site
+        self.unnamed = unnamed  # what the decorator was given by position, and does not take so
         self.name: str = getattr(function, "__name__", type(function).__name__)
         self._signature: Signature | None = None
 
@@ -65,8 +72,8 @@ class Pipeline(Generic[P, R_co]):
         trace = current()
         if trace is None or not trace.open:
             raise OutsidePipeline(
-                f"`{self.__name__}` is a pipeline: only its steps can be called as functions; "
-                "compile it with `flowdsl compile`"
+                f"`{self.__name__}` is a pipeline, and was called outside of one",
+                "compile it with `flowdsl compile`; only its steps can be called as functions",
             )
         from flowdsl.tracing import trace_graph
 
@@ -93,10 +100,11 @@ def pipeline(function: Any = None, /, **options: Any) -> Any:
     Its parameters are those of the workflow; what it returns are the workflow's outputs.
     """
     site = here()
-    if function is not None:
-        return Pipeline[..., object](PipelineDef(function, {}, site))
+    if callable(function):
+        return Pipeline[..., object](PipelineDef(cast("FunctionType", function), options, site))
+    unnamed = () if function is None else (function,)
 
     def decorate(function: FunctionType) -> Pipeline[..., object]:
-        return Pipeline(PipelineDef(function, options, site))
+        return Pipeline(PipelineDef(function, options, site, unnamed))
 
     return decorate

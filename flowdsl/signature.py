@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from enum import Enum
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,7 +41,9 @@ class Signature(NamedTuple):
         shown: list[str] = []
         for parameter in self.parameters:
             text = f"{parameter.name}: {t.spell(parameter.type)}"
-            shown.append(text if parameter.default is MISSING else f"{text} = {parameter.default!r}")
+            default = parameter.default
+            known = f"{type(default).__name__}.{default.name}" if isinstance(default, Enum) else repr(default)
+            shown.append(text if default is MISSING else f"{text} = {known}")
         return f"{name}({', '.join(shown)})"
 
 

@@ -6,7 +6,7 @@ findings come from the compiler.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, Unpack, cast
 
 from flowdsl import types as t
@@ -27,7 +27,7 @@ R_co = TypeVar("R_co", covariant=True)
 class StepDef:
     """A step as it was declared: the function, its kind, its options, and where."""
 
-    __slots__ = ("_signature", "function", "kind", "leading", "name", "options", "plain", "site")
+    __slots__ = ("_signature", "function", "kind", "leading", "name", "options", "plain", "site", "unnamed")
 
     def __init__(
         self,
@@ -36,6 +36,7 @@ class StepDef:
         options: Mapping[str, Any],
         site: Site,
         leading: tuple[str, ...] = (),
+        unnamed: tuple[object, ...] = (),
     ) -> None:
         self.function = function
         self.plain = innermost(function)  # without the user's decorators
@@ -43,6 +44,7 @@ class StepDef:
         self.options = dict(options)
         self.site = site
         self.leading = leading  # the options that the decorator takes by position
+        self.unnamed = unnamed  # what it was given by position, and does not take so
         self.name: str = getattr(function, "__name__", type(function).__name__)
         self._signature: Signature | None = None
 
@@ -100,20 +102,26 @@ class Step(Generic[P, R_co]):
 class StepDecorator:
     """`@step(...)` and the like: keeps the function's own signature."""
 
-    __slots__ = ("kind", "leading", "options", "site")
+    __slots__ = ("kind", "leading", "options", "site", "unnamed")
 
     def __init__(
-        self, kind: str, options: Mapping[str, Any], site: Site, leading: tuple[str, ...] = ()
+        self,
+        kind: str,
+        options: Mapping[str, Any],
+        site: Site,
+        leading: tuple[str, ...] = (),
+        unnamed: tuple[object, ...] = (),
     ) -> None:
         self.kind = kind
         self.options = options
         self.site = site
         self.leading = leading
+        self.unnamed = unnamed
 
     def __call__(self, function: Callable[P, R_co]) -> Step[P, R_co]:
         """The step that the function is."""
-        made = StepDef(cast("FunctionType", function), self.kind, self.options, self.site, self.leading)
-        return Step(made)
+        taken = cast("FunctionType", function)
+        return Step(StepDef(taken, self.kind, self.options, self.site, self.leading, self.unnamed))
 
 
 def step(*function: Never, **options: Unpack[DeclaredOptions]) -> StepDecorator:
@@ -129,10 +137,11 @@ def container(*function: Never, **options: Unpack[DeclaredOptions]) -> StepDecor
     return declared("container", function, options)
 
 
-def declared(kind: str, function: Sequence[Any], options: Mapping[str, Any]) -> StepDecorator:
+def declared(kind: str, given: tuple[Any, ...], options: Mapping[str, Any]) -> StepDecorator:
     """The decorator; or the step, of a function under one without parentheses, which only lacks its options."""
-    decorator = StepDecorator(kind, options, here())
-    return cast("StepDecorator", decorator(*function)) if function else decorator
+    if len(given) == 1 and callable(given[0]):
+        return cast("StepDecorator", StepDecorator(kind, options, here())(given[0]))
+    return StepDecorator(kind, options, here(), (), given)
 
 
 class Described(BaseException):
@@ -154,7 +163,9 @@ def describe(word: str, arguments: tuple[object, ...], options: Mapping[str, obj
     """Hand on what a step does; raises `OutsidePipeline` where the step is called as a function."""
     if not _describing:
         raise OutsidePipeline(
-            f"`{word}` describes a step that has no Python body to run: compile its pipeline instead"
+            f"`{word}` describes a step that has no Python body to run",
+            "call the step in a pipeline, and compile that",
+            "put it into a function of its own, under `@container`, `@resource` or `@http`, and call that here",
         )
     raise Described(word, arguments, options, here())
 
@@ -181,7 +192,8 @@ def command(
 def output(name: str = "return") -> str:
     """The path in the container where the output of that name is to be written."""
     if not _describing:
-        raise OutsidePipeline("`output` means something only in a container step")
+        way = "write it in a call of `command`, in a function under `@container`"
+        raise OutsidePipeline("`output` means something only in a container step", way, way)
     from flowdsl.value import value
 
     return cast(str, value(InPod(name, t.TEXT, output=True)))

@@ -25,7 +25,16 @@ if TYPE_CHECKING:
 
 
 class OutsidePipeline(RuntimeError):
-    """A word of the language was used where there is no pipeline to add to."""
+    """A word of the language was used where there is no pipeline to add to.
+
+    `problem` says what is wrong, `way` what to do instead; `inside` what to do in the body of a pipeline.
+    """
+
+    def __init__(self, problem: str, way: str, inside: str = "do this inside a step") -> None:
+        super().__init__(f"{problem}: {way}")
+        self.problem = problem
+        self.way = way
+        self.inside = inside
 
 
 #: The results of a task that has ended, and of one that has failed, as Argo calls them.
@@ -279,8 +288,8 @@ def needed(word: str) -> Trace:
     trace = current()
     if trace is None:
         raise OutsidePipeline(
-            f"`{word}` was used outside a pipeline: call it in the body of a function under @pipeline, "
-            "and compile that file with `flowdsl compile`"
+            f"`{word}` was used outside a pipeline",
+            "call it in the body of a function under @pipeline, and compile that file with `flowdsl compile`",
         )
     return trace
 
@@ -303,7 +312,8 @@ def complain(kind: str, **data: Any) -> None:
     if trace is None:
         from flowdsl import mistakes
 
-        raise OutsidePipeline(getattr(mistakes, kind)(**data).message)
+        finding = getattr(mistakes, kind)(**data)
+        raise OutsidePipeline(finding.message, finding.advice)
     trace.complain(kind, **data)
 
 
@@ -377,11 +387,17 @@ def not_text(expr: Expr) -> str | None:
         number = t.INT
     if number is None:
         return t.spell(kind)
-    return "float that Argo computes" if number == t.FLOAT and not _verbatim(expr) else None
+    return _rewritten(expr) if number == t.FLOAT else None
 
 
-def _verbatim(expr: Expr) -> bool:
-    """Whether the text of a value arrives as the step or the user wrote it."""
-    if isinstance(expr, Either):
-        return all(map(_verbatim, expr.choices))
-    return not isinstance(expr, (Op, Get))
+def _rewritten(expr: Expr) -> str | None:
+    """What a float is whose text Argo writes anew; None where it arrives as the step or the user wrote it."""
+    match expr:
+        case Either(choices):
+            return next(filter(None, map(_rewritten, choices)), None)
+        case Op():
+            return "float that Argo computes"
+        case Get():
+            return "float that Argo takes out of a list or dict"
+        case _:
+            return None

@@ -13,15 +13,15 @@ from flowdsl import types as t
 from flowdsl.expr import Expr, OnVolume, Param, Poison, Stored
 from flowdsl.lift import is_dict, items_of, lift, spelled
 from flowdsl.pipeline import Pipeline
-from flowdsl.place import Definition, Place, Site, is_library, is_ours, operation, words
+from flowdsl.place import Definition, Place, Site, operation, words
 from flowdsl.signature import is_function
 from flowdsl.step import Step
-from flowdsl.stopped import explained
+from flowdsl.stopped import explained, innermost, unseen
 from flowdsl.trace import TOKEN, Graph, OutsidePipeline, Trace, start, stop
 from flowdsl.value import RunTimeValue, expr_of, is_value, value
 
 if TYPE_CHECKING:
-    from types import FrameType, TracebackType
+    from types import FrameType
 
     from flowdsl.pipeline import PipelineDef
 
@@ -119,7 +119,7 @@ def _run(trace: Trace, graph: Graph) -> bool:
         from traceback import format_exception_only
 
         # It may well come from the mistakes that were found before.
-        _, place = _innermost(error.__traceback__)
+        _, place = innermost(error.__traceback__)
         said = "".join(format_exception_only(error)).strip()
         trace.report(
             "BodyStopped", place or Definition(definition.code), (), name=definition.name, error=said
@@ -174,7 +174,7 @@ def _is_nothing(expr: Expr) -> bool:
 
 def _refused(trace: Trace, error: Exception) -> bool:
     """Whether an exception comes from what was done with a run-time value; it is reported if that was not."""
-    frame, site = _innermost(error.__traceback__)
+    frame, site = innermost(error.__traceback__)
     text = str(error)
     if frame is None or site is None:
         return False
@@ -183,7 +183,10 @@ def _refused(trace: Trace, error: Exception) -> bool:
     if trace.told(site):
         return True
     if isinstance(error, OutsidePipeline):
-        trace.report("OutOfPlace", site, (), problem=text)
+        where = "not in the body of a pipeline"
+        trace.report(
+            "OutOfPlace", site, unseen(error, site), problem=error.problem, where=where, way=error.inside
+        )
         return True
     told = RunTimeValue.__name__ in text or TOKEN.search(text) or text.startswith(_NO_EXCEPTION)
     called = operation(site)[0].startswith("CALL") and not _ARITY.match(text)
@@ -194,7 +197,7 @@ def _refused(trace: Trace, error: Exception) -> bool:
         f"'{RunTimeValue.__name__}'", RunTimeValue.__name__
     )
     text = TOKEN.sub("...", text).replace(RunTimeValue.__name__, "a run-time value")
-    trace.report("StandInRefused", site, (), problem=text)
+    trace.report("StandInRefused", site, unseen(error, site), problem=text)
     return True
 
 
@@ -208,17 +211,6 @@ def _reads_a_value(frame: FrameType, site: Site) -> bool:
         if any(map(is_value, inside or ())):
             return True
     return False
-
-
-def _innermost(traceback: TracebackType | None) -> tuple[FrameType | None, Site | None]:
-    """The last frame of the user's in a traceback, and where it was."""
-    found: tuple[FrameType | None, Site | None] = (None, None)
-    while traceback is not None:
-        frame = traceback.tb_frame
-        if not is_ours(frame) and not is_library(frame):
-            found = frame, Site(frame.f_code, traceback.tb_lasti)
-        traceback = traceback.tb_next
-    return found
 
 
 def _asking(function: FunctionType) -> set[int]:

@@ -143,8 +143,10 @@ class RunTimeValue:
 
     # No number of an open file: 1 is the standard output. But a loop is to run once.
     def __index__(self) -> int:
-        _refuse(self, "RunTimeConversion", what="used as an index or a count")
-        return 1 if _COUNTERS & words(here()) else -1
+        read = words(here())
+        what = "counted to by range()" if "range" in read else "used as an index or a count"
+        _refuse(self, "RunTimeConversion", what=what)
+        return 1 if _COUNTERS & read else -1
 
     def __float__(self) -> float:
         _refuse(self, "RunTimeConversion", what="converted by float()")
@@ -274,7 +276,8 @@ def item(expr: Expr, index: object) -> Expr:
         case t.Maybe():
             complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind))
         case _:
-            complain("NoItem", key=repr(key), type=t.spell(kind))
+            files = isinstance(kind, (t.Sequence, t.Mapping)) and t.holds_file(kind)
+            complain("NoItem", key=repr(key), type=t.spell(kind), files=files)
     return Poison()
 
 

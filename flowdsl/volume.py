@@ -177,9 +177,8 @@ class VolumePath:
     def __fspath__(self) -> str:
         from flowdsl.trace import OutsidePipeline
 
-        raise OutsidePipeline(
-            f"{self!r} is a path on a volume of the cluster: pass it to a step, which sees it as a Path"
-        )
+        way = "pass it to a step, which sees it as a Path"
+        raise OutsidePipeline(f"`{self!r}` is a path on a volume of the cluster", way, way)
 
     def __str__(self) -> str:
         return _shown(self, self.volume, self.text)

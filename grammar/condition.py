@@ -8,15 +8,17 @@ labels.Parse.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.names import is_label_value, is_qualified_name
+from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_label_value, is_qualified_name
 
-_TOKEN = re.compile(r"\s*(?:(==|!=|=|!|>|<|[(),])|([^\s=!(),<>]+))")
-_NUMBER = re.compile(r"[+-]?\d+")
-_OPERATORS = {"=", "==", "!=", ">", "<", "in", "notin"}
-_WANT = "`==`, `!=`, `>`, `<`, `in (...)`, `notin (...)`, or nothing more"
+_WORD = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
+_ONE = rf"({_WORD})\s*(?:(==|!=|=)\s*({_WORD})|([<>])\s*([0-9]+))"
+_USUAL = re.compile(rf"{_ONE}(?:\s*,\s*{_ONE})*")
+_USUAL_ONE = re.compile(_ONE)
 
 
 class Requirement(NamedTuple):
@@ -39,91 +41,57 @@ class Requirement(NamedTuple):
 
 def conditions(text: str) -> tuple[Requirement, ...]:
     """The comparisons of a condition, in order. Raises GrammarError where it is malformed."""
-    return _Reader(text).read()
+    if _USUAL.fullmatch(text):
+        found = _USUAL_ONE.finditer(text)
+        made = [(one[1], one[2] or one[4], one[3] or one[5], *one.span()) for one in found]
+        if all(len(key) <= DNS_LABEL_LENGTH >= len(value) for key, _, value, *_ in made):
+            return tuple(Requirement(key, _same(sign), (value,), *ends) for key, sign, value, *ends in made)
+    trees: list[Any] = _lalr().parse(text).children
+    return tuple(_requirement(text, tree) for tree in trees)
 
 
-class _Token(NamedTuple):
-    sign: str
-    word: str
-    start: int
-    end: int
+def _same(operator: str) -> str:
+    return "==" if operator == "=" else operator
 
 
-class _Reader:
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = [
-            _Token(found[1] or "", found[2] or "", found.start(found.lastindex or 0), found.end())
-            for found in _TOKEN.finditer(text)
-        ]
-        self.tokens.append(_Token("", "", len(text), len(text)))
-        self.at = 0
+@cache
+def _lalr() -> Lalr:
+    return Lalr("condition.lark", _instead, junk=_JUNK, contextual=True)
 
-    def read(self) -> tuple[Requirement, ...]:
-        found = [self._requirement()]
-        while self._take(","):
-            found.append(self._requirement())
-        self._end()
-        return tuple(found)
 
-    def _requirement(self) -> Requirement:
-        start = self.tokens[self.at].start
-        missing = self._take("!")
-        key = self._word("a path such as `status.succeeded`")
-        if not is_qualified_name(key.word):
-            want = "a path of letters, digits, `-`, `_` and `.`, with at most 63 characters"
-            raise GrammarError(self.text, key.start, key.end, want)
-        token = self.tokens[self.at]
-        if missing or token.sign == "," or token is self.tokens[-1]:
-            return Requirement(key.word, "missing" if missing else "exists", (), start, key.end)
-        operator = token.sign or token.word
-        if operator not in _OPERATORS:
-            raise GrammarError(self.text, token.start, token.end, _WANT)
-        self.at += 1
-        if operator in ("in", "notin"):
-            values = self._several()
-        elif operator in ("<", ">") or self.tokens[self.at].word:
-            values = (self._value(operator),)
-        else:
-            values = ("",)
-        end = self.tokens[self.at - 1].end
-        return Requirement(key.word, "==" if operator == "=" else operator, values, start, end)
+_JUNK = re.compile(r"[^\s=!(),<>]+|[=!]?=")
+_PATH = "a path of letters, digits, `-`, `_` and `.`, with at most 63 characters"
+_VALUE = "a value of letters, digits, `-`, `_` and `.`, without quotes"
 
-    def _several(self) -> tuple[str, ...]:
-        token = self.tokens[self.at]
-        if not self._take("("):
-            raise GrammarError(self.text, token.start, token.end, "`(` and the values")
-        values = [self._value("in")]
-        while self._take(","):
-            values.append(self._value("in"))
-        token = self.tokens[self.at]
-        if not self._take(")"):
-            raise GrammarError(self.text, token.start, token.end, "`,` or `)`")
-        return tuple(values)
 
-    def _value(self, operator: str) -> str:
-        token = self._word("a value")
-        if operator in ("<", ">") and _NUMBER.fullmatch(token.word) is None:
-            raise GrammarError(self.text, token.start, token.end, "a whole number")
-        if not is_label_value(token.word):
-            want = "a value of letters, digits, `-`, `_` and `.`, without quotes"
-            raise GrammarError(self.text, token.start, token.end, want)
-        return token.word
+def _instead(found: str, allowed: frozenset[str]) -> str:
+    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    is_word = found != "" and found[0] not in "=!(),<>"
+    if "KEY" in allowed:
+        return _PATH if is_word else "a path such as `status.succeeded`"
+    if "ORDER" in allowed:
+        return "`==`, `!=`, `>`, `<`, `in (...)`, `notin (...)`, or nothing more"
+    if "NUMBER" in allowed:
+        return "a whole number" if is_word else "a value"
+    if "VALUE" in allowed and (is_word or "COMMA" not in allowed):
+        return _VALUE if is_word else "a value"
+    if "COMMA" in allowed:
+        return "`,` or `)`" if "RPAR" in allowed else "`,`"
+    return "`(` and the values"
 
-    def _word(self, want: str) -> _Token:
-        token = self.tokens[self.at]
-        if not token.word:
-            raise GrammarError(self.text, token.start, token.end, want)
-        self.at += 1
-        return token
 
-    def _take(self, sign: str) -> bool:
-        if self.tokens[self.at].sign != sign:
-            return False
-        self.at += 1
-        return True
-
-    def _end(self) -> None:
-        token = self.tokens[self.at]
-        if token is not self.tokens[-1]:
-            raise GrammarError(self.text, token.start, token.end, "`,`")
+def _requirement(text: str, tree: Any) -> Requirement:
+    """The comparison of a tree; only the lengths of its words are left to look at."""
+    kind, tokens = kind_of(tree), [token for token in tree.children if token is not None]
+    start, end = span(tree)
+    key = next(token for token in tokens if token.type == "KEY")
+    if not is_qualified_name(key):
+        raise GrammarError(text, *span(key), _PATH)
+    if kind != "compared":
+        return Requirement(str(key), kind, (), start, end)
+    values = tokens[2:]
+    for value in values:
+        if not is_label_value(value):
+            raise GrammarError(text, *span(value), _VALUE)
+    operator = _same(str(tokens[1]))
+    return Requirement(str(key), operator, tuple(map(str, values)) or ("",), start, end)

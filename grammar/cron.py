@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import Any
 
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.lalr import Lalr, kind_of, span
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -20,9 +23,9 @@ _NAMES = {
     3: {name: number for number, name in enumerate(_MONTHS, 1)},
     4: {name: number for number, name in enumerate(_DAYS)},
 }
-_WORDS = ("yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly")
 _LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_USUAL = "five fields: minute, hour, day, month, day of the week"
+_WORD = re.compile(r"@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)")
+_FIVE = "five fields: minute, hour, day, month, day of the week"
 
 
 def cron(text: str) -> tuple[frozenset[int], ...]:
@@ -31,69 +34,107 @@ def cron(text: str) -> tuple[frozenset[int], ...]:
     Raises GrammarError, also for a day that none of its months has. Source: github.com/robfig/cron v3,
     ParseStandard; a time zone in the schedule is refused, as the full CRD of a CronWorkflow does.
     """
-    if text.startswith("@"):
-        _word(text)
+    if _WORD.fullmatch(text):
         return ()
-    parts = list(re.finditer(r"\S+", text))
-    if not parts:
-        raise GrammarError(text, 0, len(text), _USUAL)
-    if re.match(r"(?:CRON_)?TZ=", parts[0][0]):
-        raise GrammarError(text, *parts[0].span(), f"{_USUAL}; the time zone stands beside the schedule")
-    if len(parts) != len(_FIELDS):
-        # What is missing is missed at the end, what is too much begins behind the last field.
-        start = parts[len(_FIELDS)].start() if len(parts) > len(_FIELDS) else len(text)
-        raise GrammarError(text, start, len(text), _USUAL)
-    found = [_field(text, part, position) for position, part in enumerate(parts)]
-    days, months = found[2], found[3]
-    every = parts[4][0][0] in "*?"  # else a day of either sort will do
-    if every and not any(_LENGTHS[month - 1] >= min(days) for month in months):
-        raise GrammarError(text, parts[2].start(), parts[3].end(), "a day that one of the months has")
+    if (usual := _usual(text.split())) is not None and _comes(usual, "*" in text.split()[4]):
+        return usual
+    try:
+        tree: Any = _lalr().parse(text)
+    except GrammarError as error:
+        raise _mistake(text, error) from None
+    if kind_of(tree) == "every":
+        _every(text, tree.children[1])
+        return ()
+    fields: list[Any] = tree.children
+    found = tuple(_field(text, field, position) for position, field in enumerate(fields))
+    if not _comes(found, text[span(fields[4])[0]] in "*?"):
+        raise GrammarError(text, span(fields[2])[0], span(fields[3])[1], "a day that one of the months has")
+    return found
+
+
+def _usual(fields: list[str]) -> tuple[frozenset[int], ...] | None:
+    """What fields with nothing but stars and numbers allow; None where there are others."""
+    if len(fields) != len(_FIELDS):
+        return None
+    found: list[frozenset[int]] = []
+    for field, (_, least, most) in zip(fields, _FIELDS, strict=True):
+        number = int(field) if field.isascii() and field.isdigit() and len(field) < 3 else -1
+        if field != "*" and not least <= number <= most:
+            return None
+        found.append(frozenset(range(least, most + 1) if field == "*" else (number,)))
     return tuple(found)
 
 
-def _word(text: str) -> None:
+def _comes(found: tuple[frozenset[int], ...], every: bool) -> bool:
+    """Whether one of the months has one of the days; where not `every` day of the week, either will do."""
+    return not every or any(_LENGTHS[month - 1] >= min(found[2]) for month in found[3])
+
+
+@cache
+def _lalr() -> Lalr:
+    # What stands in place of a wrong part depends on its field, and is found there.
+    return Lalr("cron.lark", lambda _, __: "", contextual=True)
+
+
+def _mistake(text: str, error: GrammarError) -> GrammarError:
+    """The error about a schedule that the grammar does not accept: about its choice, or the number of fields."""
     if text.startswith("@every "):
-        try:
-            if duration(text[7:].strip()) > 0 and not text[7:].strip().isdigit():
-                return
-        except GrammarError:
-            pass
-        raise GrammarError(text, 7, len(text), "a time such as `1h30m`")
-    if text[1:] not in _WORDS:
+        return GrammarError(text, 7, len(text), _TIME)
+    if text.startswith("@"):
         usual = "`@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly` or `@every 1h30m`"
-        raise GrammarError(text, 0, len(text), usual)
+        return GrammarError(text, 0, len(text), usual)
+    parts = list(re.finditer(r"\S+", text))
+    if parts and re.match(r"(?:CRON_)?TZ=", parts[0][0]):
+        return GrammarError(text, *parts[0].span(), f"{_FIVE}; the time zone stands beside the schedule")
+    if len(parts) != len(_FIELDS):
+        # What is missing is missed at the end, what is too much begins behind the last field.
+        start = parts[len(_FIELDS)].start() if len(parts) > len(_FIELDS) else len(text)
+        return GrammarError(text, start if parts else 0, len(text), _FIVE)
+    position = sum(part.end() < error.start for part in parts)
+    field = parts[min(position, len(parts) - 1)]
+    start = max(field.start(), text.rfind(",", 0, error.start) + 1)
+    end = text.find(",", error.start, field.end())
+    return _wrong(text, start, field.end() if end < 0 else end, position)
 
 
-def _field(text: str, part: re.Match[str], position: int) -> frozenset[int]:
-    found: set[int] = set()
-    at = part.start()
-    for choice in part[0].split(","):
-        found.update(_choice(text, at, choice, position))
-        at += len(choice) + 1
-    return frozenset(found)
-
-
-def _choice(text: str, at: int, choice: str, position: int) -> range:
-    """What one part of a field allows: `*`, a number, a range, any of them with a step."""
+def _wrong(text: str, start: int, end: int, position: int) -> GrammarError:
     name, least, most = _FIELDS[position]
+    return GrammarError(text, start, end, f"{name} from {least} to {most}")
+
+
+_TIME = "a time such as `1h30m`"
+
+
+def _every(text: str, time: Any) -> None:
+    try:
+        if duration(time) > 0 and not time.isdigit():
+            return
+    except GrammarError as error:
+        start = span(time)[0]
+        raise GrammarError(text, start + error.start, start + error.end, _TIME) from None
+    raise GrammarError(text, *span(time), _TIME)
+
+
+def _field(text: str, field: Any, position: int) -> frozenset[int]:
+    return frozenset(number for choice in field.children for number in _choice(text, choice, position))
+
+
+def _choice(text: str, choice: Any, position: int) -> range:
+    """What one part of a field allows: `*`, a number, a range, any of them with a step."""
+    _, least, most = _FIELDS[position]
     names = _NAMES.get(position, {})
-    wrong = GrammarError(text, at, at + len(choice), f"{name} from {least} to {most}")
-    span, slash, step = choice.partition("/")
-    if slash and not (_is_number(step) and int(step) > 0):
-        raise wrong
-    if span in ("*", "?"):
+    what, step = choice.children
+    every = 1 if step is None else int(step.children[0])
+    if kind_of(what) == "ANY":
         ends = [least, most]
     else:
-        ends = [names.get(end.lower(), int(end) if _is_number(end) else -1) for end in span.split("-")]
-        if len(ends) == 1 and slash:  # from there on
+        words = [str(end) for end in what.children if end is not None]
+        ends = [names.get(word.lower(), int(word) if word.isdigit() else -1) for word in words]
+        if len(ends) == 1 and step is not None:  # from there on
             ends.append(most)
-    if len(ends) > 2 or not least <= ends[0] <= ends[-1] <= most:
-        raise wrong
-    return range(ends[0], ends[-1] + 1, int(step) if slash else 1)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit()
+    if not least <= ends[0] <= ends[-1] <= most or every < 1:
+        raise _wrong(text, *span(choice), position)
+    return range(ends[0], ends[-1] + 1, every)
 
 
 def is_zone(name: str) -> bool:

@@ -7,18 +7,22 @@ expression and hands the text to expr-lang; the language here is what both agree
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.lalr import Lalr, span
 
 RESULTS = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned", "AnySucceeded", "AllFailed")
 """The words that may follow a task's name; the last two need a task with a loop."""
 
 LOOP_RESULTS = frozenset(("AnySucceeded", "AllFailed"))
 
-_TOKEN = re.compile(
-    r"\s*(?:(&&|\|\||[!()])|([a-zA-Z0-9][-a-zA-Z0-9]*)(?:\.([a-zA-Z]+))?(?![^\s&|!()])|([&|]|[^\s&|!()]+))"
-)
+_TASK = r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\.[a-zA-Z]+)?"
+_FLAT = rf"!?{_TASK}(?:\s*(?:&&|\|\|)\s*!?{_TASK})*"
+_PART = rf"(?:!?{_TASK}|!?\({_FLAT}\))"
+_USUAL = re.compile(rf"{_PART}(?:\s*(?:&&|\|\|)\s*{_PART})*")
+_OPERAND = re.compile(_TASK)
 
 
 class Operand(NamedTuple):
@@ -36,44 +40,53 @@ class Operand(NamedTuple):
 
 def depends(text: str) -> tuple[Operand, ...]:
     """The operands of a `depends` text in order, with repeats. Raises GrammarError where it is malformed."""
-    found: list[Operand] = []
+    if _USUAL.fullmatch(text):
+        return tuple(_operand(task[0], *task.span()) for task in _OPERAND.finditer(text))
+    try:
+        tokens: list[Any] = _lalr().parse(text).children
+    except GrammarError as error:
+        if error.found or error.expected != _CLOSE:
+            raise
+        start = _unclosed(text)
+        raise GrammarError(text, start, start + 1, _CLOSE) from None
+    return tuple(_operand(str(token), *span(token)) for token in tokens)
+
+
+def _operand(written: str, start: int, end: int) -> Operand:
+    task, dot, result = written.partition(".")
+    return Operand(task, result if dot else None, start, end)
+
+
+@cache
+def _lalr() -> Lalr:
+    return Lalr("depends.lark", _instead, _unreadable, junk=re.compile(r"[&|]|[^\s&|!()]+"))
+
+
+_CLOSE = "a `)` for this `(`"
+
+
+def _unreadable(rest: str, allowed: frozenset[str]) -> str:
+    """What may stand where no token begins."""
+    if "TASK" not in allowed:
+        return f"`{rest[0] * 2}`" if rest[0] in "&|" else "`&&` or `||`"
+    return "a task" if rest[0] in "&|" else "a task, or a task and one result such as `a.Failed`"
+
+
+def _instead(found: str, allowed: frozenset[str]) -> str:
+    """What may stand in place of `found`, given the terminals that the grammar would accept."""
+    if "TASK" in allowed:
+        return "a task"
+    if not found:
+        return _CLOSE
+    return "`&&` or `||`; this `)` has no `(`" if found == ")" else "`&&` or `||`"
+
+
+def _unclosed(text: str) -> int:
+    """The offset of the last parenthesis that nothing closes."""
     opened: list[int] = []
-    complete = False  # whether the text so far is a whole term
-    for match in _TOKEN.finditer(text):
-        operator, task, result, other = match.groups()
-        start, end = match.start(match.lastindex or 0), match.end()
-        if task is not None:
-            start = match.start(2)
-            if complete:
-                raise GrammarError(text, start, end, "`&&` or `||`")
-            found.append(Operand(task, result, start, end))
-            complete = True
-        elif other is not None:
-            raise GrammarError(text, start, end, _instead(text, start, complete))
-        elif operator in ("&&", "||"):
-            if not complete:
-                raise GrammarError(text, start, end, "a task")
-            complete = False
-        elif operator == ")":
-            if not complete:
-                raise GrammarError(text, start, end, "a task")
-            if not opened:
-                raise GrammarError(text, start, end, "`&&` or `||`; this `)` has no `(`")
+    for sign in re.finditer(r"[()]", text):
+        if sign[0] == "(":
+            opened.append(sign.start())
+        elif opened:
             opened.pop()
-        else:
-            if complete:
-                raise GrammarError(text, start, end, "`&&` or `||`")
-            if operator == "(":
-                opened.append(start)
-    if not complete:
-        raise GrammarError(text, len(text), len(text), "a task")
-    if opened:
-        raise GrammarError(text, opened[-1], opened[-1] + 1, "a `)` for this `(`")
-    return tuple(found)
-
-
-def _instead(text: str, start: int, complete: bool) -> str:
-    """What may stand in place of a piece of text that is no token."""
-    if complete:
-        return f"`{text[start] * 2}`" if text[start] in "&|" else "`&&` or `||`"
-    return "a task" if text[start] in "&|" else "a task, or a task and one result such as `a.Failed`"
+    return opened[-1]

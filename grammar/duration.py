@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import Any
 
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.lalr import Lalr, kind_of
 
 _SECONDS = {
     "ns": 1e-9,
@@ -16,10 +19,8 @@ _SECONDS = {
     "m": 60.0,
     "h": 3600.0,
 }
-_UNIT = "|".join(_SECONDS)
-_WHOLE = re.compile(r"[+-]?[0-9]+")
-_DURATION = re.compile(rf"([+-]?)((?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:{_UNIT}))+)")
-_PART = re.compile(rf"([0-9]*\.?[0-9]*)({_UNIT})")
+_USUAL = re.compile(r"[0-9]+|(?:[0-9]+(?:ms|[smh]))+")
+_USUAL_PART = re.compile(r"([0-9]+)(ms|[smh])?")
 _LONGEST = 2**63 / 1e9  # Go counts nanoseconds in 63 bits, about 292 years
 
 _WORDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z\u00b5\u03bc]+)", re.IGNORECASE)
@@ -39,26 +40,47 @@ def duration(text: str) -> float:
     GrammarError; common mistakes (`5 minutes`, `1d`) are answered with the right spelling.
     Source: Argo Workflows, ParseStringToDuration, and time.ParseDuration of Go.
     """
-    if _WHOLE.fullmatch(text):
-        seconds = float(text)
-    elif match := _DURATION.fullmatch(text):
-        seconds = sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(match[2]))
-        seconds = -seconds if match[1] == "-" else seconds
+    if _USUAL.fullmatch(text):
+        seconds = sum(float(number) * _SECONDS[unit or "s"] for number, unit in _USUAL_PART.findall(text))
     else:
-        raise GrammarError(text, 0, len(text), _meant(text))
+        seconds = _read(text)
     if abs(seconds) > _LONGEST:
         raise GrammarError(text, 0, len(text), "at most 292 years")
     return seconds
 
 
+def _read(text: str) -> float:
+    try:
+        tree: Any = _lalr().parse(text)
+    except GrammarError as error:
+        meant = _meant(text)
+        # Where another spelling is known, it is that of the whole.
+        start = error.start if meant == _ANY else 0
+        raise GrammarError(text, start, len(text), meant) from None
+    sign, *parts = tree.children
+    if kind_of(tree) == "seconds":
+        seconds = float(parts[0])
+    else:
+        pairs = (part.children for part in parts)
+        seconds = sum(float(number) * _SECONDS[unit] for number, unit in pairs)
+    return -seconds if sign == "-" else seconds
+
+
+@cache
+def _lalr() -> Lalr:
+    return Lalr("duration.lark", lambda _, __: _ANY)
+
+
+_ANY = "a duration such as `90s`, `5m` or `1h30m`"
+
+
 def _meant(text: str) -> str:
     """What may stand in place of a text that is not a duration."""
-    usual = "a duration such as `90s`, `5m` or `1h30m`"
     if re.fullmatch(r"[0-9]*\.[0-9]+", text):
         return f"a unit, as in `{text}s` or `{text}m`"
     parts = _WORDS.findall(text)
     if not parts or _WORDS.sub("", text).replace(",", "").replace("and", "").strip():
-        return usual
+        return _ANY
     spelt = ""
     for number, word in parts:
         unit = next((unit for unit, words in _MEANT.items() if word.lower() in words), None)
@@ -67,5 +89,5 @@ def _meant(text: str) -> str:
         elif word.lower() in _HOURS:
             spelt += f"{float(number) * _HOURS[word.lower()]:g}h"
         else:
-            return usual
+            return _ANY
     return f"`{spelt}`"

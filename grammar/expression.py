@@ -58,10 +58,10 @@ def parse(text: str) -> Node:
 
 @cache
 def _lalr() -> Lalr:
-    return Lalr("expression.lark", _unreadable, _instead)
+    return Lalr("expression.lark", _instead, _unreadable)
 
 
-def _unreadable(rest: str) -> str:
+def _unreadable(rest: str, _: frozenset[str]) -> str:
     """What may stand where no token begins."""
     if rest[0] in "'\"`":
         return f"a second {rest[0]} behind this one"

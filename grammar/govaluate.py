@@ -118,10 +118,10 @@ def children(condition: Condition) -> Iterator[Condition]:
 
 @cache
 def _lalr() -> Lalr:
-    return Lalr("govaluate.lark", _unreadable, _instead)
+    return Lalr("govaluate.lark", _instead, _unreadable)
 
 
-def _unreadable(rest: str) -> str:
+def _unreadable(rest: str, _: frozenset[str]) -> str:
     """What may stand where no token begins."""
     if rest[0] in "'\"":
         return "a second quote behind this one"

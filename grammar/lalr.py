@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.grammar.error import GrammarError
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
     from lark import Token, Tree
@@ -16,24 +17,35 @@ if TYPE_CHECKING:
 class Lalr:
     """The parser of a grammar file.
 
-    `unreadable` says what may stand in place of a text that begins with no token, `instead` what may stand
-    in place of a token, given the names of the terminals that the grammar would accept.
+    `instead` says what may stand in place of the part at fault, given the names of the terminals that the grammar
+    would accept there; the part is a token, or what `junk` matches. Where there is an `unreadable`, it is asked
+    instead about what is no token, and gets the rest of the text. With `contextual`, only terminals are looked for
+    that the grammar would accept.
     """
 
     def __init__(
         self,
         file: str,
-        unreadable: Callable[[str], str],
         instead: Callable[[str, frozenset[str]], str],
+        unreadable: Callable[[str, frozenset[str]], str] | None = None,
+        *,
+        junk: re.Pattern[str] | None = None,
+        contextual: bool = False,
     ) -> None:
         from lark import Lark
 
         grammar = Path(__file__).with_name(file).read_text(encoding="utf-8")
         self._parser: Any = Lark(
-            grammar, parser="lalr", lexer="basic", maybe_placeholders=True, propagate_positions=True
+            grammar,
+            parser="lalr",
+            lexer="contextual" if contextual else "basic",
+            maybe_placeholders=True,
+            propagate_positions=True,
         )
-        self._unreadable = unreadable
         self._instead = instead
+        self._unreadable = unreadable
+        self._junk = junk
+        self._contextual = contextual
 
     def parse(self, text: str) -> Tree[Token]:
         """The tree of a text. Raises GrammarError."""
@@ -44,15 +56,26 @@ class Lalr:
         except UnexpectedCharacters as error:
             unknown: Any = error
             start: int = unknown.pos_in_stream or 0
-            raise GrammarError(text, start, start + 1, self._unreadable(text[start:])) from None
+            allowed = frozenset[str](unknown.interactive_parser.accepts())
+            end = self._end(text, start, start + 1)
+            if self._unreadable is None:
+                expected = self._instead(text[start:end], allowed)
+            else:
+                expected = self._unreadable(text[start:], allowed)
+            raise GrammarError(text, start, end, expected) from None
         except UnexpectedToken as error:
             token: Token = error.token
-            at_end = token.type == "$END"
-            start = len(text) if at_end else token.start_pos or 0
-            found = "" if at_end else str(token)
-            expected = self._instead(found, frozenset(error.accepts or ()))
-            raise GrammarError(text, start, start + len(found), expected) from None
+            start = len(text) if token.type == "$END" else token.start_pos or 0
+            end = len(text) if token.type == "$END" else start + len(token)
+            if self._contextual:  # the token is one of another context
+                end = self._end(text, start, end)
+            expected = self._instead(text[start:end], frozenset(error.accepts or ()))
+            raise GrammarError(text, start, end, expected) from None
         return tree
+
+    def _end(self, text: str, start: int, otherwise: int) -> int:
+        found = None if self._junk is None else self._junk.match(text, start)
+        return otherwise if found is None else found.end()
 
 
 def kind_of(item: Any) -> str:

@@ -85,12 +85,17 @@ def is_parameter_name(text: str) -> bool:
 def dns_name(text: str, length: int = DNS_LABEL_LENGTH) -> str:
     """The nearest DNS label of at most `length` characters (9 or more); empty when no character survives.
 
-    Letters become lower case and each run of other characters one `-`; characters outside ASCII are
-    dropped. A name that is too long is cut and ends in eight hex digits of the whole text, so that
+    Letters become lower case without their accents, and each run of other characters one `-`; what is then
+    outside ASCII is dropped. A name that is too long is cut and ends in eight hex digits of the whole text, so that
     long texts with a common beginning stay apart. Different texts may still give one name.
     """
-    ascii_text = text.encode("ascii", "ignore").decode("ascii")
-    name = _OTHER.sub("-", ascii_text.lower()).strip("-")
+    if not text.isascii():
+        import unicodedata
+
+        plain = unicodedata.normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode("ascii")
+    else:
+        plain = text.lower()
+    name = _OTHER.sub("-", plain).strip("-")
     if len(name) <= length:
         return name
     tail = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from decimal import Context, Decimal
+from functools import cache
+from typing import Any
 
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.lalr import Lalr, kind_of
 
-_QUANTITY = re.compile(
-    r"(?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))"
-    r"(?:(?P<suffix>[KMGTPE]i|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]{1,3}))?"
-)
+_USUAL = re.compile(r"([0-9]+(?:\.[0-9]+)?)((?:[KMGTPE]i)?|[mkMGTPE])")
 _FACTORS = {
     "": Decimal(1),
     **{suffix: Decimal(1000) ** power for power, suffix in enumerate("kMGTPE", 1)},
@@ -29,13 +29,24 @@ def quantity(text: str) -> Decimal:
     `e3` of at most three digits. Raises GrammarError; common mistakes (`8GB`, `4 Gi`) are answered
     with the right spelling. Source: k8s.io/apimachinery, pkg/api/resource/quantity.go.
     """
-    match = _QUANTITY.fullmatch(text)
-    if match is None:
-        raise _mistake(text)
-    number = Decimal(match["number"])
-    if match["exponent"]:
-        return number.scaleb(int(match["exponent"]), Context(prec=len(text)))
-    return Context(prec=len(text) + 24).multiply(number, _FACTORS[match["suffix"] or ""])
+    if match := _USUAL.fullmatch(text):
+        number, suffix = Decimal(match[1]), match[2]
+    else:
+        try:
+            tree: Any = _lalr().parse(text)
+        except GrammarError:
+            raise _mistake(text) from None
+        number, unit = Decimal(tree.children[0]), tree.children[1]
+        if unit is not None and kind_of(unit) == "EXPONENT":
+            return number.scaleb(int(unit[1:]), Context(prec=len(text)))
+        suffix = str(unit or "")
+    return Context(prec=len(text) + 24).multiply(number, _FACTORS[suffix])
+
+
+@cache
+def _lalr() -> Lalr:
+    # What was probably meant is seen from the whole text.
+    return Lalr("quantity.lark", lambda _, __: "")
 
 
 def _mistake(text: str) -> GrammarError:

@@ -8,7 +8,10 @@ computes is not understood here, only which variables it names.
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from flowdsl.grammar.lalr import Lalr, kind_of, span
 
 Kind = Literal["simple", "expression", "unclosed"]
 
@@ -64,17 +67,25 @@ class Reference(NamedTuple):
 
 def tags(text: str) -> tuple[Tag, ...]:
     """The tags of a text in order; an unclosed `{{` is the last of them, as kind `unclosed`."""
-    found: list[Tag] = []
-    end = 0
-    for match in TAG.finditer(text):
-        body, end = match[1], match.end()
-        if body.startswith("="):
-            found.append(Tag(match.start(), end, body[1:], "expression"))
-        else:
-            found.append(Tag(match.start(), end, body, "simple"))
-    if (start := text.find("{{", end)) >= 0:
-        found.append(Tag(start, len(text), text[start + 2 :], "unclosed"))
-    return tuple(found)
+    closed = [_tag(match[0], match.start()) for match in TAG.finditer(text)]
+    if text.find("{{", closed[-1].end if closed else 0) < 0:
+        return tuple(closed)
+    tokens: list[Any] = _lalr().parse(text).children
+    return tuple(_tag(str(token), span(token)[0]) for token in tokens if kind_of(token) != "TEXT")
+
+
+def _tag(written: str, start: int) -> Tag:
+    end = start + len(written)
+    if not written.endswith("}}") or len(written) < 4:
+        return Tag(start, end, written[2:], "unclosed")
+    if written.startswith("{{="):
+        return Tag(start, end, written[3:-2], "expression")
+    return Tag(start, end, written[2:-2], "simple")
+
+
+@cache
+def _lalr() -> Lalr:
+    return Lalr("template.lark", lambda _, __: "text")  # which any text is
 
 
 def references(text: str) -> tuple[Reference, ...]:

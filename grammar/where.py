@@ -12,17 +12,15 @@ from __future__ import annotations
 import math
 from functools import cache
 from itertools import chain, product
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.lalr import Lalr
 from flowdsl.grammar.names import is_qualified_name
 from flowdsl.grammar.quantity import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lark import Lark, Token, Tree
+    from lark import Token, Tree
 
 Operator = Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
 
@@ -59,49 +57,26 @@ def where(text: str) -> Groups:
     negated comparison is the opposite comparison or no such label, and NotIn accepts a node without
     the label, as Kubernetes does.
     """
-    return _groups(_tree(text), text, positive=True, depth=0)
+    return _groups(_lalr().parse(text), text, positive=True, depth=0)
 
 
 @cache
-def _parser() -> Lark:
-    from lark import Lark
-
-    grammar = Path(__file__).with_name("where.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", propagate_positions=True)
-
-
-def _tree(text: str) -> Tree[Token]:
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-
-    try:
-        parser: Any = _parser()
-        tree: Tree[Token] = parser.parse(text)
-    except UnexpectedCharacters as error:
-        unknown: Any = error
-        start: int = unknown.pos_in_stream or 0
-        raise GrammarError(text, start, start + 1, _instead(text[start], error.allowed or ())) from None
-    except UnexpectedToken as error:
-        token: Token = error.token
-        at_end = token.type == "$END"
-        start = len(text) if at_end else token.start_pos or 0
-        found = "" if at_end else str(token)
-        raise GrammarError(text, start, start + len(found), _instead(found, error.accepts or ())) from None
-    return tree
+def _lalr() -> Lalr:
+    return Lalr("where.lark", _instead, contextual=True)
 
 
 _MEANT = {"=": "`==`", "&": "`and`", "|": "`or`", "!": "`not` or `!=`", "[": "`(`", "{": "`(`"}
 
 
-def _instead(found: str, allowed: Iterable[str]) -> str:
+def _instead(found: str, terminals: frozenset[str]) -> str:
     """What may stand in place of `found`, given the terminals that the grammar would accept."""
-    terminals = set(allowed)
     if found in _MEANT:
         return _MEANT[found]
     if f"_{found.upper()}" in terminals:
         return f"`{found.lower()}` in lower case"
-    if terminals == {"LPAR"}:
+    if terminals == frozenset(("LPAR",)):
         return "a list in parentheses, such as `(a, b)`"
-    if terminals == {"_IN"}:
+    if terminals == frozenset(("_IN",)):
         return "`in`"
     if "STRING" in terminals:
         return "a value: a word, a number or quoted text"

@@ -572,7 +572,7 @@ def test_several_files_make_one_report(flowdsl: Callable[..., Result]) -> None:
     files = ("b.py", "raises.py", "fine.py", "a.py", "gone.py", "a.py")
     code, out, err = flowdsl("check", *files, "--format", "json")
     assert code == 2
-    assert [row["file"] for row in json.loads(out)] == ["a.py", "b.py", None]
+    assert [row["file"] for row in json.loads(out)] == ["a.py", "b.py", "raises.py", None]
     assert err.endswith("ZeroDivisionError: division by zero\n")
     code, out, _ = flowdsl("check", *files)
     assert code == 2

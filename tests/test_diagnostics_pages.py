@@ -26,7 +26,9 @@ WITHOUT = {
     "FD102": _NAMED,
     "FD103": _NAMED,
     "FD104": "a file that is not text cannot be shown",
+    "FD125": "a file that is not text cannot be shown",
     "FD106": "what is wrong is whom the file belongs to, and no text of it",
+    "FD107": "as text Python's own traceback is shown instead",
     "FD111": _NAMED,
 }
 

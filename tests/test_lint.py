@@ -49,6 +49,19 @@ def codes(document: Object) -> list[str]:
     return [problem.finding.code for problem in lint(document)]
 
 
+def text_at(document: Any, path: tuple[str | int, ...]) -> str:
+    for step in path:
+        document = document[step]
+    return str(document)
+
+
+def test_parts_are_inside_their_texts() -> None:
+    found = [(each, document) for path in FILES for document in documents(path) for each in lint(document)]
+    parts = [(each.part, text_at(document, each.path)) for each, document in found if each.part is not None]
+    assert len(parts) > 100
+    assert [(part, text) for part, text in parts if not 0 <= part[0] <= part[1] <= len(text)] == []
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_findings(path: Path, request: pytest.FixtureRequest) -> None:
     found = ["\n\n".join(map(show, lint(document))) or "nothing" for document in documents(path)]

@@ -324,8 +324,9 @@ def test_an_exception_is_shown_as_python_shows_it(folder: Path, text: str) -> No
     error = refused(folder / "pipeline.py", text)
     assert error.traceback is not None
     assert without_depth(error.traceback) == without_depth(python.stderr)
-    assert error.diagnostic is None
-    assert error.message == python.stderr.rstrip().rpartition("\n")[2]
+    assert error.diagnostic.finding.code == "FD107"
+    assert error.span is not None
+    assert error.span.file == str(folder / "pipeline.py")
 
 
 def without_depth(text: str) -> str:

@@ -240,8 +240,9 @@ def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]
     if isinstance(kind, t.Json) and (value is None or isinstance(value, (int, float))):
         import json
 
-        arrives = f"the text {json.dumps(json.dumps(value))}"
-        way = f'write the key as a text, and read it as one: `"{shown}"`'
+        text = json.dumps(json.dumps(value))
+        arrives = f"the text {text}"
+        way = f"write the key as a text, and read it as one: `{text}`"
         finding = findings.ChangedByJson(f"the key {shown}", arrives, "keys but texts", way)
         yield Diagnostic(finding, body.module.span(key))
     else:

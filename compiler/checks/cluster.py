@@ -156,7 +156,7 @@ def _memories(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
     """Memory of GPUs in `where` that no product has, in every alternative."""
     groups: list[list[str]] = [
         [
-            f"gpu.memory {'>' if operator == 'Gt' else '<'} {values[0]}Mi"
+            f"gpu.memory {_limit(operator, int(values[0]))}"
             for key, operator, values in group
             if key == "gpu.memory"
             and operator in ("Gt", "Lt")
@@ -257,6 +257,13 @@ def _devices(
 def _gpus(pool: Pool) -> int | None:
     """The GPUs of a node; none where the profile names neither a number nor products."""
     return pool.gpus if pool.gpus is not None or pool.products else 0
+
+
+def _limit(operator: str, limit: int) -> str:
+    """A bound in MiB as it was probably written: a label can only be above a number, so `>=` counts one less."""
+    if operator == "Lt":
+        return f"< {_bytes(limit * 2**20)}"
+    return f"> {_bytes(limit * 2**20)}" if (limit + 1) % 1024 else f">= {_bytes((limit + 1) * 2**20)}"
 
 
 def _bytes(amount: int) -> str:

@@ -60,6 +60,10 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         if made.files.archive:
             yield from packed(found, made.files, written)
         yield from unfit(found, found.options, found.site)
+    for position, value in enumerate(found.unnamed):
+        word = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
+        unnamed = mistakes.UnnamedOption(word, isinstance(value, str))
+        yield Diagnostic(unnamed, Argument(found.site, position=position))
     yield from volumes.mounted(found.options, written)
     yield from problems
     signature = found.signature
@@ -177,8 +181,8 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
             continue
         told.add(id(step))
         written = {*step.options, *call.options}
-        # An option that is misspelt may be meant to be this one.
-        if "image" not in written and written <= _WRITTEN and is_function(step.plain):
+        # An option that is misspelt, or without its name, may be meant to be this one.
+        if "image" not in written and written <= _WRITTEN and is_function(step.plain) and not step.unnamed:
             yield Diagnostic(mistakes.NoImage(step.name), Definition(step.code))
 
 

@@ -15,6 +15,7 @@ from flowdsl.compiler.data_findings import (
     HalfLogin,
     LostDollar,
     NoBucket,
+    NoSshKey,
     SecretHeader,
     SourceWord,
     UnknownArchive,
@@ -57,6 +58,8 @@ _FORMS = {
     ("GCS", "key"): _KEY,
     ("Azure", "blob"): _KEY,
 }
+#: Addresses that Git reaches over SSH: with a scheme, or as `git@host:path`. Source: git-fetch, GIT URLS.
+_SSH = re.compile(r"(?:git\+)?ssh://|[\w.-]+@[\w.-]+:(?!//)")
 _PAIRS = {"S3": ("access_key", "secret_key"), "Http": ("username", "password")}
 
 
@@ -134,6 +137,8 @@ def _together(found: Artifact) -> Iterator[Diagnostic]:
                 key = TOKEN.sub("...", str(words["key"]))
                 yield Diagnostic(NoBucket(word, key), Argument(found.site, word))
         return
+    if found.kind == "Git" and words["ssh_key"] is None and _SSH.match(str(words["url"])):
+        yield Diagnostic(NoSshKey(TOKEN.sub("...", str(words["url"]))), Argument(found.site, "url", 0))
     one, other = _PAIRS.get(found.kind, ("", ""))
     for given, missing in ((one, other), (other, one)):
         if given and words[given] is not None and words[missing] is None:

@@ -10,7 +10,6 @@ from flowdsl.compiler.lint.graph import Cycle
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
-from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -91,7 +90,6 @@ class ArtifactLocation(Finding):
 
     code = "FD556"
     title = "the location of artifact `{name}` needs {missing}"
-    label = "needs {missing}"
     help = "add {missing}"
     name: str
     missing: str
@@ -112,16 +110,6 @@ class SetContainer(Finding):
     """A container set that cannot run."""
 
     code = "FD558"
-    title = "{found}"
-    help = "{way}"
-    found: str
-    way: str
-
-
-class ResourceManifest(Finding):
-    """A `resource` template without one readable manifest."""
-
-    code = "FD559"
     title = "{found}"
     help = "{way}"
     found: str
@@ -349,46 +337,3 @@ def container_sets(view: View) -> Iterator[Problem]:
         for cycle in cycles(needs):
             chain = " -> ".join(str(containers[i].get("name")) for i in (*cycle, cycle[0]))
             yield Problem((*path, cycle[0], "dependencies"), Cycle("containers", chain))
-
-
-def resource_manifests(view: View) -> Iterator[Problem]:
-    """A `resource` template has one manifest, which YAML can read, or an artifact that exists."""
-    for template in view.templates:
-        resource: Object | None = template.data.get("resource")
-        if resource is None or resource.get("action") in ("get", "delete"):
-            continue
-        path = (*template.path, "resource")
-        manifest: str = resource.get("manifest") or ""
-        origin: Object | None = resource.get("manifestFrom")
-        if bool(manifest) == (origin is not None):
-            found = (
-                "both `manifest` and `manifestFrom`" if manifest else "neither `manifest` nor `manifestFrom`"
-            )
-            finding = ResourceManifest(f"the resource has {found}", "give exactly one of them")
-            yield Problem(path, finding)
-        artifact = string(resource, "manifestFrom", "artifact", "name")
-        if artifact and artifact not in template.artifacts:
-            way = suggest(artifact, template.artifacts) or f"declare `{artifact}` in the inputs"
-            finding = ResourceManifest(f"there is no input artifact `{artifact}`", way)
-            yield Problem((*path, "manifestFrom", "artifact", "name"), finding)
-        if manifest and (reason := unreadable(manifest)):
-            finding = ResourceManifest(
-                f"the manifest is not YAML: {reason}", "correct the text of the manifest"
-            )
-            yield Problem((*path, "manifest"), finding)
-
-
-def unreadable(text: str) -> str:
-    """Why YAML cannot read a text whose tags stand for plain words; empty when it can."""
-    import yaml
-
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        for _ in yaml.parse(TAG.sub("tag", text), Loader=loader):
-            pass
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark is not None else ""
-        return f"{error.problem}{line}"
-    except (yaml.YAMLError, UnicodeEncodeError):
-        return "it holds a character that YAML does not have"
-    return ""

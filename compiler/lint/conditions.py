@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.kinds import WORDS, group
 from flowdsl.compiler.lint.typing import result
 from flowdsl.compiler.lint.typing_findings import NeverEqual, TextOrder, WrongOperand, WrongResult
+from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
@@ -29,7 +30,7 @@ def plain(text: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def condition(text: str) -> tuple[Finding, ...] | GrammarError:
+def condition(text: str) -> tuple[Fault, ...] | GrammarError:
     """The findings about a condition, or the reason why it cannot be read. Its tags may become any word."""
     tags = {tag.start(): tag for tag in TAG.finditer(text)}
     blank = TAG.sub(lambda tag: "x" * len(tag[0]), text)
@@ -45,7 +46,7 @@ def condition(text: str) -> tuple[Finding, ...] | GrammarError:
     if not made.found and group(kind) not in ("", "flag"):
         shown = made.shown(tree)
         way = f"compare it, as in `{shown} == 'yes'`"
-        made.found.append(WrongResult(shown, WORDS[kind], "true or false", way))
+        made.report(WrongResult(shown, WORDS[kind], "true or false", way), tree)
     return tuple(made.found)
 
 
@@ -53,7 +54,10 @@ class _Kinds:
     def __init__(self, text: str, tags: dict[int, re.Match[str]]) -> None:
         self.text = text
         self.tags = tags
-        self.found: list[Finding] = []
+        self.found: list[Fault] = []
+
+    def report(self, finding: Finding, node: g.Condition) -> None:
+        self.found.append(Fault(finding, (node.start, node.end)))
 
     def shown(self, node: g.Condition) -> str:
         found = self.text[node.start : node.end]
@@ -101,7 +105,7 @@ class _Kinds:
         if group(kind) not in ("", group(wanted)):
             way = "take the quotes off" if isinstance(node, g.Text) and node.quoted else "compare it"
             way = way if self.tagged(node) or wanted == "flag" else f"write {WORDS[wanted]} there"
-            self.found.append(WrongOperand(operator, self.shown(node), WORDS[kind], way))
+            self.report(WrongOperand(operator, self.shown(node), WORDS[kind], way), node)
 
     def binary(self, node: g.Binary) -> Kind:
         operator, left, right = node.operator, node.left, node.right
@@ -120,7 +124,7 @@ class _Kinds:
             if two != "list" and not (two == "any" and self.tagged(right)):
                 shown = self.shown(right)
                 way = f"write at least two values in parentheses: `({shown}, ...)`"
-                self.found.append(WrongOperand("in", shown, WORDS[two], way))
+                self.report(WrongOperand("in", shown, WORDS[two], way), right)
             return "flag"
         if operator in ("=~", "!~"):
             self.need("text", operator, left, one)
@@ -148,21 +152,21 @@ class _Kinds:
             if kind == "any" and becomes and not self.tagged(other):
                 reason = f"without quotes `{self.shown(side)}` becomes {becomes} where it could be equal"
                 way = f"write `'{self.shown(side)}'` in quotes"
-                self.found.append(NeverEqual(shown, answer, reason, way))
+                self.report(NeverEqual(shown, answer, reason, way), node)
                 return
             if kind == "text" and group(beside) in ("number", "flag"):
                 reason = f"text is compared with {WORDS[beside]}"
                 way = "give both quotes, or neither"
-                self.found.append(NeverEqual(shown, answer, reason, way))
+                self.report(NeverEqual(shown, answer, reason, way), node)
                 return
         if {group(one), group(two)} == {"number", "flag"}:
             reason = "a number is compared with true or false"
-            self.found.append(NeverEqual(shown, answer, reason, "compare values of one kind"))
+            self.report(NeverEqual(shown, answer, reason, "compare values of one kind"), node)
         elif not self.tagged(node) and isinstance(node.left, g.Text) and isinstance(node.right, g.Text):
             same = (node.left.value == node.right.value) == (node.operator == "==")
             way = "put a variable into double braces, as in `{{tasks.a.status}}`"
             reason = "there is no variable in it"
-            self.found.append(NeverEqual(shown, "true" if same else "false", reason, way))
+            self.report(NeverEqual(shown, "true" if same else "false", reason, way), node)
 
     def order(self, node: g.Binary, one: Kind, two: Kind) -> None:
         """Numbers without quotes are put in order as numbers, with quotes as texts; both together fail."""
@@ -170,11 +174,11 @@ class _Kinds:
             texts = [side for side in (node.left, node.right) if isinstance(side, g.Text)]
             fixed = [side.value for side in texts if not self.tagged(side)]
             if len(fixed) < 2 and all(_NUMBER.fullmatch(value) for value in fixed):
-                self.found.append(TextOrder(self.shown(node), "take the quotes off for numbers"))
+                self.report(TextOrder(self.shown(node), "take the quotes off for numbers"), node)
             return
         sides: tuple[tuple[g.Condition, Kind, Kind], ...] = ((node.left, one, two), (node.right, two, one))
         for side, kind, other in sides:
             if kind == "flag" or (kind == "text" and group(other) == "number"):
                 quoted = isinstance(side, g.Text) and side.quoted
                 way = "take the quotes off" if quoted else "compare numbers"
-                self.found.append(WrongOperand(node.operator, self.shown(side), WORDS[kind], way))
+                self.report(WrongOperand(node.operator, self.shown(side), WORDS[kind], way), side)

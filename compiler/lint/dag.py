@@ -11,6 +11,7 @@ from flowdsl.grammar.error import GrammarError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from flowdsl.compiler.problem import Part
     from flowdsl.grammar.depends import Operand
 
 BATCH = 4096  # producers per pass of `reached`: bounds the memory on graphs of any size
@@ -18,11 +19,12 @@ MOST_CYCLES = 20  # reported for one graph: each is as long as the graph in the 
 
 
 class Missing(NamedTuple):
-    """A dependency on a task that does not exist: the task that asks, the place in it, the name."""
+    """A dependency on a task that does not exist: the task that asks, the place in it, the name, its part."""
 
     task: int
     place: tuple[str | int, ...]
     name: str
+    part: Part | None = None
 
 
 class Dag:
@@ -72,7 +74,8 @@ class Dag:
             if operand.result is not None:
                 self.results.append((position, operand))
             if (need := self.index.get(operand.task)) is None:
-                self.missing.append(Missing(position, ("depends",), operand.task))
+                part = operand.start, operand.start + len(operand.task)
+                self.missing.append(Missing(position, ("depends",), operand.task, part))
             else:
                 known[need] = None
         self.needs.append(list(known))

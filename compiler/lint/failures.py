@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.typing_findings import PassedOn, SkippedInText
+from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.expression import parse
 
@@ -24,7 +25,7 @@ _SIGNS = re.compile(r"\w\(|\[[^']|[/%]")
 """What an expression holds that can fail."""
 
 
-def passed_on(text: str, node: t.Node) -> Iterator[PassedOn]:
+def passed_on(text: str, node: t.Node) -> Iterator[Fault]:
     """The finding about a `let` in a tag: where it fails, Argo takes its name for a variable that comes later.
 
     Source: a real controller, and missingVarsInEnv in util/template/expression_template.go.
@@ -34,10 +35,15 @@ def passed_on(text: str, node: t.Node) -> Iterator[PassedOn]:
     if any(isinstance(each, t.Let) for each in t.walk(node)):
         effect = "the text of the whole expression is passed on as the value, because of its `let`"
         way = "write the value in place of the name, without `let`"
-        yield PassedOn(text[failing.start : failing.end], effect, way)
+        yield _passed_on(text, failing, effect, way)
 
 
-def can_fail(view: View, template: Template, text: str) -> Iterator[PassedOn]:
+def _passed_on(text: str, failing: t.Node, effect: str, way: str) -> Fault:
+    part = failing.start, failing.end
+    return Fault(PassedOn(text[slice(*part)], effect, way), part)
+
+
+def can_fail(view: View, template: Template, text: str) -> Iterator[Fault]:
     """The finding about an output of a DAG that another task waits for: where it fails, the run never ends."""
     if template.body != "dag" or not _SIGNS.search(text):
         return
@@ -47,7 +53,7 @@ def can_fail(view: View, template: Template, text: str) -> Iterator[PassedOn]:
                 return
             effect = f"the run never ends, because a task waits for `{call.name}`"
             way = "hand the text on as it is, and compute where it is used"
-            yield PassedOn(text[failing.start : failing.end], effect, way)
+            yield _passed_on(text, failing, effect, way)
             return
 
 

@@ -145,7 +145,7 @@ class BrokenExpression(Finding):
 
     code = "FD547"
     title = "`{found}` cannot be read: expected {expected}"
-    label = "expected {expected} at character {column}"
+    label = "at character {column}"
     help = "{way}"
     found: str
     expected: str

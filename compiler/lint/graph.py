@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.dag import cycles
@@ -41,7 +42,7 @@ class NoBody(Finding):
 
     code = "FD512"
     title = "template `{name}` has nothing to run"
-    label = "needs one of {bodies}"
+    label = "nothing says what it does"
     help = "give it exactly one of {bodies}"
     name: str
     bodies: tuple[str, ...]
@@ -136,7 +137,7 @@ class BadDepends(Finding):
 
     code = "FD518"
     title = "`depends` cannot be read: expected {expected}, found {found}"
-    label = "expected {expected} at character {column}"
+    label = "at character {column}"
     help = "write task names, `&&`, `||`, `!` and parentheses, such as `a && (b.Failed || c)`"
     expected: str
     found: str
@@ -315,20 +316,24 @@ def dependencies(view: View) -> Iterator[Problem]:
             continue
         calls, dag = template.calls, template.dag
         for position, error in dag.malformed:
-            finding = BadDepends(error.expected, error.found or "the end", error.start + 1)
-            yield Problem((*calls[position].path, "depends"), finding)
+            found = f"`{error.found}`" if error.found else "the end"
+            finding = BadDepends(error.expected, found, error.start + 1)
+            yield Problem((*calls[position].path, "depends"), finding, part=(error.start, error.end))
         for missing in dag.missing:
-            yield Problem((*calls[missing.task].path, *missing.place), UndefinedTask(missing.name, dag.index))
+            path = (*calls[missing.task].path, *missing.place)
+            yield Problem(path, UndefinedTask(missing.name, dag.index), part=missing.part)
         for position, operand in dag.results:
             result = operand.result or ""
             path = (*calls[position].path, "depends")
             if result not in RESULTS:
-                yield Problem(path, UnknownResult(result, operand.task))
+                part = operand.end - len(result), operand.end
+                yield Problem(path, UnknownResult(result, operand.task), part=part)
             elif result not in LOOP_RESULTS or operand.task not in dag.index:
                 continue
             elif not calls[dag.index[operand.task]].loop:
                 instead = "Succeeded" if result == "AnySucceeded" else "Failed"
-                yield Problem(path, LoopResult(operand.task, result, instead))
+                part = operand.start, operand.end
+                yield Problem(path, LoopResult(operand.task, result, instead), part=part)
         for cycle in cycles(dag.needs):
             path = (
                 *calls[cycle[0]].path,
@@ -336,9 +341,10 @@ def dependencies(view: View) -> Iterator[Problem]:
             )
             yield Problem(path, Cycle("tasks", _chain([calls[i].name for i in cycle])))
         yield from _one_way(calls)
-        for name in str(template.data["dag"].get("target") or "").split():
-            if name not in dag.index and "{{" not in name:
-                yield Problem((*template.path, "dag", "target"), UndefinedTask(name, dag.index))
+        for word in re.finditer(r"\S+", str(template.data["dag"].get("target") or "")):
+            if word[0] not in dag.index and "{{" not in word[0]:
+                path = (*template.path, "dag", "target")
+                yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
 
 
 def _chain(names: list[str]) -> str:

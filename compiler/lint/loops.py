@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Object
     from flowdsl.compiler.lint.view import Call, View
+    from flowdsl.compiler.problem import Part
 
 
 class LoopFields(Finding):
@@ -64,10 +65,10 @@ def loops(view: View) -> Iterator[Problem]:
         if (sequence := data.get("withSequence")) is not None:
             yield from _sequence(call, sequence)
         text: str = data.get("withParam") or ""
-        if text and "{{" not in text and not _is_list(text):
+        if text and "{{" not in text and (part := _no_list(text)) is not None:
             found = "the text of `withParam` is not a JSON list"
             way = "write a list in JSON, such as `[1, 2]`, or a tag that gives one"
-            yield Problem((*call.path, "withParam"), LoopFields(found, way))
+            yield Problem((*call.path, "withParam"), LoopFields(found, way), part=part)
 
 
 def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
@@ -94,8 +95,11 @@ def _is_whole(text: str) -> bool:
     return digits.isascii() and digits.isdigit()
 
 
-def _is_list(text: str) -> bool:
+def _no_list(text: str) -> Part | None:
+    """The part of a text because of which it is no list in JSON; None where it is one."""
     try:
-        return isinstance(json.loads(text), list)
+        return None if isinstance(json.loads(text), list) else (0, len(text))
+    except json.JSONDecodeError as error:
+        return error.pos, min(error.pos + 1, len(text))
     except (ValueError, RecursionError):
-        return False
+        return 0, len(text)

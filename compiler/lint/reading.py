@@ -9,20 +9,21 @@ from flowdsl.compiler.lint import conditions, typing
 from flowdsl.compiler.lint.failures import passed_on
 from flowdsl.compiler.lint.findings import BrokenExpression
 from flowdsl.compiler.lint.uses import short
+from flowdsl.compiler.problem import Fault
+from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.expression_tree import variables as tree_variables
 from flowdsl.grammar.template import ROOTS, TAG, unbalanced, variables
 
 if TYPE_CHECKING:
-    from flowdsl.diagnostic import Finding
     from flowdsl.grammar.template import Reference
 
 
 class Read(NamedTuple):
     """The findings about an expression, and the variables that it names."""
 
-    found: tuple[Finding, ...]
+    found: tuple[Fault, ...]
     named: tuple[Reference, ...] = ()
 
 
@@ -45,12 +46,12 @@ def expression(
         node = parse(text)
     except GrammarError as error:
         way = "write the expression as expr-lang has it"
-        return Read((BrokenExpression(short(text), error.expected, error.start + 1, way),))
+        return Read((_broken(text, error, way),))
     found = typing.kinds(text, node, typing.Extra(use, names))
     return Read((*found, *(passed_on(text, node) if tag else ())), tree_variables(node))
 
 
-def condition(text: str) -> tuple[Finding, ...]:
+def condition(text: str) -> tuple[Fault, ...]:
     """The findings about the whole of a `when`, whatever its tags become."""
     way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
     if (broken := balance(TAG.sub(lambda tag: "x" * len(tag[0]), text), text, way)) is not None:
@@ -60,17 +61,32 @@ def condition(text: str) -> tuple[Finding, ...]:
         return found
     if found.found.partition(".")[0] in ROOTS:
         way = f"put the variable into double braces: `{{{{{found.found}}}}}`"
-    return (BrokenExpression(short(text), found.expected, found.start + 1, way),)
+    return (_broken(text, found, way),)
 
 
-def query(text: str, field: str) -> Finding | None:
-    """The finding about a `jsonPath` or `jqFilter`, of which the brackets and quotes are looked at."""
-    read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, no comment
-    return balance(read, text, "close what is open: brackets and quotes come in pairs")
+def query(text: str, field: str) -> Fault | None:
+    """The finding about a `jsonPath`, or about a `jqFilter`, of which the brackets and quotes are looked at."""
+    pairs = "close what is open: brackets and quotes come in pairs"
+    if field == "jqFilter" or "{{" in text:
+        read = text.replace("//", "  ") if field == "jqFilter" else text  # an operator there, no comment
+        return balance(read, text, pairs)
+    try:
+        kube_path.check(text)
+    except GrammarError as error:
+        way = (
+            pairs if "clos" in error.expected else "write the path as kubectl has it, as in `{.status.phase}`"
+        )
+        return _broken(text, error, way)
+    return None
 
 
-def balance(read: str, text: str, way: str) -> Finding | None:
+def balance(read: str, text: str, way: str) -> Fault | None:
     """The finding about text that cannot be read; `read` is `text` with its tags made harmless."""
     if (fault := unbalanced(read)) is None:
         return None
-    return BrokenExpression(short(text), fault[1], fault[0] + 1, way)
+    return _broken(text, GrammarError(text, fault[0], fault[0] + 1, fault[1]), way)
+
+
+def _broken(text: str, error: GrammarError, way: str) -> Fault:
+    finding = BrokenExpression(short(text), error.expected, error.start + 1, way)
+    return Fault(finding, (error.start, error.end))

@@ -20,15 +20,16 @@ from flowdsl.compiler.lint.tree import inside, is_list, is_mapping, pairs
 from flowdsl.compiler.lint.uses import (
     BODY_OF,
     WORD_OF,
+    InTag,
     Late,
     Place,
+    Spot,
     expression_use,
     late_problems,
     names_at,
     output_fault,
 )
 from flowdsl.compiler.lint.variables import workflow_variables
-from flowdsl.compiler.problem import Problem
 from flowdsl.grammar.template import ROOTS, TAG, tags
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.compiler.problem import Problem
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
 """Fields of a call that hold no tags, or whose tags are looked at by themselves."""
@@ -82,14 +84,14 @@ def workflow_references(view: View) -> Iterator[Problem]:
     for path, field, text in strings(spec, view.path):
         if field in EXPRESSIONS:
             yield from workflow_expression(view, path, text, known)
-        for body in TAG.findall(text):
-            name = body.strip()
+        for tag in TAG.finditer(text):
+            name = tag[1].strip()
             if name.startswith("workflow.") and "{{" not in name:
                 finding = None if name in known else workflow_fault(view, name, known)
             else:
                 finding = misspelt(name)
             if finding is not None:
-                yield Problem(path, finding)
+                yield Spot.of_name(path, name, tag[1], tag.start(1)).problem(finding)
     if view.kind == "CronWorkflow":
         asked = inside(view.document, "spec", "stopStrategy").get("expression")
         if isinstance(asked, str):
@@ -99,14 +101,14 @@ def workflow_references(view: View) -> Iterator[Problem]:
 def workflow_expression(view: View, path: Path, text: str, known: frozenset[str]) -> Iterator[Problem]:
     """The findings about an expression outside of the templates."""
     read = reading.expression(text, expression_use(path))
-    yield from (Problem(path, finding) for finding in read.found)
+    yield from (fault.at(path) for fault in read.found)
     for reference in read.named:
         name = reference.dotted
         if reference.path[0] != "workflow" or len(reference.path) == 1 or reference.guarded:
             continue
         part = any(each.startswith(f"{name}.") for each in known)
         if name not in known and not part and (finding := workflow_fault(view, name, known)) is not None:
-            yield Problem(path, finding)
+            yield Spot(path, (reference.start, reference.end)).problem(finding)
 
 
 def harmless(template: Template, allowed: frozenset[str]) -> bool:
@@ -229,39 +231,43 @@ class Reader:
         if field in EXPRESSIONS or path[-2:] == HTTP:
             yield from self.expression(path, text, place, expression_use(path))
         elif field in QUERIES and (broken := reading.query(text, field)) is not None:
-            yield Problem(path, broken)
+            yield broken.at(path)
         if field == "when" and not conditions.plain(text):
-            yield from (Problem(path, finding) for finding in reading.condition(text))
+            yield from (fault.at(path) for fault in reading.condition(text))
         if "{{" not in text:
             return
         for tag in tags(text):
             if tag.kind == "expression":
                 whole = field == "when" and tag.start == 0 and tag.end == len(text)
                 use: typing.Use = "condition" if whole else "value"
-                yield from self.expression(path, tag.body, place, use, "}}" in text[tag.end :])
+                inside_tag = InTag(tag.end - 2 - len(tag.body), "}}" in text[tag.end :])
+                yield from self.expression(path, tag.body, place, use, inside_tag)
             elif tag.kind == "unclosed":
                 name = tag.body.strip().partition(".")[0]
                 if name in ROOTS and "." in tag.body:
-                    yield Problem(path, UnclosedTag(text[tag.start : tag.start + 40]))
+                    spot = Spot(path, (tag.start, tag.start + 2))
+                    yield spot.problem(UnclosedTag(text[tag.start : tag.start + 40]))
             elif "{{" not in tag.body:
-                yield from self.variable(path, tag.body.strip(), place)
+                name = tag.body.strip()
+                spot = Spot.of_name(path, name, tag.body, tag.start + 2)
+                yield from self.variable(spot, name, place)
                 if field == "value" and tag.end - tag.start < len(text):
-                    yield from self.skipped(path, tag.body.strip(), place)
+                    yield from self.skipped(spot, name, place)
 
-    def variable(self, path: Path, name: str, place: Place) -> Iterator[Problem]:
+    def variable(self, spot: Spot, name: str, place: Place) -> Iterator[Problem]:
         """The findings about the variable of a simple tag."""
         root, _, rest = name.partition(".")
         if name in self.scope.allowed:
             return
         if root in BODY_OF and rest:
             producer, _, output = rest.partition(".")
-            yield from self.output(path, (root, producer, output), place, exact=True)
+            yield from self.output(spot, (root, producer, output), place, exact=True)
         elif root == "item":
-            yield from self.item(path, rest, place, exact=True)
+            yield from self.item(spot, rest, place, exact=True)
         elif (finding := self.scope.fault(name)) is not None:
-            yield Problem(path, finding)
+            yield spot.problem(finding)
 
-    def skipped(self, path: Path, name: str, place: Place) -> Iterator[Problem]:
+    def skipped(self, spot: Spot, name: str, place: Place) -> Iterator[Problem]:
         """The finding about an output inside longer text whose task may be skipped."""
         root, _, rest = name.partition(".")
         graph, call = place
@@ -271,41 +277,40 @@ class Reader:
         if producer is not None and (
             finding := skipped_in_text(graph.calls[producer], call, name, rest.partition(".")[2])
         ):
-            yield Problem(path, finding)
+            yield spot.problem(finding)
 
     def expression(
-        self, path: Path, text: str, place: Place, use: typing.Use, braces: bool | None = None
+        self, path: Path, text: str, place: Place, use: typing.Use, tag: InTag | None = None
     ) -> Iterator[Problem]:
-        """The findings about an expression: its form, its kinds and its variables.
-
-        `braces` is None outside of tags; in one it says that there are closing braces behind it.
-        """
-        read = reading.expression(text, use, names_at(path), braces is not None, bool(braces))
-        yield from (Problem(path, finding) for finding in read.found)
+        """The findings about an expression, alone in its field or in a tag: its form, kinds and variables."""
+        offset = 0 if tag is None else tag.offset
+        read = reading.expression(text, use, names_at(path), tag is not None, tag is not None and tag.braces)
+        yield from (fault.at(path, offset) for fault in read.found)
         if path[-2:] == ("valueFrom", "expression") and place.call is None:
-            yield from (Problem(path, each) for each in can_fail(self.view, self.template, text))
+            yield from (fault.at(path) for fault in can_fail(self.view, self.template, text))
         for reference in read.named:
             root, *rest = reference.path
             name = reference.dotted
             if root not in ROOTS or not rest or name in self.scope.allowed:
                 continue
+            spot = Spot(path, (reference.start + offset, reference.end + offset))
             if root in BODY_OF:
                 target = (root, rest[0], ".".join(rest[1:]))
-                yield from self.output(path, target, place, exact=False, guarded=reference.guarded)
+                yield from self.output(spot, target, place, exact=False, guarded=reference.guarded)
             elif reference.guarded:
                 continue
             elif root == "item":
-                yield from self.item(path, ".".join(rest), place, exact=False)
+                yield from self.item(spot, ".".join(rest), place, exact=False)
             elif path[-2:] == ("valueFrom", "expression") and root == "workflow":
                 reason = "the expression of an output has no `workflow`: write the simple tag in quotes"
-                yield Problem(path, UnknownVariable(name, (), reason))
+                yield spot.problem(UnknownVariable(name, (), reason))
             elif name in self.scope.prefixes:
                 continue
             elif (finding := self.scope.fault(name)) is not None:
-                yield Problem(path, finding)
+                yield spot.problem(finding)
 
     def output(
-        self, path: Path, target: tuple[str, str, str], place: Place, exact: bool, guarded: bool = False
+        self, spot: Spot, target: tuple[str, str, str], place: Place, exact: bool, guarded: bool = False
     ) -> Iterator[Problem]:
         """The findings about a variable of a task or step: `target` is the word, its name, the rest.
 
@@ -318,13 +323,13 @@ class Reader:
         if graph is None:
             other = WORD_OF.get(self.template.body)
             reason = f"write `{other}.`, for its own {other}" if other else "hand the value on as an argument"
-            yield Problem(path, UnknownVariable(f"{word}.{name}.{output}".rstrip("."), (), reason))
+            yield spot.problem(UnknownVariable(f"{word}.{name}.{output}".rstrip("."), (), reason))
             return
         position = graph.call_index.get(name)
         if position is None:
             reason = "" if graph.call_index else f"there are no {word}"
             known = [f"{word}.{each}" for each in graph.call_index]
-            yield Problem(path, UnknownVariable(f"{word}.{name}", known, reason))
+            yield spot.problem(UnknownVariable(f"{word}.{name}", known, reason))
             return
         producer = graph.calls[position]
         fault = None if guarded else output_fault(producer, output, exact)
@@ -333,24 +338,24 @@ class Reader:
             reason = "the outputs of a DAG cannot use it in a simple tag: use an expression"
             fault = UnknownOutput(name, output, (), reason)
         if fault is not None:
-            yield Problem(path, fault)
+            yield spot.problem(fault)
         elif call is not None:
-            yield from self.order(path, graph, producer, call)
+            yield from self.order(spot, graph, producer, call)
 
-    def order(self, path: Path, graph: Template, producer: Call, call: Call) -> Iterator[Problem]:
+    def order(self, spot: Spot, graph: Template, producer: Call, call: Call) -> Iterator[Problem]:
         """The finding about a call that uses one which may not have ended. The hooks of a call may use it."""
         user = call.parent or call
         if user is producer and call.parent is not None:
             return
         if graph.body == "dag":
             first, second = graph.call_index[producer.name], graph.call_index[user.name]
-            self.late.append(Late(graph, first, second, path))
+            self.late.append(Late(graph, first, second, spot))
         elif producer.group >= user.group:
             when = "runs at the same time" if producer.group == user.group else "runs later"
             when = "is the step itself" if user is producer else when
-            yield Problem(path, NotEarlier(user.name, producer.name, when))
+            yield spot.problem(NotEarlier(user.name, producer.name, when))
 
-    def item(self, path: Path, key: str, place: Place, exact: bool) -> Iterator[Problem]:
+    def item(self, spot: Spot, key: str, place: Place, exact: bool) -> Iterator[Problem]:
         """The findings about `item` or `item.key`, from the nearest loop around."""
         while place.graph is not None and (place.call is None or not (place.call.parent or place.call).loop):
             place = place.outer
@@ -358,22 +363,22 @@ class Reader:
         if place.call is None:
             reason = "add a loop here, or hand the item on as an argument"
             if key:
-                yield Problem(path, UnknownVariable(name, (), reason))
+                yield spot.problem(UnknownVariable(name, (), reason))
             else:
-                yield Problem(path, LiteralTag(name, "there is no loop", reason))
+                yield spot.problem(LiteralTag(name, "there is no loop", reason))
             return
         call = place.call.parent or place.call
         if not key or call.loop == "withParam":
             return
         if call.loop == "withSequence":
             reason = "the items of `withSequence` are numbers: write `item`"
-            yield Problem(path, UnknownVariable(name, ("item",), reason))
+            yield spot.problem(UnknownVariable(name, ("item",), reason))
             return
         found = self.view.survey(call)
         if (key if exact else key.partition(".")[0]) in found.common:
             return
         if not found.some:
-            yield Problem(path, UnknownVariable(name, ("item",), "the items are plain values: write `item`"))
+            yield spot.problem(UnknownVariable(name, ("item",), "the items are plain values: write `item`"))
         else:
             which = "not every item has" if key in found.some else "no item has"
-            yield Problem(path, ItemKey(which, key, found.some - {key}))
+            yield spot.problem(ItemKey(which, key, found.some - {key}))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Template, View
+    from flowdsl.compiler.problem import Part
 
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 
@@ -36,7 +37,7 @@ class BadQuantity(Finding):
     """A text that is no quantity to Kubernetes."""
 
     code = "FD580"
-    title = "`{text}` is no quantity of {name}: expected {expected}"
+    title = "`{text}` is no quantity of {name}"
     label = "expected {expected}"
     help = "write {expected}"
     name: str
@@ -175,7 +176,7 @@ def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, st
     try:
         amount = quantity(text)
     except GrammarError as error:
-        yield Problem(path, BadQuantity(name, text, error.expected))
+        yield Problem(path, BadQuantity(name, text, error.expected), part=_part(error))
         return
     if amount < 0:
         yield Problem(path, BadQuantity(name, text, "a number from 0"))
@@ -195,7 +196,12 @@ def _claims(view: View) -> Iterator[Problem]:
             try:
                 quantity(text)
             except GrammarError as error:
-                yield Problem(path, BadQuantity("storage", text, error.expected))
+                yield Problem(path, BadQuantity("storage", text, error.expected), part=_part(error))
+
+
+def _part(error: GrammarError) -> Part | None:
+    """The part of a quantity that is wrong; all of it where the whole is written in another way."""
+    return None if error.expected.startswith("`") else (error.start, error.end)
 
 
 #: Source: core/v1 Toleration of Kubernetes 1.35; `Lt` and `Gt` stand behind a feature gate.

@@ -37,7 +37,7 @@ def schedules(view: View) -> Iterator[Problem]:
         except GrammarError as error:
             found = f"the schedule `{schedule}` cannot be read: {error}"
             finding = BadSchedule(found, "write five fields: minute, hour, day, month, day of the week")
-            yield Problem(("spec", "schedules", index), finding)
+            yield Problem(("spec", "schedules", index), finding, part=(error.start, error.end))
     zone: str = spec.get("timezone") or ""
     if zone and not is_zone(zone):
         way = "write a name of the time zone database, such as `Europe/Berlin`"

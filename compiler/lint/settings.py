@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.bodies import unreadable
+from flowdsl.compiler.lint.objects import unreadable
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
@@ -24,7 +24,7 @@ class BadDuration(Finding):
     """A text that is no duration to Argo."""
 
     code = "FD560"
-    title = "`{field}` is `{text}`, which is no duration: expected {expected}"
+    title = "`{field}` is `{text}`, which is no duration"
     label = "expected {expected}"
     help = "write {expected}"
     field: str
@@ -109,7 +109,7 @@ class BadPatch(Finding):
     """A `podSpecPatch` that no pod can be patched with."""
 
     code = "FD568"
-    title = "`podSpecPatch` is not a mapping in YAML: {reason}"
+    title = "`podSpecPatch` is not a mapping in YAML"
     label = "{reason}"
     help = "write fields of a pod's spec, such as `containers: [{{name: main, ...}}]`"
     reason: str
@@ -182,7 +182,8 @@ def _duration(owner: Object | None, field: str, path: Path, bare: bool = True) -
     try:
         duration(text)
     except GrammarError as error:
-        yield Problem((*path, field), BadDuration(field, text, error.expected))
+        finding = BadDuration(field, text, error.expected)
+        yield Problem((*path, field), finding, part=(error.start, error.end))
         return
     if not bare and text.lstrip("+-").isdigit() and text != "0":
         yield Problem((*path, field), BadDuration(field, text, f"a unit, as in `{text}s`"))
@@ -219,15 +220,16 @@ def _retry(strategy: Object, defaults: Object, path: Path) -> Iterator[Problem]:
         yield Problem((*path, "backoff"), BackoffWithoutLimit())
 
 
-_MEMO_KEY = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
+_NO_MEMO_KEY = re.compile(r"^-|[^-a-zA-Z0-9]+")
 
 
 def memoization(view: View) -> Iterator[Problem]:
     """The key of a memoized template is one that Argo takes, as far as it is written out."""
     for template in view.templates:
         key = string(template.data, "memoize", "key")
-        if key and _MEMO_KEY.fullmatch(TAG.sub("x", key)) is None:
-            yield Problem((*template.path, "memoize", "key"), BadKey(key))
+        known = TAG.sub(lambda tag: "x" * len(tag[0]), key)
+        if (wrong := _NO_MEMO_KEY.search(known)) is not None:
+            yield Problem((*template.path, "memoize", "key"), BadKey(key), part=wrong.span())
 
 
 def locks(view: View) -> Iterator[Problem]:
@@ -294,11 +296,11 @@ def patches(view: View) -> Iterator[Problem]:
         text = TAG.sub("tag", patch).strip()
         if not text or text == "tag":
             continue
-        reason = unreadable(patch)
-        if not reason and not text.startswith("{") and ":" not in text:
-            reason = "it has no `field: value`"
-        if reason:
-            yield Problem((*path, "podSpecPatch"), BadPatch(reason))
+        fault = unreadable(patch)
+        if fault is None and not text.startswith("{") and ":" not in text:
+            fault = "it has no `field: value`", None
+        if fault is not None:
+            yield Problem((*path, "podSpecPatch"), BadPatch(fault[0]), part=fault[1])
 
 
 def pod_resources(view: View) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Call, View
+    from flowdsl.compiler.problem import Part
 
 MOST_ENVIRONMENT = 131072
 """Bytes of a template above which it travels as a file. Source: Argo Workflows, MaxEnvVarLen."""
@@ -97,7 +98,11 @@ def _values(parameters: list[Object] | None, path: Path) -> Iterator[Problem]:
             value = parameter.get(field)
             if isinstance(value, str) and (character := unsafe(value)):
                 finding = ControlCharacter(parameter.get("name") or "", f"U+{ord(character):04X}")
-                yield Problem((*path, index, field), finding)
+                yield Problem((*path, index, field), finding, part=_part(value, character))
+
+
+def _part(text: str, character: str) -> Part:
+    return text.index(character), text.index(character) + 1
 
 
 _ESCAPED = re.compile(r'["\\\n\r\t]')
@@ -109,12 +114,16 @@ def _items(view: View, call: Call) -> Iterator[Problem]:
     found = view.survey(call)
     path = (*call.path, "withItems")
     if not found.text.isprintable() and unsafe(found.text):
-        index, _, value = next(each for each in _texts(call.data["withItems"]) if unsafe(each[2]))
-        yield Problem((*path, index), ControlCharacter(f"item {index}", f"U+{ord(unsafe(value)):04X}"))
+        index, key, value = next(each for each in _texts(call.data["withItems"]) if unsafe(each[2]))
+        character = unsafe(value)
+        finding = ControlCharacter(f"item {index}", f"U+{ord(character):04X}")
+        place = (*path, index) if key is None else (*path, index, key)
+        yield Problem(place, finding, part=_part(value, character))
     if dict in found.kinds and any(each in found.text for each in _ESCAPES):
         for index, key, value in _texts(call.data["withItems"]):
             if key is not None and (match := _ESCAPED.search(value)) is not None:
-                yield Problem((*path, index, key), EscapedItem(key, _ESCAPES[match[0]]))
+                escaped = EscapedItem(key, _ESCAPES[match[0]])
+                yield Problem((*path, index, key), escaped, part=match.span())
                 return
 
 
@@ -140,7 +149,10 @@ def sources(view: View) -> Iterator[Problem]:
         source = template.source
         if "$" not in source or len(source) >= MOST_ENVIRONMENT:
             continue
-        for found in dict.fromkeys(_CHANGED.findall(source)):
+        first: dict[str, Part] = {}
+        for match in _CHANGED.finditer(source):
+            first.setdefault(match[0], match.span())
+        for found, part in first.items():
             arrives, way = (
                 "the value of that variable",
                 "write `$` and `(` in such a way that they are not together",
@@ -148,4 +160,4 @@ def sources(view: View) -> Iterator[Problem]:
             if found == "$$":
                 arrives, way = "`$`", "write the second `$` as `\\x24` in Python, or by a variable in a shell"
             finding = ChangedSource(found, arrives, way)
-            yield Problem((*template.path, "script", "source"), finding)
+            yield Problem((*template.path, "script", "source"), finding, part=part)

@@ -19,6 +19,7 @@ from flowdsl.compiler.lint.typing_findings import (
     WrongOperand,
     WrongResult,
 )
+from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.functions import builtins, sprig
 from flowdsl.grammar.template import ROOTS
@@ -50,7 +51,7 @@ class Extra(NamedTuple):
 
 
 @lru_cache(maxsize=8192)
-def kinds(text: str, node: t.Node, extra: Extra) -> tuple[Finding, ...]:
+def kinds(text: str, node: t.Node, extra: Extra) -> tuple[Fault, ...]:
     """The findings about the kinds of an expression, one of each mistake."""
     made = _Kinds(text, extra.names)
     kind = made.of(node, {})
@@ -69,7 +70,10 @@ class _Kinds:
     def __init__(self, text: str, names: frozenset[str]) -> None:
         self.text = text
         self.names = names
-        self.found: list[Finding] = []
+        self.found: list[Fault] = []
+
+    def report(self, finding: Finding, node: t.Node) -> None:
+        self.found.append(Fault(finding, (node.start, node.end)))
 
     def shown(self, node: t.Node) -> str:
         """The text of a node, shortened."""
@@ -128,15 +132,15 @@ class _Kinds:
         if root not in ROOTS and root not in self.names:
             known = (*builtins(), "sprig")
             if root not in known:
-                self.found.append(UnknownName("variable", ".".join(parts), sorted(ROOTS | self.names)))
+                self.report(UnknownName("variable", ".".join(parts), sorted(ROOTS | self.names)), node)
             return "any"
         return of_path(parts)
 
     def operand(self, operator: str, node: t.Node, kind: Kind, way: str) -> None:
         """Reports a value on which an operator does not work."""
         finding = WrongOperand(operator, self.shown(node), WORDS[kind], way)
-        if all(vars(finding) != vars(each) for each in self.found):
-            self.found.append(finding)
+        if all(vars(finding) != vars(each.finding) for each in self.found):
+            self.report(finding, node)
 
     def flag(self, operator: str, node: t.Node, bound: dict[str, Kind]) -> None:
         """Reports a value that should be true or false, and is neither."""
@@ -219,7 +223,7 @@ class _Kinds:
             if not paths or not literals or any(not NUMERIC.fullmatch(str(value)) for value in literals):
                 return
             way = f"write `asFloat({self.shown(paths[0])})`, and the number without quotes"
-            self.found.append(TextOrder(self.shown(node), way))
+            self.report(TextOrder(self.shown(node), way), node)
             return
         if "any" in (one, two) and "text" in (one, two):
             return
@@ -236,11 +240,11 @@ class _Kinds:
         if all(isinstance(side, (t.Literal, t.Name)) for side in (node.left, node.right)):
             # expr-lang knows both kinds before it runs, and refuses.
             kind = f"{WORDS[one]} beside {WORDS[two]}"
-            self.found.append(WrongOperand(node.operator, self.shown(node), kind, way))
+            self.report(WrongOperand(node.operator, self.shown(node), kind, way), node)
             return
         result = "false" if node.operator == "==" else "true"
         reason = f"{WORDS[one]} is compared with {WORDS[two]}"
-        self.found.append(NeverEqual(self.shown(node), result, reason, way))
+        self.report(NeverEqual(self.shown(node), result, reason, way), node)
 
     def alike(self, node: t.Binary, one: Kind, two: Kind) -> str:
         """How two sides of different kinds are made alike."""
@@ -262,9 +266,8 @@ class _Kinds:
             groups = {group(self.of(item, {})) for item in node.right.items}
             if "" not in groups and group(one) not in groups:
                 reason = f"{WORDS[one]} is not among items of another kind"
-                self.found.append(
-                    NeverEqual(self.shown(node), "false", reason, "give items of the same kind")
-                )
+                way = "give items of the same kind"
+                self.report(NeverEqual(self.shown(node), "false", reason, way), node)
 
     def call(self, node: t.Call, bound: dict[str, Kind]) -> Kind:
         name = node.function
@@ -272,7 +275,8 @@ class _Kinds:
         if signature is None:
             if name not in bound:
                 known = [*builtins(), *(f"sprig.{each}" for each in sprig())]
-                self.found.append(UnknownName("function", name, known))
+                finding = UnknownName("function", name, known)
+                self.found.append(Fault(finding, (node.start, node.start + len(name))))
             for argument in node.arguments:
                 self.of(argument, bound)
             return "any"
@@ -286,7 +290,7 @@ class _Kinds:
             if (signature := sprig().get(parts[1])) is not None:
                 return self.arguments(node, ".".join(parts), signature, arguments, bound)
             known = [*(f"sprig.{each}" for each in sprig()), *builtins()]
-            self.found.append(UnknownName("function", ".".join(parts), known))
+            self.report(UnknownName("function", ".".join(parts), known), function)
         for argument in arguments:
             self.of(argument, bound)
         return "any"
@@ -307,7 +311,7 @@ class _Kinds:
             )
             wanted += " argument" if wanted == "1" else " arguments"
             way = "see the documentation of " + ("sprig" if name.startswith("sprig.") else "expr-lang")
-            self.found.append(WrongArgument(name, wanted, str(len(arguments)), way))
+            self.report(WrongArgument(name, wanted, str(len(arguments)), way), node)
             return signature.result
         element: Kind = "any"
         for index, argument in enumerate(arguments):
@@ -321,7 +325,7 @@ class _Kinds:
             if not fits(kind, wanted_kind):
                 way = way_to(argument, kind, wanted_kind, self.shown(argument))
                 given = f"`{self.shown(argument)}`, which is {WORDS[kind]}"
-                self.found.append(WrongArgument(name, WORDS[wanted_kind], given, way))
+                self.report(WrongArgument(name, WORDS[wanted_kind], given, way), argument)
                 break
         return signature.result
 
@@ -329,12 +333,12 @@ class _Kinds:
         """Reports a result that Argo cannot use."""
         if (nil := _nil(node)) is not None:
             way = "give a value in every case, such as `''`"
-            self.found.append(WrongResult(self.shown(nil), "nil", "a value", way))
+            self.report(WrongResult(self.shown(nil), "nil", "a value", way), nil)
         elif use == "flag" and group(kind) not in ("", "flag"):
             way = f"compare it, as in `{self.shown(node)} == 'true'`" if kind == "text" else "compare it"
-            self.found.append(WrongResult(self.shown(node), WORDS[kind], "true or false", way))
+            self.report(WrongResult(self.shown(node), WORDS[kind], "true or false", way), node)
         elif use == "condition" and group(kind) not in ("", "flag", "text"):
-            self.found.append(WrongResult(self.shown(node), WORDS[kind], "true or false", "compare it"))
+            self.report(WrongResult(self.shown(node), WORDS[kind], "true or false", "compare it"), node)
 
 
 def _is_range(node: t.Node) -> bool:

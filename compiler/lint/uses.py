@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.typing import Use
     from flowdsl.compiler.lint.view import Call, Template
+    from flowdsl.compiler.problem import Part
     from flowdsl.diagnostic import Finding
 
 BODY_OF = {"tasks": "dag", "steps": "steps"}
@@ -21,13 +22,37 @@ BODY_OF = {"tasks": "dag", "steps": "steps"}
 WORD_OF = {"dag": "tasks", "steps": "steps"}
 
 
+class Spot(NamedTuple):
+    """Where a variable is named: the path of the text, and the part of it."""
+
+    path: Path
+    part: Part
+
+    @classmethod
+    def of_name(cls, path: Path, name: str, body: str, offset: int) -> Spot:
+        """The spot of a name in the body of a tag, which begins at an offset of its text."""
+        start = offset + body.index(name)
+        return cls(path, (start, start + len(name)))
+
+    def problem(self, finding: Finding) -> Problem:
+        """A finding about the variable."""
+        return Problem(self.path, finding, part=self.part)
+
+
+class InTag(NamedTuple):
+    """Where the expression of a tag begins in its text, and whether there are closing braces behind the tag."""
+
+    offset: int
+    braces: bool
+
+
 class Late(NamedTuple):
     """A use of one task by another, by their positions in a DAG, to be asked of the DAG with all others."""
 
     graph: Template
     producer: int
     user: int
-    path: Path
+    spot: Spot
 
 
 class Place(NamedTuple):
@@ -59,7 +84,7 @@ def late_problems(late: list[Late]) -> Iterator[Problem]:
         for use in uses:
             if (use.producer, use.user) not in reached:
                 names = graph.calls[use.user].name, graph.calls[use.producer].name
-                yield Problem(use.path, NotAncestor(*names))
+                yield use.spot.problem(NotAncestor(*names))
 
 
 def expression_use(path: Path) -> Use:

@@ -47,13 +47,16 @@ def doubts(made: Settings) -> Iterator[tuple[str, Wrong]]:
         for one in getattr(made.companions, option):
             if one.name in taken:
                 way = "give each container a name of its own"
-                finding = kind_findings.BadCompanion(one.name, "is the name of another container too", way)
+                finding = kind_findings.BadCompanion(
+                    one.name, "is the name of two containers of one pod", "the same name again", way
+                )
                 yield option, Wrong(finding, place=one.place)
             taken.add(one.name)
             for mount in one.environment.mounts:
                 if one.mirror and mount.path.rstrip("/") in paths:
-                    problem = f"has two volumes at {mount.path}: `mirror` puts one there"
-                    finding = kind_findings.BadCompanion(one.name, problem, "leave `mirror` or the mount out")
+                    problem, cause = f"has two volumes at {mount.path}", "`mirror` puts one there, too"
+                    way = "leave `mirror` or the mount out"
+                    finding = kind_findings.BadCompanion(one.name, problem, cause, way)
                     yield option, Wrong(finding, place=one.place)
             if option == "sidecars" and not one.command:
                 yield option, Wrong(kind_findings.CompanionCommand(one.name), place=one.place)
@@ -72,13 +75,17 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
     own = cast("object", written.name)
     first = Argument(written.site, position=0)
     if is_value(own) or not isinstance(own, str) or not is_dns_label(own):
-        shown = "a run-time value" if is_value(own) else said(own)
+        if is_value(own):
+            raise Wrong(mistakes.RunTimeOption(f"name of {kind.__name__}"), place=first)
+        shown = own if isinstance(own, str) else said(own)
         way = "use lower-case letters, digits and `-`"
-        finding = kind_findings.BadCompanion(shown, "cannot be the name of a container", way)
+        problem, cause = "cannot be the name of a container", "Kubernetes refuses the name"
+        finding = kind_findings.BadCompanion(shown, problem, cause, way)
         raise Wrong(finding, place=first)
     if own in _RESERVED or own.startswith("artifact-plugin-"):
         way = "give it another name"
-        finding = kind_findings.BadCompanion(own, "is the name of a container of Argo's own", way)
+        cause = "Argo puts one of that name into the pod"
+        finding = kind_findings.BadCompanion(own, "is the name of a container of Argo's own", cause, way)
         raise Wrong(finding, place=first)
     wrong: list[Wrong] = []
     found: dict[str, Any] = {}

@@ -8,7 +8,7 @@ from flowdsl import types as t
 from flowdsl.compiler import control_findings as findings
 from flowdsl.compiler import ir, mistakes
 from flowdsl.compiler.expressions import literal
-from flowdsl.compiler.options.reading import Wrong, said, seconds, text_option
+from flowdsl.compiler.options.reading import Wrong, each, said, seconds, text_option
 from flowdsl.expr import Const, Join, RunField
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
 from flowdsl.retry import Mutex, Retry, Semaphore
@@ -132,7 +132,8 @@ def locks(name: str, written: object) -> tuple[ir.Lock, ...]:
     if not isinstance(written, (list, tuple)):
         raise Wrong(findings.NotALock(said(written)))
     found: list[ir.Lock] = []
-    for one in cast("list[object]", written):
+
+    def read(one: object) -> ir.Lock:
         if not isinstance(one, (Mutex, Semaphore)):
             have = "a run-time value" if is_value(one) else said(one)
             raise Wrong(findings.NotALock(have))
@@ -140,14 +141,16 @@ def locks(name: str, written: object) -> tuple[ir.Lock, ...]:
         if lock in found:
             raise Wrong(findings.LockTwice(lock_said(lock)))
         found.append(lock)
-    return tuple(found)
+        return lock
+
+    return each(cast("list[object]", written), read)
 
 
 def _lock(lock: Mutex | Semaphore) -> ir.Lock:
     namespace = cast("object", lock.namespace)
     if namespace is not None and not (isinstance(namespace, str) and is_dns_label(namespace)):
         way = "write the name of a namespace"
-        wrong = findings.BadLockName(said(namespace), "a namespace", "no name of a namespace", way)
+        wrong = findings.BadLockName(said(namespace), "a namespace", "Kubernetes refuses the name", way)
         raise Wrong(wrong)
     if isinstance(lock, Mutex):
         return ir.Lock(_lock_name(lock.name), None, lock.namespace)
@@ -155,7 +158,7 @@ def _lock(lock: Mutex | Semaphore) -> ir.Lock:
         right = isinstance(cast("object", text), str) and text and not set(text) - _KEY
         if not right or (text is lock.name and not is_dns_subdomain(text)):
             way = "write it as it stands in the cluster"
-            raise Wrong(findings.BadLockName(said(text), what, f"not {what}", way))
+            raise Wrong(findings.BadLockName(said(text), what, "Kubernetes refuses it", way))
     return ir.Lock(Const(lock.name, t.TEXT), lock.key, lock.namespace)
 
 
@@ -172,7 +175,8 @@ def _lock_name(written: object) -> Const | Join:
         raise Wrong(mistakes.RunTimeOption("name of Mutex"))
     if not pieces or any("/" in piece or not piece.isprintable() for piece in fixed):
         way = "write a text without `/`; `run.name` and other fields of the run may stand in it"
-        wrong = findings.BadLockName(said(written), "the name of a mutex", "not the name of a mutex", way)
+        reason = "Argo would take it apart" if "/" in str(written) else "no text for a name"
+        wrong = findings.BadLockName(said(written), "the name of a mutex", reason, way)
         raise Wrong(wrong)
     return Const(written, t.TEXT) if len(fixed) == len(pieces) else Join(pieces)
 

@@ -25,7 +25,10 @@ def settled(found: Mapping[str, Any]) -> Daemon:
 def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
     """A probe of what is no daemon; tries that a daemon cannot have: another one has another address."""
     if not made.daemon.on and "ready" in found:
-        yield "ready", Wrong(kind_findings.BadReady("is asked of a daemon only", "add `daemon=True`"), "name")
+        finding = kind_findings.BadReady(
+            "is asked of a daemon only", "this step ends by itself", "add `daemon=True`"
+        )
+        yield "ready", Wrong(finding, "name")
     if made.daemon.on and made.control.retries is not None and made.control.retries.limit:
         yield "retries", Wrong(kind_findings.DaemonRetries())
 
@@ -39,7 +42,8 @@ def _ready(name: str, written: object) -> Probe:
     port = cast("object", written.port)
     if (port is None) == (written.command is None):
         way = 'write Ready(port=8080), Ready(port=8080, path="/healthz") or Ready(command=["pg_isready"])'
-        raise Wrong(kind_findings.BadReady("needs a port or a command, and not both", way))
+        cause = "neither is there" if port is None else "both are there"
+        raise Wrong(kind_findings.BadReady("needs a port or a command, and not both", cause, way))
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536):
         raise Wrong(mistakes.OptionType("port of Ready", "a number from 1 to 65535", said(port)), "item:port")
     path = written.path
@@ -47,7 +51,9 @@ def _ready(name: str, written: object) -> Probe:
         text = text_option("path of Ready", path)
         if port is None or not text.startswith("/"):
             way = 'write Ready(port=8080, path="/healthz")'
-            raise Wrong(kind_findings.BadReady("has a path that is not one of a port", way), "item:path")
+            cause = "must begin with `/`" if port is not None else "no port is given"
+            finding = kind_findings.BadReady("has a path that is not one of a port", cause, way)
+            raise Wrong(finding, "item:path")
     command = words("command of Ready", written.command or ())
     times = {
         field: None if getattr(written, field) is None else round(seconds(field, getattr(written, field)))

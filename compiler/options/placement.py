@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Placement
-from flowdsl.compiler.options.reading import Wrong, entries, object_name, said, text_option
+from flowdsl.compiler.options.reading import Wrong, each, entries, object_name, said, text_option
 from flowdsl.compiler.options.resources import (
     VENDORS,
     gpu_memory,
@@ -191,7 +191,7 @@ def node_selector(labels: Mapping[object, object]) -> dict[str, str]:
         if not isinstance(key, str) or not is_qualified_name(LABELS.get(key, key)):
             raise GrammarError(str(key), 0, len(str(key)), "a label name")
         if isinstance(value, bool) or not isinstance(value, (str, int)) or not is_label_value(str(value)):
-            shown = f"{key}: {value!r}"
+            shown = f"{key}: {value}" if isinstance(value, str) else f"{key}: {value!r}"
             raise GrammarError(shown, 0, len(shown), "a label value in text: letters, digits, `-`, `_`, `.`")
         if key == "nvidia.com/gpu":
             raise GrammarError(key, 0, len(key), "a label; to ask for a GPU write gpu=1")
@@ -279,10 +279,14 @@ def _where(name: str, written: object) -> Any:
 def _tolerations(name: str, written: object) -> tuple[Mapping[str, str], ...]:
     if not isinstance(written, (list, tuple)):
         raise Wrong(mistakes.OptionType(name, "a list", said(written)))
-    try:
-        return tuple(toleration(one) for one in cast("list[object]", written))
-    except GrammarError as error:
-        raise Wrong(mistakes.BadToleration(error.text, error.expected)) from None
+
+    def one(entry: object) -> Mapping[str, str]:
+        try:
+            return toleration(entry)
+        except GrammarError as error:
+            raise Wrong(mistakes.BadToleration(error.text, error.expected)) from None
+
+    return each(cast("list[object]", written), one)
 
 
 READERS: dict[str, Reader] = {

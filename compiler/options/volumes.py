@@ -15,6 +15,7 @@ from flowdsl.compiler.volumes import scratch_name
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.grammar.quantity import quantity
+from flowdsl.place import Argument
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
 from flowdsl.volume import Host, Local, Mountable, Named, Scratch, Secret, Volume, VolumePath
@@ -116,7 +117,8 @@ def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> s
             if is_value(path) or (isinstance(path, str) and TOKEN.search(path)):
                 raise Wrong(mistakes.RunTimeOption(where), part)
             if not isinstance(path, str) or not path.startswith("/") or ".." in path.split("/"):
-                raise Wrong(HostPath(said(path)), part)
+                shown = path if isinstance(path, str) else said(path)
+                raise Wrong(HostPath(shown), place=Argument(volume.site, "path", 0))
             return volume_name(f"flowdsl-host-{path}")
         case _:
             raise AssertionError(f"no name for {volume!r}")

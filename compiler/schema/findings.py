@@ -127,7 +127,7 @@ class UnknownVersion(Finding):
 
     code = "FD402"
     title = "`apiVersion: {found}` is not what Argo Workflows serves"
-    label = "not what Argo Workflows serves"
+    label = "another group, or another version"
     help = f"write `apiVersion: {API_VERSION}`"
     found: str
 
@@ -221,7 +221,7 @@ class PatternMismatch(Finding):
     """A text of another form than the field's."""
 
     code = "FD407"
-    title = "`{path}` is {found}, which is not a valid {pattern}"
+    title = "`{path}` cannot be {found}"
     label = "not a valid {pattern}"
     help = "{way}"
     path: str

@@ -1,7 +1,6 @@
-"""JSONPath as Argo's `jsonpath()` has it, in the parts that workflows use.
+"""The values that a JSONPath of Argo's `jsonpath()` leads to.
 
-Source: github.com/evilmonkeyinc/jsonpath 0.8.1: keys, indices, slices, wildcards, recursive descent, unions and
-filters. Filters compare paths from `@` with literals.
+Source: github.com/evilmonkeyinc/jsonpath 0.8.1, as far as `flowdsl.grammar.json_path` reads it.
 """
 
 # What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
@@ -10,88 +9,70 @@ filters. Filters compare paths from `@` with literals.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar import json_path as p
+from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.values import ExpressionError, equal, is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from flowdsl.runtime.expressions.values import Value
-
-_STEP = re.compile(
-    r"\.\.(?=\[|\*|[^\W\d]|')|\.?(?P<star>\*)|\.(?P<name>[^\W\d][\w-]*|'[^']*')|\[(?P<inside>(?:'[^']*'|\"[^\"]*\"|[^\]\['\"]|\[[^\]]*\])*)\]"
-)
-_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_SLICE = re.compile(r"(-?\d*):(-?\d*)(?::(-?\d*))?")
-_TERM = re.compile(
-    r"\s*(@(?:\.[\w-]+|\[[^\]]*\])*|'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?|true|false|null|nil)\s*"
-    r"(?:(==|!=|<=|>=|<|>)\s*(@(?:\.[\w-]+|\[[^\]]*\])*|'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?|true|false|null|nil))?\s*"
-)
 
 
 def jsonpath(root: Value, path: str) -> Value:
     """What a path leads to: one value, or a list where it may lead to several. Raises ExpressionError."""
-    if not path.startswith("$"):
-        raise ExpressionError(f"invalid JSONPath query {path!r}: it begins with $")
-    values, several = [root], False
-    at = 1
-    deep = False
-    while at < len(path):
-        if path.startswith("..", at) and not deep:
-            deep, several, at = True, True, at + 2
+    try:
+        steps = p.parse(path)
+    except GrammarError as error:
+        raise ExpressionError(f"invalid JSONPath query {path!r} at {error.start}: {error}") from None
+    return _walked(root, steps)
+
+
+def _walked(root: Value, steps: tuple[p.Step, ...]) -> Value:
+    values, several, deep = [root], False, False
+    for step in steps:
+        if isinstance(step, p.Deep):
+            deep = several = True
             values = [inner for value in values for inner in _descendants(value)]
-            if at < len(path) and path[at] not in "[*":
-                at -= 1  # the name behind is read with its dot
             continue
-        match = _STEP.match(path, at)
-        if match is None or match.end() == at:
-            raise ExpressionError(f"invalid JSONPath query {path!r} at {at}")
-        step, many = _step(match, path)
         found: list[Value] = []
         for value in values:
             try:
-                for each in step(value):
+                for each in _taken(step, value):
                     inner: list[Value] = each if deep and isinstance(each, list) else [each]
                     found += inner
             except ExpressionError:
                 if not several:
                     raise
-        values, several, deep, at = found, several or many, False, match.end()
+        several = several or not isinstance(step, (p.Key, p.Index))
+        values, deep = found, False
     return values if several else values[0]
 
 
-def _step(match: re.Match[str], path: str) -> tuple[Callable[[Value], list[Value]], bool]:
-    """One step of a path, and whether it may lead to several values."""
-    if match["star"]:
-        return _all, True
-    if match["name"] is not None:
-        name = match["name"].strip("'")
-        return (lambda value: [_key(value, name)]), False
-    inside = (match["inside"] or "").strip()
-    if inside == "*":
-        return _all, True
-    if inside.startswith("?"):
-        test = inside[1:].strip()
-        test = test[1:-1] if test.startswith("(") and test.endswith(")") else test
-        return (lambda value: [each for each in _children(value) if _holds(test, each)]), True
-    if found := _SLICE.fullmatch(inside):
-        limits = [int(each) if each else None for each in found.groups()]
-        return (lambda value: _items(value)[slice(*limits)]), True
-    parts = [part.strip() for part in re.split(r",(?=(?:[^']*'[^']*')*[^']*$)", inside)]
-    return (lambda value: [_part(value, part, path) for part in parts]), len(parts) > 1
+def _taken(step: p.Step, value: Value) -> list[Value]:
+    """What one step leads to from a value."""
+    match step:
+        case p.Key() | p.Index():
+            return [_part(value, step)]
+        case p.Several(parts):
+            return [_part(value, part) for part in parts]
+        case p.Range(step=0):
+            raise ExpressionError("range: step cannot be 0")
+        case p.Range(start, stop, every):
+            return _items(value)[slice(start, stop, every)]
+        case p.Where(test):
+            return [each for each in _children(value) if _holds(test, each)]
+        case _:
+            return _all(value)
 
 
-def _part(value: Value, part: str, path: str) -> Value:
-    if found := _QUOTED.fullmatch(part):
-        return _key(value, found[1] if found[1] is not None else found[2])
-    if re.fullmatch(r"-?\d+", part):
-        items, index = _items(value), int(part)
-        if not -len(items) <= index < len(items):
-            raise ExpressionError(f"key: index out of range: {part}")
-        return items[index]
-    raise ExpressionError(f"invalid JSONPath query {path!r}: {part}")
+def _part(value: Value, part: p.Key | p.Index) -> Value:
+    if isinstance(part, p.Key):
+        return _key(value, part.name)
+    items = _items(value)
+    if not -len(items) <= part.number < len(items):
+        raise ExpressionError(f"key: index out of range: {part.number}")
+    return items[part.number]
 
 
 def _key(value: Value, name: str) -> Value:
@@ -131,37 +112,25 @@ def _descendants(value: Value) -> list[Value]:
     return [value, *(inner for child in _children(value) for inner in _descendants(child))]
 
 
-def _holds(test: str, value: Value) -> bool:
+def _holds(test: p.Test, value: Value) -> bool:
     """Whether a filter holds of a value."""
-    for sign, join in (("||", any), ("&&", all)):
-        parts = re.split(rf"{re.escape(sign)}(?=(?:[^'\"]*['\"][^'\"]*['\"])*[^'\"]*$)", test)
-        if len(parts) > 1:
-            return join(_holds(part, value) for part in parts)
-    test = test.strip()
-    if test.startswith("!"):
-        return not _holds(test[1:], value)
-    if test.startswith("(") and test.endswith(")"):
-        return _holds(test[1:-1], value)
-    match = _TERM.fullmatch(test)
-    if match is None:
-        raise ExpressionError(f"invalid JSONPath filter {test!r}")
-    left, sign, right = match.groups()
-    try:
-        one = _operand(left, value)
-        if sign is None:
+    match test:
+        case p.Joined(every, tests):
+            return (all if every else any)(_holds(each, value) for each in tests)
+        case p.Not(inner):
+            return not _holds(inner, value)
+        case _:
+            try:
+                if isinstance(test, p.Compared):
+                    return _compared(_operand(test.left, value), test.operator, _operand(test.right, value))
+                one = _operand(test, value)
+            except ExpressionError:
+                return False
             return one is not None and one is not False and one != ""
-        return _compared(one, sign, _operand(right, value))
-    except ExpressionError:
-        return False
 
 
-def _operand(text: str, value: Value) -> Any:
-    if text.startswith("@"):
-        return jsonpath(value, "$" + text[1:])
-    if found := _QUOTED.fullmatch(text):
-        return found[1] if found[1] is not None else found[2]
-    words = {"true": True, "false": False, "null": None, "nil": None}
-    return words[text] if text in words else float(text)
+def _operand(operand: p.Operand, value: Value) -> Any:
+    return _walked(value, operand.path) if isinstance(operand, p.Current) else operand.value
 
 
 def _compared(one: Value, sign: str, two: Value) -> bool:

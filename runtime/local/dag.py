@@ -76,6 +76,7 @@ class Dag(Frame):
         self.targets = target.split() or sorted(self.tasks.keys() - followed)
         self.wanted = self._wanted()
         self.unsettled = len(self.wanted)
+        self.stopping = False
         self.fails_fast = template["dag"].get("failFast") is not False
 
     # --- what depends on what ----------------------------------------------------------------------
@@ -241,6 +242,7 @@ class Dag(Frame):
             return
         task.node = group = self._node(task.name, "TaskGroup", RUNNING, task.holder)
         self._connect(task, group)
+        self._watch(task, group, task.holder)
         task.open = len(made)
         for one in made:
             self.machine.later(partial(self._round, task, group, one))
@@ -259,6 +261,7 @@ class Dag(Frame):
         node = self._node(holder["name"], "Skipped", phase, holder)
         node.message = message
         group.adopt(node)
+        task.children.append(node)
         self._round_settled(task, node)
 
     def _execute(self, task: Task, original: Json, holder: Json) -> None:
@@ -296,8 +299,13 @@ class Dag(Frame):
         if not holder.get("hooks") and not holder.get("onExit"):
             self.machine.when_fulfilled(node, lambda: settled(task, node))
             return
+
+        def refused(message: str, on_exit: bool) -> None:
+            if not on_exit:
+                self.machine.mark(node, ERROR, message)
+
         hooks = Hooks(
-            self, node, holder, "tasks", lambda: self.scope(task), lambda found: settled(task, found)
+            self, node, holder, "tasks", lambda: self.scope(task), lambda found: settled(task, found), refused
         )
         self.machine.when_changed(node, hooks.changed)
 
@@ -306,8 +314,7 @@ class Dag(Frame):
         group = task.node
         if task.open or group is None or self.over:
             return
-        failed = [child.phase for child in group.children.values() if child.failed]
-        self._watch(task, group, task.holder)
+        failed = [child.phase for child in task.children if child.failed]
         self.machine.mark(group, failed[-1] if failed else SUCCEEDED)
 
     def _settled(self, task: Task, node: Node) -> None:
@@ -361,13 +368,18 @@ class Dag(Frame):
         return [task.stuck for task in self.wanted if task.stuck]
 
     def shut_down(self) -> None:
-        """The run is to stop, and no part of an exit handler: the graph has failed."""
+        """The run is to stop: the graph has failed as soon as no exit hook of a target runs."""
         if not self.on_exit:
-            self.finish(FAILED)
+            self.stopping = True
+            self._maybe_finish()
 
     def _maybe_finish(self) -> None:
         """Whether the graph has ended, and how (assessDAGPhase)."""
         if self.over or self.fail_fast():
+            return
+        if self.stopping and not self._exiting():
+            self.node.outbound = self._outbound()
+            self.finish(FAILED)
             return
         if self.unsettled and (not self.fails_fast or self._going_on()):
             return
@@ -389,6 +401,10 @@ class Dag(Frame):
             self.machine.remember(outputs)
         self.node.outbound = self._outbound()
         self.finish(SUCCEEDED)
+
+    def _exiting(self) -> bool:
+        names = [f"{self.node.name}.{name}.onExit" for name in self.targets]
+        return any(name in self.machine.nodes and not self.machine.nodes[name].fulfilled for name in names)
 
     def _going_on(self) -> bool:
         """Whether a task that has begun has not ended; not counted is what waits for a place, or for ever."""

@@ -57,7 +57,7 @@ class Woken(NamedTuple):
 
 
 class Resumed(NamedTuple):
-    """A suspended node goes on, with values for its supplied outputs."""
+    """A suspended node, or a run that began suspended, goes on, with values for the node's supplied outputs."""
 
     now: float
     node: str

@@ -5,6 +5,7 @@ Source: executeTemplate and processNodeRetries in workflow/controller/operator.g
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.duration import duration
@@ -30,6 +31,8 @@ _TOO_DEEP = (
     "Maximum recursion depth exceeded. See "
     "https://argo-workflows.readthedocs.io/en/release-4.1/scaling/#maximum-recursion-depth"
 )
+_DISPLAY = "workflows.argoproj.io/display-name"
+_LABEL = re.compile("[a-zA-Z0-9][a-zA-Z0-9-.]{0,61}[a-zA-Z0-9]")
 _TRANSIENT = (
     "i/o timeout",
     "connection reset by peer",
@@ -65,7 +68,7 @@ class Execution:
         """Find the template, and give it its arguments."""
         machine, call = self.machine, self.call
         if call.depth >= DEEPEST:
-            self._refuse(_TOO_DEEP)
+            self._refuse(_TOO_DEEP, told=False)
             return
         try:
             self.base, template = machine.templates.resolve(call.base, call.holder)
@@ -76,21 +79,25 @@ class Execution:
             if call.kind:
                 local[f"{call.kind}.name"] = call.holder.get("name", "")
             template = supplied(template, call.arguments, machine.config, machine.globals)
-            self.template = substituted(template, machine.globals, local)
+            template = substituted(template, machine.globals, local)
+            label = part(template, "annotations").get(_DISPLAY)
+            if label and not _LABEL.fullmatch(label):
+                raise ArgoError(f"displayName must match the regex ^{_LABEL.pattern}$")
+            self.template = template
             self.retry = self.template.get("retryStrategy") or self.retry
         except ArgoError as error:
             self._refuse(str(error))
             return
         self.gate()
 
-    def _refuse(self, message: str) -> None:
-        """An error before there is a body."""
+    def _refuse(self, message: str, *, told: bool = True) -> None:
+        """An error before there is a body; the caller may be told of it by the phase of the node alone."""
         if self.node is None:
             node = self._new(self.call.name, "Skipped", ERROR)
             node.message = message
             self.node = node
             self.call.created(node)
-            self.machine.later(lambda: self.call.done(node, message))
+            self.machine.soon(lambda: self.call.done(node, message if told else None))
         else:
             self.machine.mark(self.node, ERROR, message)
             self._over(self.node, message)
@@ -117,7 +124,7 @@ class Execution:
         wanted = self.template.get("synchronization")
         try:
             if wanted:
-                waits = machine.locks.acquire(self.call.name, wanted, self.lock, self.stop_waiting)
+                waits = machine.acquire(self.call.name, wanted, self.lock, self.stop_waiting)
                 if waits is not None:
                     self._wait_for_lock(*waits)
                     return
@@ -137,7 +144,8 @@ class Execution:
             self.call.created(self.node)
             if self.template.get("timeout"):
                 deadline = self.node.started + _seconds(self.template["timeout"])
-                self.machine.at(deadline, self._waited_too_long)
+                node = self.node
+                self.machine.at(deadline, self._waited_too_long, lambda: bool(node.lock))
         self.node.lock = name
         self.node.message = message
 
@@ -152,8 +160,8 @@ class Execution:
             return
         self.stopped_waiting = True
         self.machine.locks.forget(self.call.name)
-        node.lock = ""
         self.machine.mark(node, FAILED, message)
+        node.lock = ""
         self._over(node, None)
 
     def _cached(self) -> None:
@@ -195,7 +203,7 @@ class Execution:
 
     def _attempt(self) -> None:
         node = self.node
-        if node is None or node.fulfilled:
+        if node is None or node.completed:
             return
         made = node.attempts()
         name = f"{self.call.name}({len(made)})"
@@ -223,7 +231,7 @@ class Execution:
     def _attempt_ended(self, attempt: Node, error: str | None) -> None:
         """Whether there is to be another attempt (processNodeRetries)."""
         node, strategy = self.node, self.retry
-        if node is None or strategy is None or node.fulfilled:
+        if node is None or strategy is None or node.completed:
             return
         policy = strategy.get("retryPolicy") or ("Always" if strategy.get("expression") else "OnFailure")
         if error is not None and policy == "OnFailure":
@@ -247,7 +255,7 @@ class Execution:
             self._retried(attempt.phase, wait)
         elif wait:
             node.message = f"Backoff for {_humanized(wait - (attempt.finished or self.machine.now))}"
-            self.machine.at(wait, lambda: self._again(attempt, policy))
+            self.machine.back_off(node, self.call.on_exit, wait, lambda: self._again(attempt, policy))
         else:
             self._again(attempt, policy)
 
@@ -260,7 +268,7 @@ class Execution:
         latest = 0.0
         if backoff.get("maxDuration"):
             latest = made[0].started + _seconds(backoff["maxDuration"])
-            if self.machine.now > latest:
+            if self.machine.now >= latest:
                 return "Max duration limit exceeded"
         if not backoff.get("duration"):
             raise ArgoError("no base duration specified for retryStrategy")
@@ -279,7 +287,7 @@ class Execution:
 
     def _again(self, attempt: Node, policy: str) -> None:
         node, strategy = self.node, self.retry
-        if node is None or strategy is None or node.fulfilled:
+        if node is None or strategy is None or node.completed:
             return
         stopped = self.machine.no_more_retries()
         if stopped:
@@ -318,7 +326,10 @@ class Execution:
                 self._retried(attempt.phase, "retryStrategy.expression evaluated to false")
 
     def _attempt_gate(self) -> None:
-        """A further attempt needs a place too."""
+        """A further attempt needs a place too, but none in its frame; failFast there lets none begin."""
+        frame = self.call.frame
+        if frame is not None and (frame.over or frame.fail_fast() or frame.gives_up()):
+            return
         if self.machine.saturated():
             self.machine.waiting.append(self._attempt_gate)
         else:
@@ -341,6 +352,7 @@ class Execution:
             return
         last = node.attempts()[-1]
         node.outputs = last.outputs
+        node.daemoned = False
         self.machine.mark(node, phase, message)
         self._over(node, None)
 
@@ -396,7 +408,10 @@ class Execution:
 
     def _over(self, node: Node, error: str | None) -> None:
         self.machine.release(self.call.name)
-        self.machine.later(lambda: self.call.done(node, error))
+        if error is not None:  # the caller has its say before those that see the node's phase
+            self.machine.soon(lambda: self.call.done(node, error))
+        else:
+            self.machine.later(lambda: self.call.done(node, error))
 
     def _suspend(self, node: Node, template: Json) -> None:
         supplied_later = [
@@ -418,7 +433,9 @@ class Execution:
         """Ask for a pod, or for an HTTP request."""
         machine, call = self.machine, self.call
         if not machine.may_run(call.on_exit):
-            raise ArgoError(f"workflow shutdown with strategy: {machine.strategy}")
+            machine.mark(node, FAILED, f"workflow shutdown with strategy: {machine.strategy}")
+            self.body_ended(node)
+            return
         deadline = self._deadline(node, template)
         pod = pod_name(machine.name, node.name, template.get("name", ""))
         parameters = several(node.inputs, "parameters")
@@ -485,8 +502,8 @@ class Execution:
         boundary = call.frame.node if call.frame is not None else None
         node = self.machine.new_node(name, type, phase, boundary, call.holder, call.base, waits=waits)
         node.hooked = call.hooked
-        label = part(self.template, "annotations").get("workflows.argoproj.io/display-name")
-        if label:
+        label = part(self.template, "annotations").get(_DISPLAY)
+        if label and name == call.name:
             node.display = label
         inputs: Json = part(self.template, "inputs")
         if type != "Skipped" and (inputs.get("parameters") or inputs.get("artifacts")):

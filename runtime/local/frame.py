@@ -16,7 +16,7 @@ from flowdsl.runtime.local.names import any_string, rfc3339
 from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED, Json, Node
 from flowdsl.runtime.local.scope import Record, Scope
 from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.tags import ArgoError, replaced
+from flowdsl.runtime.local.tags import ArgoError, Missing, replaced
 from flowdsl.runtime.local.templates import ABSENT, Base, input_variables
 
 if TYPE_CHECKING:
@@ -63,18 +63,17 @@ class Frame:
 
     def blocked(self) -> bool:
         """Whether no child may be started now. Source: checkParallelism."""
-        if self.template.get("failFast") is True and self.unsuccessful:
+        if self.gives_up():
             return True
         return bool(self.parallelism) and self.active >= self.parallelism
 
+    def gives_up(self) -> bool:
+        """Whether a child has failed, and `failFast` of the template lets nothing more begin."""
+        return self.template.get("failFast") is True and self.unsuccessful > 0
+
     def fail_fast(self) -> bool:
         """End the frame where `failFast` of the template asks for it, and say whether it has ended."""
-        if (
-            not self.over
-            and self.template.get("failFast") is True
-            and self.unsuccessful
-            and not self.active_pods
-        ):
+        if not self.over and self.gives_up() and not self.active_pods:
             self.abort()
         return self.over
 
@@ -267,22 +266,22 @@ def rounds(holder: Json) -> list[items.Item]:
 
 
 def one_round(holder: Json, item: items.Item, scope: Scope, proceed: bool) -> Json:
-    """A task or step for one item. Raises ArgoError. Source: processItem.
+    """A task or step for one item, its hooks included. Raises ArgoError. Source: processItem.
 
     Where a `when` without an item is false already, nothing is replaced: it never runs.
     """
-    hooks = holder.get("hooks")
     body = {key: value for key, value in holder.items() if key not in _LOOP}
-    made: Json = replaced(body, scope.with_layer(item.variables), "everything") if proceed else body
+    try:
+        made: Json = replaced(body, scope.with_layer(item.variables), "everything") if proceed else body
+    except Missing as error:
+        raise ArgoError(str(error)) from None  # nothing that comes later gives an item another key
     made = {**made, "name": f"{holder['name']}({item.label})"}
     if holder.get("template"):
         made["template"] = holder["template"]
-    if hooks is not None:
-        made["hooks"] = hooks
     return made
 
 
-_LOOP = frozenset(("withItems", "withParam", "withSequence", "hooks"))
+_LOOP = frozenset(("withItems", "withParam", "withSequence"))
 
 
 def _marked(arguments: Json, scope: Scope) -> Json:

@@ -49,7 +49,10 @@ def truth(expression: str, scope: Scope) -> bool:
 
 
 class Hooks:
-    """The hooks of one node. `settled` is called when the node has ended, and each hook that was started."""
+    """The hooks of one node. `settled` is called when the node has ended, and each hook that was started.
+
+    `refused` gets the error of a hook that cannot be judged or executed, and whether it is the exit hook.
+    """
 
     def __init__(
         self,
@@ -59,6 +62,7 @@ class Hooks:
         prefix: str,
         scope: Callable[[], Scope],
         settled: Callable[[Node], None],
+        refused: Callable[[str, bool], None],
     ) -> None:
         self.frame = frame
         self.machine: Run = frame.machine
@@ -69,6 +73,7 @@ class Hooks:
         self.exit = exit_hook(holder, self.machine.arguments)
         self.scope = scope
         self.settled = settled
+        self.refused = refused
         self.started: set[str] = set()
         self.open = 0
         self.ended = False
@@ -98,11 +103,11 @@ class Hooks:
         self._tell()
 
     def refuse(self, message: str) -> None:
-        """A hook that cannot be judged makes the node an error."""
+        """No hook runs after one that cannot be judged."""
         self.others = {}
         self.exit = None
         self.ended = self.ended or self.node.fulfilled
-        self.machine.mark(self.node, "Error", message)
+        self.refused(message, False)
         self.ended = True
         self._tell()
 
@@ -114,7 +119,7 @@ class Hooks:
             if not hook.get("expression") or truth(hook["expression"], self._scope()):
                 self.run(f"{self.node.name}.onExit", hook, on_exit=True)
         except ArgoError as error:
-            self.machine.mark(self.node, "Error", str(error))
+            self.refused(str(error), True)
 
     def run(self, name: str, hook: Json, *, on_exit: bool) -> None:
         """Run the template of a hook."""
@@ -127,7 +132,7 @@ class Hooks:
                 arguments = hook_arguments(self.frame, arguments, scope)
         except ArgoError as error:
             self.open -= 1
-            self.machine.mark(self.node, "Error", str(error))
+            self.refused(str(error), on_exit)
             return
         self.machine.call(
             name,
@@ -138,11 +143,13 @@ class Hooks:
             on_exit=on_exit or self.frame.on_exit,
             hooked=True,
             created=self.node.adopt,
-            done=self._hook_ended,
+            done=lambda _, error: self._hook_ended(error, on_exit),
         )
 
-    def _hook_ended(self, _node: Node, _error: str | None) -> None:
+    def _hook_ended(self, error: str | None, on_exit: bool) -> None:
         self.open -= 1
+        if error is not None:
+            self.refused(error, on_exit)
         self._tell()
 
     def _tell(self) -> None:

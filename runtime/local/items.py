@@ -39,12 +39,13 @@ def of_text(text: str) -> list[Item]:
     """The items of a `withParam` whose tags are replaced. Raises ArgoError."""
     try:
         value = json.loads(text)
-        if not isinstance(value, list):
-            raise ValueError(f"cannot unmarshal {type(value).__name__} into a list")
-        return [_item(position, raw) for position, (_, raw) in enumerate(_parts(text))]
     except ValueError as error:
-        shown = text.strip()
-        raise ArgoError(f"withParam value could not be parsed as a JSON list: {shown}: {error}") from None
+        value, reason = None, str(error)
+    else:
+        reason = "it is no list"
+    if not isinstance(value, list):
+        raise ArgoError(f"withParam value could not be parsed as a JSON list: {text.strip()}: {reason}")
+    return [_item(position, raw) for position, (_, raw) in enumerate(_parts(text))]
 
 
 def of_sequence(sequence: dict[str, Any]) -> list[Item]:

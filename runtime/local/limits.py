@@ -5,13 +5,14 @@ Source: workflow/sync of Argo 4.1. Those of other workflows are not seen: a lock
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.local.shapes import several
 from flowdsl.runtime.local.tags import ArgoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 Json = dict[str, Any]
 
@@ -24,7 +25,8 @@ class Locks:
         self._config = config
         self._holders: dict[str, set[str]] = {}
         self._limits: dict[str, int] = {}
-        self._waiting: dict[str, list[tuple[str, Callable[[], None], Callable[[str], None]]]] = {}
+        self._waiting: dict[str, deque[tuple[str, Callable[[], None], Callable[[str], None]]]] = {}
+        self._next: list[Callable[[], None]] = []
         self._held: dict[str, list[str]] = {}
 
     def acquire(
@@ -42,7 +44,8 @@ class Locks:
             taken = self._holders.setdefault(name, set())
             limit = self._limits[name]
             if len(taken) >= limit:
-                self._waiting.setdefault(name, []).append((holder, again, stop))
+                self._waiting.setdefault(name, deque()).append((holder, again, stop))
+                self._pass_on([one for one in names if one != name])
                 return name, f"Waiting for {name} lock. Lock status: {limit - len(taken)}/{limit}"
         for name in names:
             self._holders[name].add(holder)
@@ -51,16 +54,29 @@ class Locks:
 
     def release(self, holder: str) -> list[Callable[[], None]]:
         """Give back what somebody holds; what is to be tried again now."""
-        found: list[Callable[[], None]] = []
-        for name in self._held.pop(holder, ()):
+        names = self._held.pop(holder, ())
+        for name in names:
             self._holders[name].discard(holder)
-            found.extend(again for _, again, _ in self._waiting.pop(name, ()))
+        self._pass_on(names)
+        found, self._next = self._next, []
+        return found
+
+    def _pass_on(self, names: Iterable[str]) -> None:
+        """Let the first that waits for a lock that has a place try again; if it waits for another, the next does."""
+        for name in names:
+            waiting = self._waiting.get(name)
+            if waiting and len(self._holders.get(name, ())) < self._limits[name]:
+                self._next.append(waiting.popleft()[1])
+
+    def woken(self) -> list[Callable[[], None]]:
+        """What is to be tried again now that another could not take all its locks."""
+        found, self._next = self._next, []
         return found
 
     def forget(self, holder: str) -> None:
         """Somebody that waits waits no longer."""
         for name, waiting in self._waiting.items():
-            self._waiting[name] = [one for one in waiting if one[0] != holder]
+            self._waiting[name] = deque(one for one in waiting if one[0] != holder)
 
     def waiting(self) -> list[tuple[str, Callable[[str], None]]]:
         """Who waits for a lock, and how to tell them to stop."""

@@ -86,7 +86,7 @@ class Machine:
             case events.Woken():
                 pass
             case events.Resumed(_, node, given):
-                self._resumed(self.run.by_id[node], given)
+                self._resumed(node, given)
             case events.ShutDown(_, strategy):
                 self._shut_down(strategy)
         self._tick()
@@ -97,7 +97,7 @@ class Machine:
 
     def _tick(self) -> None:
         while self.run.timers and self.run.timers[0][0] <= self.run.now:
-            self.run.queue.append(heapq.heappop(self.run.timers)[2])
+            self.run.queue.append(heapq.heappop(self.run.timers).action)
             self._asked_wake = None
 
     # --- the run -----------------------------------------------------------------------------------
@@ -109,6 +109,7 @@ class Machine:
             spec = spec_of(self.manifest, self.references)
             self.run.globals = variables(self.manifest, spec, self.run.config, self.run.now)
             self.run.spec = settled(spec, self.run.globals)
+            self.run.globals |= {"workflow.status": RUNNING, "workflow.duration": "0.000000"}
         except ArgoError as error:
             self._finish(ERROR if "label" in str(error) else FAILED, str(error))
             return
@@ -119,12 +120,12 @@ class Machine:
             *(several(self.run.spec, "volumes")),
             *(_claim(self.run.name, one) for one in claims),
         ]
-        self._limit = int(self.run.spec.get("parallelism") or 0)
+        self.run.limit = int(self.run.spec.get("parallelism") or 0)
         self._hooks = {name: hook for name, hook in part(self.run.spec, "hooks").items() if name != EXIT}
         seconds = self.run.spec.get("activeDeadlineSeconds")
         if seconds is not None:
             self.run.deadline = float(int(self.started) + int(any_string(seconds)))
-            self.run.at(self.run.deadline, self._too_late)
+            self.run.at(self.run.deadline, self._too_late, self._something_may_end)
         if self.run.spec.get("suspend"):
             self.message = "Workflow is suspended"
             return
@@ -135,7 +136,7 @@ class Machine:
         wanted = self.run.spec.get("synchronization")
         if wanted:
             try:
-                waits = self.run.locks.acquire("", wanted, self._enter, lambda _: None)
+                waits = self.run.acquire("", wanted, self._enter, lambda _: None)
             except ArgoError as error:
                 self._finish(FAILED, f"Failed to acquire the synchronization lock. {error}")
                 return
@@ -195,7 +196,7 @@ class Machine:
             for node in self.run.nodes.values()
             if node.failed
         ]
-        return json_of(found) if found else "null"
+        return f"[{','.join(_object(one) for one in found)}]" if found else "null"
 
     def _run_hooks(self) -> None:
         """The hooks of the workflow that are no exit hook (executeWfLifeCycleHook)."""
@@ -280,16 +281,31 @@ class Machine:
 
     def _look_ahead(self) -> None:
         """Ask to be woken for the next timer; where nothing can come any more, say what is waited for."""
-        if self.run.timers:
-            soonest = self.run.timers[0][0]
+        soonest = self.run.next_timer()
+        if soonest is not None:
             if self._asked_wake is None or soonest < self._asked_wake:
                 self._asked_wake = soonest
                 self.run.actions.append(events.WakeAt(soonest))
-        elif not self.run.running and not self.run.suspended and not self.run.spec.get("suspend"):
-            reasons = [reason for frame in self.run.frames.values() for reason in frame.stuck()]
-            what = "; ".join(reasons) or "a graph whose tasks have all ended"
-            self._finish(ERROR, f"Argo would wait for ever: {what}")
+        elif not self._something_may_end() and not self.run.spec.get("suspend"):
+            self._finish(ERROR, f"Argo would wait for ever: {'; '.join(self._stuck())}")
             self._note_end()
+
+    def _something_may_end(self) -> bool:
+        """Whether something runs, is suspended, or is to be tried again."""
+        return bool(self.run.running or self.run.suspended or self.run.backing_off)
+
+    def _stuck(self) -> list[str]:
+        """What is waited for, where nothing can come any more."""
+        found = [reason for frame in self.run.frames.values() for reason in frame.stuck()]
+        found += [f"{node.name}: {node.message}" for node in self.run.nodes.values() if node.lock]
+        if not self._entry and self.phase == PENDING:
+            found.append(self.message)
+        inner = {
+            node.boundary.name for node in self.run.nodes.values() if node.boundary and not node.fulfilled
+        }
+        return found or [
+            f"{name}: a graph whose tasks have all ended" for name in self.run.frames if name not in inner
+        ]
 
     # --- templates ---------------------------------------------------------------------------------
 
@@ -310,17 +326,18 @@ class Machine:
         if node.fulfilled:
             return
         execution = self.run.running[node.id]
-        if execution.template.get("daemon") is True and ip:
-            node.daemoned = True
+        daemon = execution.template.get("daemon") is True and bool(ip)
+        if daemon:
             node.ip = ip
             frame = execution.call.frame
             if frame is not None:
                 frame.daemons.append(node)
             retry = execution.node
             if retry is not None and retry is not node:
-                retry.daemoned = True
-                self.run.mark(retry, RUNNING)
-        self.run.mark(node, RUNNING)
+                if frame is not None and not retry.daemoned:
+                    frame.daemons.append(retry)
+                self.run.mark(retry, RUNNING, daemon=True)
+        self.run.mark(node, RUNNING, daemon=daemon)
 
     def _pod_ended(self, node: Node, outcome: events.Outcome) -> None:
         execution = self.run.running.pop(node.id)
@@ -340,7 +357,7 @@ class Machine:
         if execution.template.get("daemon") is True and phase == SUCCEEDED:
             phase = "Failed"
         self.run.mark(node, phase, outcome.message)
-        if not daemon:
+        if not daemon or execution.node is not node:  # with a strategy, a daemon that ends is started again
             execution.body_ended(node)
 
     # --- suspension, shutdown, deadline ------------------------------------------------------------
@@ -351,32 +368,38 @@ class Machine:
             return []
         return [self.run.by_id[name] for name, (_, until) in self.run.suspended.items() if until is None]
 
-    def _resumed(self, node: Node, given: dict[str, str]) -> None:
+    def _resumed(self, node: str, given: dict[str, str]) -> None:
         if self.run.spec.get("suspend") and self._entry is None:
             self.run.spec = {**self.run.spec, "suspend": False}
             self._enter()
-        elif node.id in self.run.suspended:
-            self.run.resume(node, given)
+        elif node in self.run.suspended:
+            self.run.resume(self.run.by_id[node], given)
 
     def _shut_down(self, strategy: events.Strategy) -> None:
         self.run.strategy = strategy
         self.run.spec = {**self.run.spec, "shutdown": strategy}
+        if self._entry is None:
+            self._finish(FAILED, f"Stopped with strategy '{strategy}'")
+            return
+        message = f"Stopped with strategy '{strategy}'"
+        # First those that wait: what ends gives its locks back.
+        self._fail_waiting(message, lambda node: not self.run.may_run(node.in_exit_handler()))
         for node, execution in self._still_running():
             if not self.run.may_run(execution.call.on_exit):
                 self._fail_pod(node, f"workflow shutdown with strategy:  {strategy}")
-        message = f"Stopped with strategy '{strategy}'"
-        self._fail_waiting(message, lambda node: not self.run.may_run(node.in_exit_handler()))
+        self.run.hurry(lambda on_exit: not self.run.may_run(on_exit))
         self.run.drain()
         for frame in list(self.run.frames.values()):
             if not frame.over and not self.run.may_run(frame.on_exit):
                 frame.shut_down()
 
     def _too_late(self) -> None:
-        """The deadline of the workflow: what is no exit handler fails."""
+        """The deadline of the workflow: what is no exit handler fails, and is not tried again."""
+        self._fail_waiting(STEP_TOO_LATE, lambda node: not node.in_exit_handler())
         for node, execution in self._still_running():
             if not execution.call.on_exit:
                 self._fail_pod(node, STEP_TOO_LATE)
-        self._fail_waiting(STEP_TOO_LATE, lambda node: not node.in_exit_handler())
+        self.run.hurry(lambda on_exit: not on_exit)
 
     def _fail_waiting(self, message: str, wanted: Callable[[Node], bool]) -> None:
         for identity, (execution, _) in list(self.run.suspended.items()):
@@ -393,6 +416,11 @@ class Machine:
     def _still_running(self) -> list[tuple[Node, Leaf]]:
         found = [(self.run.by_id[name], execution) for name, execution in self.run.running.items()]
         return [(node, execution) for node, execution in found if not node.completed]
+
+
+def _object(fields: Json) -> str:
+    """The JSON of an object whose keys keep their order, as those of Go's structs do."""
+    return "{" + ",".join(f"{json_of(name)}:{json_of(value)}" for name, value in fields.items()) + "}"
 
 
 def _claim(run: str, template: Json) -> Json:

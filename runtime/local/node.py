@@ -112,7 +112,7 @@ class Node:
         self.phase = phase
         if message is not None:
             self.message = message
-        if self.fulfilled and self.finished is None:
+        if self.phase in _FULFILLED and self.finished is None:
             self.finished = now
 
     def attempts(self) -> list[Node]:

@@ -56,6 +56,10 @@ class Boundary(Protocol):
         """Whether no child may be started now."""
         ...
 
+    def gives_up(self) -> bool:
+        """Whether `failFast` of the template lets nothing more begin."""
+        ...
+
     def fail_fast(self) -> bool:
         """End where `failFast` of the template asks for it, and say whether it has ended."""
         ...
@@ -82,6 +86,15 @@ class Call(NamedTuple):
     kind: str
     created: Callable[[Node], None]
     done: Callable[[Node, str | None], None]
+
+
+class Timer(NamedTuple):
+    """What is to be done at a time."""
+
+    time: float
+    made: int
+    action: Callable[[], None]
+    wanted: Callable[[], bool]
 
 
 class Leaf(Protocol):
@@ -121,12 +134,15 @@ class Run:
         self.waiting: deque[Callable[[], None]] = deque()
         self.running: dict[str, Leaf] = {}
         self.suspended: dict[str, tuple[Leaf, float | None]] = {}
-        self.timers: list[tuple[float, int, Callable[[], None]]] = []
+        self.timers: list[Timer] = []
+        self.backing_off: dict[str, tuple[bool, Callable[[], None]]] = {}
+        """The retries that wait for their time: whether they are of an exit handler, and what is next."""
         self.actions: list[events.Action] = []
         self.queue: deque[Callable[[], None]] = deque()
         self.execute: Callable[[Call], None]
         """What executes a template."""
-        self._limit = 0
+        self.limit = 0
+        """How many pods may be active, or 0."""
         self._active_pods = 0
         self._made = 0
         self._watchers: dict[str, list[Callable[[], None]]] = {}
@@ -137,10 +153,36 @@ class Run:
         """Do something after what is being done."""
         self.queue.append(action)
 
-    def at(self, time: float, action: Callable[[], None]) -> None:
-        """Do something at a time, or later."""
+    def soon(self, action: Callable[[], None]) -> None:
+        """Do something before all else that is to be done."""
+        self.queue.appendleft(action)
+
+    def at(self, time: float, action: Callable[[], None], wanted: Callable[[], bool] | None = None) -> None:
+        """Do something at a time, or later. Once `wanted` says no, nobody waits for that time any more."""
         self._made += 1
-        heapq.heappush(self.timers, (time, self._made, action))
+        heapq.heappush(self.timers, Timer(time, self._made, action, wanted or _always))
+
+    def back_off(self, node: Node, on_exit: bool, until: float, again: Callable[[], None]) -> None:
+        """Try again at a time, or earlier where `hurry` finds that nothing is to be tried any more."""
+
+        def begin() -> None:
+            if self.backing_off.pop(node.id, None) is not None:
+                again()
+
+        self.backing_off[node.id] = (on_exit, begin)
+        self.at(until, begin, lambda: node.id in self.backing_off)
+
+    def hurry(self, wanted: Callable[[bool], bool]) -> None:
+        """Judge retries now that wait for their time, of what is an exit handler or is not."""
+        for on_exit, begin in list(self.backing_off.values()):
+            if wanted(on_exit):
+                begin()
+
+    def next_timer(self) -> float | None:
+        """The time of the next timer that is still wanted."""
+        while self.timers and not self.timers[0].wanted():
+            heapq.heappop(self.timers)
+        return self.timers[0].time if self.timers else None
 
     def drain(self) -> None:
         """Do what is to be done until nothing is left, and give free places to those that wait for one."""
@@ -217,15 +259,16 @@ class Run:
             node.display = _SEPARATOR.sub("", name.removeprefix(boundary.name), count=1)
         self.nodes[name] = node
         self.by_id[identity] = node
-        self._count(node, "", "" if waits else phase)
+        self._count(node, "", phase, "", "" if waits else phase)
         return node
 
-    def mark(self, node: Node, phase: str, message: str | None = None) -> None:
-        """Change the phase of a node, and tell those that wait for it."""
-        before = "" if node.lock else node.phase
+    def mark(self, node: Node, phase: str, message: str | None = None, *, daemon: bool = False) -> None:
+        """Change the phase of a node, perhaps to that of a daemon that is ready, and tell those that wait for it."""
+        before = node.phase
         was = node.fulfilled
+        node.daemoned = node.daemoned or daemon
         node.mark(self.now, phase, message)
-        self._count(node, before, phase)
+        self._count(node, before, phase, "" if node.lock else before, phase)
         self.changed(node)
         if node.fulfilled and not was:
             self.queue.extend(self._fulfilled.pop(node.id, ()))
@@ -251,28 +294,38 @@ class Run:
         if node.lock:
             node.lock = ""
             node.message = ""
-            self._count(node, "", node.phase)
+            self._count(node, node.phase, node.phase, "", node.phase)
 
-    def _count(self, node: Node, before: str, after: str) -> None:
-        """Keep the numbers that limits and failFast look at (node_counters.go)."""
-        if node.type not in _COUNTED or before == after:
+    def _count(self, node: Node, before: str, after: str, pod_before: str, pod_after: str) -> None:
+        """Keep the numbers that limits and failFast look at (node_counters.go).
+
+        A node that waits for a lock is active, but its pod is not.
+        """
+        if node.type not in _COUNTED:
             return
         change = (after in _ACTIVE) - (before in _ACTIVE)
-        pod = node.type == "Pod"
-        if pod:
-            self._active_pods += change
+        pods = (pod_after in _ACTIVE) - (pod_before in _ACTIVE) if node.type == "Pod" else 0
+        self._active_pods += pods
         frame = None if node.boundary is None else self.frames.get(node.boundary.name)
         if frame is None:
             return
         frame.active += change
-        frame.active_pods += change if pod else 0
+        frame.active_pods += pods
         frame.unsuccessful += (after in (FAILED, ERROR)) - (before in (FAILED, ERROR))
         if change < 0:
             self._freed[frame.node.name] = frame
 
     def saturated(self) -> bool:
         """Whether the parallelism of the workflow lets no pod begin."""
-        return bool(self._limit) and self._active_pods >= self._limit
+        return bool(self.limit) and self._active_pods >= self.limit
+
+    def acquire(
+        self, holder: str, wanted: Json, again: Callable[[], None], stop: Callable[[str], None]
+    ) -> tuple[str, str] | None:
+        """Take the locks that a template asks for; see Locks.acquire. Raises ArgoError."""
+        found = self.locks.acquire(holder, wanted, again, stop)
+        self.queue.extend(self.locks.woken())
+        return found
 
     def release(self, holder: str) -> None:
         """Give back the locks of an execution."""
@@ -315,10 +368,14 @@ class Run:
             for parent in [self.nodes[f"{node.name}.{one}"] for one in before] or [node]:
                 parent.adopt(child)
         if deadline is not None:
-            self.at(deadline, lambda: self._stop_pod(node, TOO_LATE))
+            self.at(deadline, lambda: self._stop_pod(node, TOO_LATE), lambda: node.id in self.running)
         pending = action.template.get("pendingTimeout")
         if pending:
-            self.at(node.started + duration(any_string(pending)), lambda: self._still_pending(node))
+            self.at(
+                node.started + duration(any_string(pending)),
+                lambda: self._still_pending(node),
+                lambda: node.phase == PENDING,
+            )
 
     def _still_pending(self, node: Node) -> None:
         if node.phase == PENDING:
@@ -341,7 +398,7 @@ class Run:
         until = None if seconds is None else node.started + seconds
         self.suspended[node.id] = (execution, until)
         if until is not None:
-            self.at(until, lambda: self.resume(node, {}))
+            self.at(until, lambda: self.resume(node, {}), lambda: node.id in self.suspended)
 
     def resume(self, node: Node, given: dict[str, str]) -> None:
         """Let a suspended node go on, with values for its supplied outputs."""
@@ -374,9 +431,13 @@ class Run:
         """Why nothing is tried again, or nothing."""
         if self.strategy is not None:
             return f"Stopped with strategy '{self.strategy}'"
-        if self.deadline is not None and self.now > self.deadline:
+        if self.deadline is not None and self.now >= self.deadline:
             return f"retry exceeded workflow deadline {rfc3339(self.deadline)}"
         return ""
+
+
+def _always() -> bool:
+    return True
 
 
 def _nothing(*_: object) -> None:

@@ -35,6 +35,7 @@ class Steps(Frame):
         self.records: dict[str, Record] = {}
         self.current: dict[str, Node] = {}
         self.missing = ""
+        self.refusal = ""
 
     def start(self) -> None:
         """Begin with the first group."""
@@ -68,20 +69,24 @@ class Steps(Frame):
         made: list[tuple[Json, Json]] = []
         empty: list[Json] = []
         try:
-            for step in self.groups[self.position]:
-                holder = self.resolved(step, scope)
-                if not loops(step):
-                    made.append((step, holder))
-                    continue
-                found = self._rounds(holder, scope)
-                made.extend((step, one) for one in found)
-                if not found:
-                    empty.append(step)
+            resolved = [(step, self.resolved(step, scope)) for step in self.groups[self.position]]
         except Missing as error:
             self.missing = f"{self.group.name}: {error}"
             return
         except ArgoError as error:
             self._fail_group(ERROR, f"failed to resolve references: {error}")
+            return
+        try:
+            for step, holder in resolved:
+                if not loops(step):
+                    made.append((step, holder))
+                    continue
+                found = self._rounds(holder, scope)
+                made.extend(({**step, "hooks": one.get("hooks")}, one) for one in found)
+                if not found:
+                    empty.append(step)
+        except ArgoError as error:
+            self._fail_group(ERROR, str(error))
             return
         self.open = len(made) + len(empty) + 1
         for step in empty:
@@ -157,14 +162,21 @@ class Steps(Frame):
         if not original.get("hooks") and not original.get("onExit"):
             self.machine.when_fulfilled(node, lambda: self._one_settled(node))
             return
-        hooks = Hooks(self, node, original, "steps", self.scope, self._one_settled)
+        hooks = Hooks(self, node, original, "steps", self.scope, self._one_settled, self._refused)
         self.machine.when_changed(node, hooks.changed)
+
+    def _refused(self, message: str, _on_exit: bool) -> None:
+        """A hook that cannot be judged or executed makes the group an error, when its steps have ended."""
+        self.refusal = message
 
     def _one_settled(self, node: Node) -> None:
         if self.over or self.fail_fast():
             return
         self.open -= 1
         if self.open or self.group.fulfilled:
+            return
+        if self.refusal:
+            self._fail_group(ERROR, self.refusal)
             return
         for child in self.group.children.values():
             goes_on = self.goes_on.get(child.id, {})

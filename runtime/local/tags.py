@@ -80,7 +80,7 @@ def _needed(name: str, strict: Strict) -> bool:
 def _simple(tag: str, scope: Scope, strict: Strict) -> str:
     name = tag.strip()
     found, value = scope.find(name)
-    if not found:
+    if not found or isinstance(value, dict):  # an artifact has no text; it is brought where it is declared
         head, braces, inner = tag.rpartition("{{")
         if braces and head:
             there, inside = scope.find(inner)
@@ -99,8 +99,6 @@ def _simple(tag: str, scope: Scope, strict: Strict) -> str:
             f"unable to substitute {{{{{tag}}}}}: output is an absent optional "
             "(skipped/omitted node with no default)"
         )
-    if not isinstance(value, str):
-        raise Missing(f"failed to resolve {{{{{tag}}}}} to string")
     return quoted(value)
 
 
@@ -111,14 +109,10 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
     try:
         text: str = json.loads(f'"{escaped}"')
     except ValueError as error:
-        if strict == "nothing":
-            return unresolved
         raise ArgoError(f"failed to unmarshall JSON expression: {error}") from None
     try:
         missing = [name for name in identifiers(text) if not _known(scope.tree, name)]
     except GrammarError as error:
-        if strict == "nothing":
-            return unresolved
         raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
     for name in missing:
         if _needed(name, strict):
@@ -129,7 +123,9 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
     try:
         value = evaluate(text, scope.tree)
         if value is None:
-            raise ExpressionError(json_of(text, escape=False))
+            if lenient:
+                return unresolved
+            raise ArgoError(f'failed to evaluate expression "{quoted(text)}"')
         made = json_of(value)
     except ExpressionError as error:
         if lenient:

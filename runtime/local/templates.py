@@ -162,9 +162,14 @@ def _parameter(
             found["value"] = config[name][key]
         elif source.get("default") is not None:
             found["value"] = source["default"]
-        elif not reference.get("optional"):
-            raise ArgoError(f"ConfigMap '{name}' does not have the key '{key}'")
+        else:
+            raise ArgoError(
+                f"unable to retrieve inputs.parameters.{found['name']} from ConfigMap: "
+                f"ConfigMap '{name}' with the key '{key}' is not known here"
+            )
         found.pop("valueFrom", None)
+    elif found.get("value") is None:
+        raise ArgoError(f"inputs.parameters.{found['name']} was not supplied")
     if found.get("value") is not None:
         found["value"] = any_string(found["value"])
     if "default" in found:

@@ -53,8 +53,6 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
         "workflow.creationTimestamp": rfc3339(now),
         "workflow.creationTimestamp.s": str(int(now)),
         "workflow.creationTimestamp.RFC3339": rfc3339(now),
-        "workflow.status": "Running",
-        "workflow.duration": "0.000000",
     }
     if spec.get("priority") is not None:
         found["workflow.priority"] = any_string(spec["priority"])

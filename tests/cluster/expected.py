@@ -46,6 +46,7 @@ def containers(plain: Plain, m: Any, volumes: Volumes, target: str = "prod", lev
     binary.write_text("".join(path.read_text() for path in sorted((volumes["datasets"] / "src").iterdir())))
     built = plain.given("built", m.compile_c, m.Built(binary, f"-O{level} C $(5) $$"))
     plain.given("deploy", m.deploy, None, f"{built.version} s$$cret\n{binary.read_text()}")
+    plain.given("announce", m.announce, None, f"{built.version}\n")
 
 
 def loops(plain: Plain, m: Any, volumes: Volumes, total: int = 3) -> None:

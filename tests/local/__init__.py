@@ -1,0 +1,1 @@
+"""Tests of what runs a manifest on one machine."""

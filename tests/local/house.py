@@ -68,7 +68,8 @@ class Street(NamedTuple):
 
     def log(self, name: str = "one", container: str = "main") -> str:
         """What a container has printed."""
-        return (self.folder / "run/logs" / name / f"{container}.log").read_text()
+        path = self.folder / "run/logs" / name / f"{container}.log"
+        return path.read_text() if path.exists() else ""
 
     def artifact(self, key: str) -> Path:
         """The place of an artifact."""

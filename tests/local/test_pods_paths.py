@@ -240,9 +240,6 @@ def test_an_input_in_a_volume_is_put_into_the_volume(pods: Street, tmp_path: Pat
 
 def test_the_paths_in_texts_are_replaced_as_whole_parts_and_back(tmp_path: Path) -> None:
     with street(tmp_path, isolate=False) as pods:
-        assert [one.split(":")[0] for one in pods.pods.notices] == [
-            "This system gives steps no file system of their own"
-        ]
         source = (
             "import os, sys\nopen('/data/x', 'w').write(os.environ['AT'])\n"
             "print('/data/x', '/database', sys.argv[1:])"
@@ -260,6 +257,11 @@ def test_the_paths_in_texts_are_replaced_as_whole_parts_and_back(tmp_path: Path)
         assert result(done) == "/data/x /database []"
         assert done.outputs is not None
         assert done.outputs["parameters"][0]["value"] == "/data/x:/tmp"
+        assert [one.split(":")[0] for one in pods.pods.notices] == [
+            "This system gives steps no file system of their own",
+            "The claim datasets is the folder "
+            + str(tmp_path / "volumes/datasets, which is kept. Another folder"),
+        ]
 
 
 @pytest.mark.skipif(

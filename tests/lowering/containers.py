@@ -35,8 +35,14 @@ def deploy(binary: Path, version: str, target: str) -> None:
     command("sh", "-c", text, env={"VERSION": version, "TARGET": target, "BINARY": binary})
 
 
+@container(image="busybox:1.36")
+def announce(version: str, note: Path | None = None) -> None:
+    command("sh", "-c", 'echo "$0"; test ! -e "$1" || cat "$1"', version, note)
+
+
 @pipeline(name="ship-it", parallelism=2, timeout="2h", ttl="24h", service_account="runner", labels={"team": "a"}, priority="low")
 def containers(target: str = "prod", level: int = 2) -> str:
     built = compile_c(DATA / "src", level)
     deploy(built.binary, built.version, target)
+    announce(built.version)
     return built.version

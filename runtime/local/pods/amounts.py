@@ -31,6 +31,8 @@ def amount(bodies: Iterable[Json]) -> Amount:
     gpus, vendor = 0, ""
     for body in bodies:
         resources: Json = body.get("resources") or {}
+        if not resources:
+            continue
         limits: Json = resources.get("limits") or {}
         asked: Json = {**limits, **(resources.get("requests") or {})}
         try:

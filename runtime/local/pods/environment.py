@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flowdsl.grammar.quantity import quantity
+from flowdsl.runtime.local.pods.amounts import machine
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_CONFIG_MAP, GIVE_SECRET, Settings
@@ -46,7 +47,7 @@ def base(settings: Settings, shims: Path) -> dict[str, str]:
     return found
 
 
-def variables(container: Json, about: About, totals: Mapping[str, float]) -> dict[str, str]:
+def variables(container: Json, about: About) -> dict[str, str]:
     """The variables that a manifest gives to a container, in order; each sees those before it. Raises Refusal.
 
     Source: makeEnvironmentVariables of the kubelet.
@@ -57,7 +58,7 @@ def variables(container: Json, about: About, totals: Mapping[str, float]) -> dic
             found[source.get("prefix", "") + key] = value
     for one in container.get("env", []):
         if "valueFrom" in one:
-            value = _value(one["valueFrom"], container, about, totals)
+            value = _value(one["valueFrom"], container, about)
             if value is not None:
                 found[one["name"]] = value
         else:
@@ -115,14 +116,14 @@ def keyed(kind: str, reference: Json, settings: Settings, container: str) -> str
     raise missing(kind, reference["name"], None if data is None else reference["key"], settings, container)
 
 
-def _value(source: Json, container: Json, about: About, totals: Mapping[str, float]) -> str | None:
+def _value(source: Json, container: Json, about: About) -> str | None:
     for kind in ("configMapKeyRef", "secretKeyRef"):
         if kind in source:
             return keyed(kind, source[kind], about.settings, container["name"])
     if "fieldRef" in source:
         return field(source["fieldRef"]["fieldPath"], about)
     if "resourceFieldRef" in source:
-        return resource(source["resourceFieldRef"], container, totals)
+        return resource(source["resourceFieldRef"], container, about.settings)
     raise Refusal(
         f"a variable of container {container['name']} has a source that is not known: {', '.join(source)}"
     )
@@ -156,7 +157,7 @@ def _quoted(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
-def resource(reference: Json, container: Json, totals: Mapping[str, float]) -> str:
+def resource(reference: Json, container: Json, settings: Settings) -> str:
     """What the downward API gives for a request or limit; without one, what the machine has. Raises Refusal."""
     what = str(reference["resource"])
     kind, _, name = what.partition(".")
@@ -165,7 +166,7 @@ def resource(reference: Json, container: Json, totals: Mapping[str, float]) -> s
     if text is None and kind == "requests":
         text = resources.get("limits", {}).get(name)
     if text is None and kind == "limits":
-        text = totals.get(name)
+        text = dict(zip(("cpu", "memory"), machine(settings.cpu, settings.memory), strict=True)).get(name)
     if kind not in ("requests", "limits"):
         raise Refusal(f"unsupported container resource {what}")
     divisor = quantity(str(reference.get("divisor", "1"))) or quantity("1")

@@ -33,6 +33,8 @@ def carried(template: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any
     Without the parameters of its inputs; one of more than 128 KiB goes by a ConfigMap, and arrives as it is. Source:
     build in workflow/controller/workflowpod.go of Argo 4.1; what a run showed.
     """
+    if "script" not in template and not template.get("inputs") and not template.get("outputs"):
+        return template  # the executor reads nothing of it
     inputs: dict[str, Any] = {"artifacts": template.get("inputs", {}).get("artifacts", [])}
     text = json.dumps({**template, "inputs": inputs}, ensure_ascii=False, separators=(",", ":"))
     if "$$" not in text and "$(ARGO_" not in text:

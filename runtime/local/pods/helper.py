@@ -36,11 +36,16 @@ _PATIENCE = 0.02
 class Helper:
     """A supervisor that runs.
 
-    `answered` is called with each answer, in a thread of the helper. `isolated`: steps have file systems of their own.
+    `answered` is called with each answer, in a thread of the helper.
     """
 
     def __init__(
-        self, folder: Path, needed: list[str], isolate: bool | None, answered: Callable[[Json], None]
+        self,
+        folder: Path,
+        logs: Path,
+        needed: list[str],
+        isolate: bool | None,
+        answered: Callable[[Json], None],
     ) -> None:
         self.folder = folder
         self.answered = answered
@@ -52,39 +57,46 @@ class Helper:
         self.closed = False
         if isolate is None:
             isolate = sys.platform == "linux"
-        for one in (True, False) if isolate else (False,):
-            if self._start({"folder": str(folder), "needed": needed, "isolate": one}):
-                break
-        else:
-            raise OSError("the process that starts the steps has ended")
-        self.reader = threading.Thread(target=self._read, name="pods", daemon=True)
-        self.reader.start()
+        self.settings = {"folder": str(folder), "logs": str(logs), "needed": needed, "isolate": isolate}
+        self.reader: threading.Thread | None = None
+        self._start()
 
-    def _start(self, settings: Json) -> bool:
-        """Start a supervisor; whether it could do what it has to."""
+    def _start(self) -> None:
+        """Start a supervisor; it takes a moment until it is ready."""
         kind = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
         self.packets, theirs = socket.socketpair(socket.AF_UNIX, kind)
         self.control, other = socket.socketpair()
         with theirs, other:
             ends = theirs.fileno(), other.fileno()
             here = str(Path(__file__).parent)
-            self.process = subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", LAUNCH, *map(str, ends), here],
                 pass_fds=ends,
                 stdin=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL if settings["isolate"] else None,
+                stderr=subprocess.DEVNULL if self.settings["isolate"] else None,
                 start_new_session=True,
                 cwd="/",
             )
-        self._send(settings)
+        threading.Thread(target=process.wait, daemon=True).start()
+        self._send(self.settings)
+
+    def isolated(self) -> bool:
+        """Wait until it is ready; whether steps have file systems of their own. Raises OSError."""
         hello = self.packets.recv(1 << 16)
+        if not hello and self.settings["isolate"]:
+            self._shut()
+            self.settings["isolate"] = False
+            self._start()
+            hello = self.packets.recv(1 << 16)
         if not hello:
-            self.process.wait()
-            self.packets.close()
-            self.control.close()
-            return False
-        self.isolated: bool = marshal.loads(hello)["isolated"]
-        return True
+            raise OSError("the process that starts the steps has ended")
+        self.reader = threading.Thread(target=self._read, name="pods", daemon=True)
+        self.reader.start()
+        return bool(marshal.loads(hello)["isolated"])
+
+    def _shut(self) -> None:
+        self.packets.close()
+        self.control.close()
 
     def _send(self, what: Json) -> None:
         data = marshal.dumps(what)
@@ -174,9 +186,12 @@ class Helper:
             self.answered({"gone": True})
 
     def close(self) -> None:
-        """End the supervisor, and with it everything that it has started."""
+        """End the supervisor, and with it everything that it has started; its folder is gone then."""
         self.closed = True
         self.control.close()
-        self.process.wait()
+        if self.reader is not None:
+            self.reader.join()
+        else:
+            while self.packets.recv(1 << 16):
+                pass
         self.packets.close()
-        self.reader.join()

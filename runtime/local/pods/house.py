@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +11,47 @@ from typing import Any
 
 from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.helper import Helper
+from flowdsl.runtime.local.pods.rooms import remove
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import Store
 from flowdsl.runtime.local.pods.units import shims
 
 Json = dict[str, Any]
+
+
+class Plain:
+    """Folders that stand for the root of containers, where these have none of their own; they are used again."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self.free: list[Path] = []
+        self.made = 0
+        self.lock = threading.Lock()
+
+    def take(self) -> Path:
+        """A folder with nothing in it but what a container needs."""
+        with self.lock:
+            if self.free:
+                return self.free.pop()
+            self.made += 1
+            root = self.scratch / f"plain-{self.made}"
+        for one in ("tmp", "root", "argo", "var/run/argo"):
+            (root / one).mkdir(parents=True)
+        return root
+
+    def give(self, root: Path) -> None:
+        """Nothing in the folder is needed any more."""
+        kept = {"": {"tmp", "root", "argo", "var"}, "tmp": set[str](), "root": set[str](), "argo": set[str]()}
+        kept |= {"var": {"run"}, "var/run": {"argo"}, "var/run/argo": set()}
+        try:
+            for path, names in kept.items():
+                for name in os.listdir(root / path):
+                    if name not in names:
+                        remove(f"{root}/{path}/{name}")
+        except OSError:
+            return  # a program has removed it
+        with self.lock:
+            self.free.append(root)
 
 
 class House:
@@ -38,6 +75,7 @@ class House:
         self.scratch.mkdir(exist_ok=True)
         self.base = environment.base(settings, shims(self.folder, settings.python))
         self.helper: Helper | None = None
+        self.plain = Plain(self.scratch)
         self.isolated = False
 
     def notice(self, text: str) -> None:

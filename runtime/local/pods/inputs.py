@@ -17,7 +17,7 @@ from flowdsl.runtime.local.pods.archive import BadArchive, is_tar, unpack_tar, u
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_ARTIFACT, Settings
-from flowdsl.runtime.local.pods.store import BadKey, Store, copied, place
+from flowdsl.runtime.local.pods.store import BadKey, Store, copied, located, place
 
 Json = dict[str, Any]
 
@@ -56,11 +56,6 @@ def load(artifact: Json, target: Path, store: Store, settings: Settings) -> bool
 def failed(message: str) -> Refusal:
     """How a pod ends whose init container has failed. Source: inferFailedReason of Argo."""
     return Refusal(f"init: Error (exit code 64): {message}")
-
-
-def located(artifact: Json) -> bool:
-    """Whether an artifact says where it is."""
-    return bool(place(artifact)[1]) or any(one in artifact for one in ("raw", "http", "git", "plugin"))
 
 
 def fetch(artifact: Json, target: Path, store: Store, settings: Settings) -> None:

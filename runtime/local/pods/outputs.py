@@ -6,13 +6,11 @@ and inferFailedReason of its controller; the shapes are those of recordings of a
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.events import Outcome, Phase
-from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip
 from flowdsl.runtime.local.pods.paths import View
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
 
@@ -77,7 +75,7 @@ class Taken:
                 continue
             try:
                 saved.append(self.save(one, path))
-            except (OSError, BadKey, zlib.error) as error:
+            except (OSError, BadKey) as error:
                 errors.append(f"artifact {one['name']}: {error}")
         if errors:
             self.errors.append("; ".join(errors))
@@ -85,6 +83,8 @@ class Taken:
 
     def save(self, artifact: Json, path: Path) -> Json:
         """Store one artifact; it with its place. Raises OSError, BadKey."""
+        from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip
+
         archive = artifact.get("archive") or {"tar": {}}
         name = named = artifact["path"].rstrip("/").rpartition("/")[2]
         if "zip" in archive:
@@ -113,6 +113,8 @@ class Taken:
         saved: list[Json] = []
         for name, path in logs.items():
             key = f"{self.key}/{name}.log"
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
             try:
                 self.store.put(key, path)
             except (OSError, BadKey) as error:

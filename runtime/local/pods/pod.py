@@ -14,11 +14,10 @@ from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.environment import About
 from flowdsl.runtime.local.pods.expansion import carried
 from flowdsl.runtime.local.pods.house import House
-from flowdsl.runtime.local.pods.inputs import load, located
 from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.program import Program
-from flowdsl.runtime.local.pods.readiness import ready
 from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.store import located
 from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.local.pods.volumes import Volumes
 
@@ -113,6 +112,8 @@ class Pod:
             self.end(outcome)
 
     def _load(self) -> None:
+        from flowdsl.runtime.local.pods.inputs import load
+
         def bring() -> None:
             bodies = [one.body for one in self.shape.of("main")]
             for one in self.inputs:
@@ -172,6 +173,8 @@ class Pod:
         """The main container of a daemon runs: it is ready now, or when its probe holds."""
 
         def wait() -> None:
+            from flowdsl.runtime.local.pods.readiness import ready
+
             if ready(unit.body.get("readinessProbe"), program, lambda: self.over or unit.name in self.ways):
                 with self.house.lock:
                     if not self.over:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 
 Json = dict[str, Any]
+KINDS = ("http", "data", "resource", "plugin")
 _NOT_ISOLATED = (
     "This system gives steps no file system of their own: the paths of the manifest are replaced by folders of the run "
     "in commands, variables and scripts, and not in what programs make themselves."
@@ -41,25 +43,38 @@ class Pods:
         self.report = report
         self.slots = Slots(self.settings.cpu, self.settings.memory, self.settings.gpus, self.house.notice)
         self.pods: dict[str, Pod] = {}
+        self.others: dict[str, threading.Event] = {}
         self.closed = False
         self.gone = False
         self.house.helper = Helper(
             self.house.scratch,
+            self.house.logs,
             _needed(self.house.folder, self.settings),
-            self.settings.isolate,
+            self.settings.isolate if self.settings.engine is None else False,
             self._answered,
         )
-        self.house.isolated = self.house.helper.isolated
-        if not self.house.isolated:
-            self.house.notice(_NOT_ISOLATED)
+        self.ready = False
 
     @property
     def notices(self) -> list[str]:
         """What the user is to know about this machine, in the order in which it came up."""
         return self.house.notices
 
+    def wait(self) -> None:
+        """Wait until steps can be started, once. Raises OSError when the process that does that cannot run."""
+        if not self.ready:
+            assert self.house.helper is not None
+            self.house.isolated = self.house.helper.isolated()
+            self.ready = True
+            if not self.house.isolated and self.settings.engine is None:
+                self.house.notice(_NOT_ISOLATED)
+
     def start(self, pod: StartPod) -> None:
         """Run a leaf; its events come later."""
+        if any(kind in pod.template for kind in KINDS):
+            self.other(pod)
+            return
+        self.wait()
         try:
             made = Pod(pod, self.house, self._report, self._ended)
             bodies = [one.body for one in made.shape.units if one.role != "init"]
@@ -77,6 +92,25 @@ class Pods:
                 started = self.slots.ask(pod.node, wanted)
         self._begin(started)
 
+    def other(self, pod: StartPod) -> None:
+        """Run a leaf that is no container, in a thread."""
+        over = threading.Event()
+        with self.house.lock:
+            self.others[pod.node] = over
+        if "http" not in pod.template:
+            self._report(PodRunning(time.time(), pod.node))
+
+        def work() -> None:
+            from flowdsl.runtime.local.pods.leaves import run
+
+            outcome = run(pod, self.settings, self.house.store, over.is_set)
+            with self.house.lock:
+                known = self.others.pop(pod.node, None) is over
+            if known:
+                self._report(PodEnded(time.time(), pod.node, outcome))
+
+        self.house.apart(work)
+
     def _begin(self, started: list[tuple[str, list[str]]]) -> None:
         for node, gpus in started:
             made = self.pods.get(node)
@@ -87,6 +121,10 @@ class Pods:
         """End a pod."""
         with self.house.lock:
             made = self.pods.get(stop.node)
+            over = self.others.pop(stop.node, None)
+            if over is not None:
+                over.set()
+                self._report(PodEnded(time.time(), stop.node, Outcome("Failed", stop.message)))
             if made is None:
                 return
             if self.slots.drop(stop.node):
@@ -99,9 +137,10 @@ class Pods:
         """Kill everything; no event comes after it."""
         with self.house.lock:
             self.closed = True
+            for over in self.others.values():
+                over.set()
         assert self.house.helper is not None
         self.house.helper.close()
-        shutil.rmtree(self.house.scratch, ignore_errors=True)
         shutil.rmtree(self.house.folder / "artifacts.part", ignore_errors=True)
 
     def _answered(self, answer: Json) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.local.pods import environment
-from flowdsl.runtime.local.pods.amounts import machine, memory_limit
+from flowdsl.runtime.local.pods.amounts import memory_limit
 from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.expansion import expanded, too_long
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
@@ -14,6 +15,7 @@ from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM
 from flowdsl.runtime.local.pods.units import SCRIPT, Unit, mounts, pythonic
 
 if TYPE_CHECKING:
+    from flowdsl.runtime.local.pods.engine import Run
     from flowdsl.runtime.local.pods.pod import Pod
 
 Json = dict[str, Any]
@@ -29,28 +31,26 @@ class Program:
         self.pod = pod
         self.unit = unit
         self.id = f"{pod.start.node}/{unit.name}" + (f"/{number}" if number > 1 else "")
-        folder = pod.house.logs / pod.start.node
-        folder.mkdir(exist_ok=True)
-        self.log = folder / f"{unit.name}.log"
+        self.log = pod.house.logs / pod.start.node / f"{unit.name}.log"
         self.env: dict[str, str] = {}
         self.places: dict[str, Path] = {}
         self.root: Path | None = None
         self.rewriting: Rewriting | None = None
         self.kept = False
+        self.engine: Run | None = None
 
     def asked(self) -> Json | Way:
         """What the helper is to run; or how the container has ended without that. Raises Refusal."""
         pod, unit = self.pod, self.unit
         settings = pod.house.settings
-        totals = dict(zip(("cpu", "memory"), machine(settings.cpu, settings.memory), strict=True))
-        own = environment.variables(unit.body, pod.about, totals)
+        own = environment.variables(unit.body, pod.about)
         own |= environment.argo(unit.name, pod.about, pod.start.keeps_result)
         words = [expanded(one, own) for one in unit.command]
         placed = self._mounts(own)
         env = pod.house.base | own
         self._gpus(env)
         if too_long(words, env):
-            self.log.write_text("argument list too long\n", encoding="utf-8")
+            self.print("argument list too long")
             return Way(1)
         files: list[tuple[str, bytes, int]] = []
         cwd = unit.body.get("workingDir") or "/"
@@ -62,6 +62,8 @@ class Program:
                     0o755,
                 )
             )
+        if settings.engine is not None:
+            return self._engine(words, own, placed, cwd if unit.body.get("workingDir") else "", files)
         if not pod.house.isolated:
             words, env, cwd, files = self._rewrite(words, env, cwd, files)
         self.env = env
@@ -82,6 +84,53 @@ class Program:
             "keep": self.kept,
             "tell": bool(pod.start.template.get("daemon")) and unit.role == "main",
         }
+
+    def _engine(
+        self,
+        words: list[str],
+        env: dict[str, str],
+        placed: list[tuple[str, str, bool]],
+        cwd: str,
+        files: list[tuple[str, bytes, int]],
+    ) -> Json:
+        """The same as a command of Docker or Podman, which runs the image."""
+        from flowdsl.runtime.local.pods import engine
+
+        house = self.pod.house
+        self.root = house.plain.take()
+        self.rewriting = Rewriting(
+            {path: self.root / path[1:] for path in engine.folders(self.declared(), self.places)}
+        )
+        for path, data, mode in files:
+            at = self.root / path[1:]
+            at.write_bytes(data)
+            at.chmod(mode)
+        self.engine = engine.Run(self.id, self.unit, house.settings, self.pod.gpus or [])
+        argv = self.engine.command(
+            words, env, self.root, [*placed, *engine.binds(self.rewriting.places)], cwd
+        )
+        keeps = self.pod.start.keeps_result and self.unit.name == "main"
+        self.env = env
+        return {
+            "id": self.id,
+            "argv": argv,
+            "env": {**os.environ, "FLOWDSL_CONTAINER": self.id},
+            "cwd": str(self.root),
+            "log": str(self.log),
+            "result": keeps,
+            "tell": bool(self.pod.start.template.get("daemon")) and self.unit.role == "main",
+        }
+
+    def declared(self) -> list[str]:
+        """The paths of inputs and outputs that the manifest names."""
+        outputs = self.pod.start.template.get("outputs") or {}
+        found = [one["path"] for one in outputs.get("artifacts") or [] if one.get("path")]
+        found += [
+            one["valueFrom"]["path"]
+            for one in outputs.get("parameters") or []
+            if (one.get("valueFrom") or {}).get("path")
+        ]
+        return found + [one["path"] for one in self.pod.inputs]
 
     def _mounts(self, env: dict[str, str]) -> list[tuple[str, str, bool]]:
         """The folders and files that are mounted, by the path of the container."""
@@ -116,19 +165,8 @@ class Program:
         self, words: list[str], env: dict[str, str], cwd: str, files: list[tuple[str, bytes, int]]
     ) -> tuple[list[str], dict[str, str], str, list[tuple[str, bytes, int]]]:
         """The same with the places of this machine, where a step has no file system of its own."""
-        self.root = self.pod.own / f"root-{self.unit.name}"
-        for one in ("tmp", "root", "var/run/argo"):
-            (self.root / one).mkdir(parents=True, exist_ok=True)
-        template = self.pod.start.template
-        outputs = template.get("outputs") or {}
-        declared = ["/argo", "/var/run/argo", *([cwd] if cwd != "/" else [])]
-        declared += [one["path"] for one in outputs.get("artifacts") or [] if one.get("path")]
-        declared += [
-            one["valueFrom"]["path"]
-            for one in outputs.get("parameters") or []
-            if (one.get("valueFrom") or {}).get("path")
-        ]
-        declared += [one["path"] for one in self.pod.inputs]
+        self.root = self.pod.house.plain.take()
+        declared = ["/argo", "/var/run/argo", *([cwd] if cwd != "/" else []), *self.declared()]
         self.rewriting = Rewriting(rewritten(self.root, self.places, declared))
         here = self.rewriting.here
         shown = {
@@ -149,8 +187,7 @@ class Program:
         code = int(answer["code"])
         if "missing" in answer:
             text = f"failed to find name in PATH: {answer['missing']}"
-            with self.log.open("a", encoding="utf-8") as log:
-                log.write(f"{text}\n")
+            self.print(text)
             return Way(code, f"{text}. {GIVE_PROGRAM}")
         reason = "Error"
         if answer.get("killed") and self.pod.stopped is None:
@@ -164,21 +201,35 @@ class Program:
             bytes(answer.get("result", b"")).decode(errors="replace"),
         )
 
+    def print(self, text: str) -> None:
+        """Write a line into the log."""
+        self.log.parent.mkdir(exist_ok=True)
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(f"{text}\n")
+
     def view(self) -> View:
         """Where the paths of the container are."""
+        if self.engine is not None and self.rewriting is not None:
+            return View(
+                None, {**{path: Path(one) for path, one in self.rewriting.places.items()}, **self.places}
+            )
         if self.rewriting is not None:
             return View(None, {path: Path(place) for path, place in self.rewriting.places.items()})
         return View(self.root, self.places)
 
     def there(self, text: str) -> str:
         """A text of the program as it would have been in a container."""
-        return text if self.rewriting is None else self.rewriting.there(text)
+        return text if self.rewriting is None or self.engine is not None else self.rewriting.there(text)
 
     def stop(self, grace: float) -> None:
         """End it."""
         helper = self.pod.house.helper
-        if helper is not None:
-            helper.stop(self.id, grace)
+        if helper is None:
+            return
+        if self.engine is not None:
+            self.engine.stop(grace)
+            grace += 5
+        helper.stop(self.id, grace)
 
     def free(self) -> None:
         """Its files are not needed any more."""
@@ -186,3 +237,6 @@ class Program:
         if self.kept and helper is not None:
             self.kept = False
             helper.free(self.id)
+        if self.rewriting is not None and self.root is not None:
+            self.pod.house.plain.give(self.root)
+            self.root = None

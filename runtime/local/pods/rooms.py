@@ -113,7 +113,7 @@ class Changes:
 class Room:
     """The root folder of a thread, and how to make it fresh again.
 
-    `known`: what belongs into each folder that can be written to, and where it leads to if it is a link.
+    `blank`: a log without a name, to which nothing was written. `known`: what belongs into each folder that can be written to, and where it leads to if it is a link.
     """
 
     def __init__(self, folder: str, host: str, needed: list[str], changes: Changes) -> None:
@@ -124,6 +124,7 @@ class Room:
         self.targets: list[str] = []
         self.made = 0
         self.changed = False
+        self.blank = -1
         self.changes = changes
         self.enter = os.open("/", os.O_PATH | os.O_CLOEXEC)
         os.makedirs(self.root)
@@ -308,6 +309,7 @@ class PlainRoom(Room):
 
     def __init__(self) -> None:
         self.root = ""
+        self.blank = -1
 
     def dirty(self) -> bool:
         """It is never this one that was written to."""

@@ -100,3 +100,8 @@ def place(artifact: Json) -> tuple[str, str]:
                 key = key.partition("://")[2] or key.lstrip("/")
             return kind, key
     return "", ""
+
+
+def located(artifact: Json) -> bool:
+    """Whether an artifact says where it is."""
+    return bool(place(artifact)[1]) or any(one in artifact for one in ("raw", "http", "git", "plugin"))

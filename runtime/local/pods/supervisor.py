@@ -13,7 +13,7 @@ and answer with `{"id", "started"}`, and in the end `{"id", "code", "room", "kep
 memory it had in KiB, whether KILL ended it, what it printed. `missing`, `why`: why it could not be found, or
 started. On the second:
 
-- `{"folder", "needed", "isolate"}`, first of all: where the rooms are kept, the paths of the machine that are to be
+- `{"folder", "logs", "needed", "isolate"}`, first of all: where the rooms and logs are kept, the paths of the machine that are to be
   seen in them, and whether to isolate; the answer `{"isolated"}` comes on the first;
 - `{"do": "grow", "workers"}`: so many programs are to run at a time;
 - `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that it started;
@@ -53,6 +53,7 @@ from flowdsl.runtime.local.pods.rooms import (
     libc,
     mount,
     read_only,
+    remove,
 )
 
 TYPE_CHECKING = False
@@ -67,10 +68,14 @@ KEPT = frozenset((0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 19, 27, 29, 31))
 """What root may do in a container of Docker, and trace its own processes."""
 LONGEST_RESULT = 256 * 1024 + 1
 LONGEST_MESSAGE = 48 * 1024
+BRIEF = 0.05
 
 
-def isolate() -> None:
-    """Leave the namespaces of the machine, and go on as process 1 of new ones. Raises OSError."""
+def isolate(folder: str) -> None:
+    """Leave the namespaces of the machine, and go on as process 1 of new ones. Raises OSError.
+
+    The process before waits for the end of all, and removes the folder; its sockets end with it.
+    """
     user, group = os.getuid(), os.getgid()
     check(libc.unshare(NEWNS | NEWPID | (NEWUSER if user != 0 else 0)), "unshare")
     if user != 0:
@@ -84,8 +89,9 @@ def isolate() -> None:
     mount("none", "/", REC | PRIVATE)
     child = os.fork()
     if child != 0:
-        os.closerange(3, 64)
-        os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) & 0xFF)
+        os.waitpid(child, 0)
+        remove(folder)
+        os._exit(0)
     libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
     mount("proc", "/proc", 0, "proc")
 
@@ -144,6 +150,8 @@ class Supervisor:
         self.mains: set[int] = set()
         self.sweeps: list[tuple[Room, _thread.LockType, list[bool]]] = []
         self.bell = os.pipe()
+        self.logs = str(settings["logs"])
+        self.nameless = LINUX
         self.null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         self.load = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC) if LINUX else -1
         self.births = 0
@@ -271,7 +279,7 @@ class Supervisor:
         asked, room = job.asked, job.room
         for source, path, only_read in asked.get("mounts", ()):
             room.place(source, path, only_read)
-        log = os.open(asked["log"], os.O_CREAT | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        log, named = self.log(asked["log"], room)
         pipe = os.pipe() if asked.get("result") else None
         try:
             self.spawn(job, pipe[1] if pipe else log, log)
@@ -290,8 +298,11 @@ class Supervisor:
         if asked.get("tell"):
             self.say({"id": job.id, "started": True})
         if pipe:
+            if not named:
+                self.name(log, asked["log"])
             answer["result"] = self.copied(pipe[0], log, job)
-        os.close(log)
+        elif not named:
+            self.brief(job, log)
         os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT)
         self.leftovers(job)
         with self.spawning:
@@ -300,6 +311,45 @@ class Supervisor:
             job.pid = 0
         code = os.waitstatus_to_exitcode(status)
         answer |= {"code": code if code >= 0 else 128 - code, "rss": usage.ru_maxrss, "killed": code == -KILL}
+        if not named and os.fstat(log).st_nlink == 0:
+            if os.fstat(log).st_size == 0:
+                room.blank = log
+                return
+            self.name(log, asked["log"])
+        os.close(log)
+
+    def log(self, path: str, room: Room) -> tuple[int, bool]:
+        """A file for what a program prints, and whether it has its name already.
+
+        Where the file system can do that it has none at first: many steps of a big run print nothing, and a folder
+        and a file for each would cost as much as the steps. One that stayed empty is used again.
+        """
+        if room.blank >= 0 and not os.path.exists(path):
+            log, room.blank = room.blank, -1
+            return log, False
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+        if self.nameless and not os.path.exists(path):
+            try:
+                return os.open(self.logs, flags | os.O_TMPFILE, 0o644), False
+            except OSError:
+                self.nameless = False
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return os.open(path, flags | os.O_CREAT, 0o644), True
+
+    def name(self, log: int, path: str) -> None:
+        """Give the file its name."""
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        try:
+            os.link(f"/proc/self/fd/{log}", path, src_dir_fd=self.null, follow_symlinks=True)
+        except FileExistsError:
+            pass
+
+    def brief(self, job: Job, log: int) -> None:
+        """Wait a moment; who runs for longer has a log that can be read meanwhile."""
+        ended = os.pidfd_open(job.pid)
+        if not select.select([ended], [], [], BRIEF)[0]:
+            self.name(log, job.asked["log"])
+        os.close(ended)
 
     def spawn(self, job: Job, out: int, err: int) -> None:
         """Start the program of a job, unless it was stopped before. Raises OSError and Missing."""
@@ -497,7 +547,7 @@ def main(jobs: int, control: int) -> None:
     if LINUX:
         libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
     if settings["isolate"]:
-        isolate()
+        isolate(settings["folder"])
         host = f"{settings['folder']}/host"
         os.mkdir(host)
         mount("/", host, BIND | REC)
@@ -511,4 +561,5 @@ def main(jobs: int, control: int) -> None:
         for job in list(boss.jobs.values()):
             if job.pid:
                 boss.leftovers(job)
+        remove(boss.folder)
     os._exit(0)

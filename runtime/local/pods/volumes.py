@@ -120,7 +120,7 @@ class Volumes:
             if "fieldRef" in item:
                 text = field(item["fieldRef"]["fieldPath"], self.about)
             else:
-                text = resource(item["resourceFieldRef"], container, {})
+                text = resource(item["resourceFieldRef"], container, settings)
             _file(folder, item["path"], text, item.get("mode", 0o644))
         if "serviceAccountToken" in source:
             raise Refusal("a token of a service account is asked for, which one machine does not have")

@@ -1,0 +1,157 @@
+"""Where each character of a YAML scalar stands in the source: behind escapes, indentation and folded lines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Made = tuple[str, int]
+"""What a piece of the source becomes, and the offset of the piece."""
+
+_BREAK = r"(?:\r\n|[\n\r\x85\u2028\u2029])"
+_FOLD = re.compile(rf"[ \t]*({_BREAK}(?:[ \t]*{_BREAK})*)[ \t]*")
+_JOIN = re.compile(rf"{_BREAK}[ \t]*")
+_LINES = re.compile(rf"([^\n\r\x85\u2028\u2029]*)({_BREAK}|\Z)")
+_PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
+_HEADER = re.compile(r"[|>][-+]?([1-9])?[-+]?[ \t]*(?:#[^\n]*)?\n")
+_ESCAPE = re.compile(
+    r"\\(?:[uU][dD][89abAB][0-9a-fA-F]{2}\\[uU][dD][c-fC-F][0-9a-fA-F]{2}|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})"
+    r"|U([0-9a-fA-F]{8})|.)",
+    re.DOTALL,
+)
+
+
+def positions(source: str, start: int, end: int, style: str | None, value: str) -> list[int] | None:
+    """The offset in `source` of each character of a scalar's value, and of the end of the value.
+
+    `start` and `end` bound the scalar with its anchor and tag, `style` is its sign: a quote, `|`, `>` or none.
+    None where the characters are not found in the source as they are in the value.
+    """
+    if (properties := _PROPERTIES.match(source, start, end)) is not None:
+        start = properties.end()
+    if style in ("|", ">"):
+        return _block(source, start, end, value)
+    if style in ("'", '"'):
+        return _flow(source, start + 1, end - 1, style, value)
+    return _flow(source, start, end, "", value)
+
+
+def _flow(source: str, at: int, end: int, quote: str, value: str) -> list[int] | None:
+    made = list(_QUOTED.get(quote, _plain)(source, at, end))
+    found: list[int] = []
+    for text, offset in made:
+        found += [offset] * len(text)
+    found.append(end)
+    return found if "".join(text for text, _ in made) == value else None
+
+
+def _folded(source: str, at: int, end: int) -> tuple[Made, int] | None:
+    """What a line end and the blanks around it become: a space, or the line ends behind the first."""
+    fold = _FOLD.match(source, at, end)
+    if fold is None:
+        return None
+    breaks = len(re.findall(_BREAK, fold[1]))
+    return ("\n" * (breaks - 1) or " ", at), fold.end()
+
+
+def _plain(source: str, at: int, end: int) -> Iterator[Made]:
+    while at < end:
+        if source[at] in " \t\n\r\x85\u2028\u2029" and (folded := _folded(source, at, end)) is not None:
+            made, at = folded
+            yield made
+        else:
+            yield source[at], at
+            at += 1
+
+
+def _single(source: str, at: int, end: int) -> Iterator[Made]:
+    skipped = -1
+    for made in _plain(source, at, end):
+        if made[1] == skipped:
+            continue
+        yield made
+        if made[0] == "'":  # two of them stand for one
+            skipped = made[1] + 1
+
+
+def _double(source: str, at: int, end: int) -> Iterator[Made]:
+    while at < end:
+        if source[at] == "\\":
+            if (join := _JOIN.match(source, at + 1, end)) is not None:
+                at = join.end()
+            elif (escape := _ESCAPE.match(source, at, end)) is not None:
+                yield _unescaped(escape), at
+                at = escape.end()
+            else:
+                return
+        elif source[at] in " \t\n\r\x85\u2028\u2029" and (folded := _folded(source, at, end)) is not None:
+            made, at = folded
+            yield made
+        else:
+            yield source[at], at
+            at += 1
+
+
+_QUOTED: dict[str, Callable[[str, int, int], Iterator[Made]]] = {"'": _single, '"': _double}
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code = escape[1] or escape[2] or escape[3]
+    if code is not None:
+        return chr(int(code, 16)) if int(code, 16) <= 0x10FFFF else ""
+    if len(escape[0]) > 2:  # two escapes of JSON for one character
+        high, low = int(escape[0][2:6], 16), int(escape[0][8:12], 16)
+        return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+    return _ESCAPED.get(escape[0][1], escape[0][1])
+
+
+_ESCAPED = {
+    **dict(zip("0abtnvfre", "\0\a\b\t\n\v\f\r\x1b", strict=True)),
+    "\t": "\t",
+    "N": "\x85",
+    "_": "\xa0",
+    "L": "\u2028",
+    "P": "\u2029",
+}
+
+
+def _block(source: str, start: int, end: int, value: str) -> list[int] | None:
+    header = _HEADER.match(source, start)
+    if header is None:
+        return None
+    lines = [(match[1], match.start()) for match in _LINES.finditer(source, header.end(), end)]
+    first = next((text for text, _ in lines if text.strip(" ")), "")
+    indent = len(first) - len(first.lstrip(" "))
+    if header[1] is None:
+        return _aligned(lines, indent, value)
+    # The sign counts from the indentation of what is around, which is not known here: one that fits is right.
+    tries = (_aligned(lines, each, value) for each in range(indent, -1, -1))
+    return next((found for found in tries if found is not None), None)
+
+
+def _aligned(lines: list[tuple[str, int]], indent: int, value: str) -> list[int] | None:
+    """Each line of the source is a part of the value as it is; between them are line ends, or one space."""
+    found: list[int] = []
+    last = lines[0][1]
+    for text, offset in lines:
+        if text[:indent].strip(" "):
+            break  # a comment behind the block
+        kept = text[indent:]
+        if not kept:
+            continue
+        gap = len(found)
+        while value.startswith("\n", gap):
+            gap += 1
+        if gap == len(found) and found and not value.startswith(kept, gap):
+            gap += 1
+        if not value.startswith(kept, gap):
+            return None
+        found += [last] * (gap - len(found))
+        found += range(offset + indent, offset + len(text))
+        last = offset + len(text)
+    if value[len(found) :].strip("\n"):
+        return None
+    return found + [last] * (len(value) - len(found) + 1)

@@ -1,0 +1,90 @@
+"""Containers of images, by Docker or Podman."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import subprocess
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.pods.units import Unit
+
+_ARGO = ("/argo/staging", "/var/run/argo")
+
+
+def folders(declared: Iterable[str], places: Mapping[str, Path]) -> list[str]:
+    """The folders of a container that are folders of this machine, for what goes in and out beside the mounts.
+
+    They are the folders that the paths of outputs are in: what an image has there is not seen.
+    """
+    found = {posixpath.dirname(posixpath.normpath(path)) for path in declared if path not in places}
+    inside = tuple(f"{path.rstrip('/')}/" for path in places)
+    return sorted({one for one in found if one != "/" and not f"{one}/".startswith(inside)} | {*_ARGO})
+
+
+def binds(places: Mapping[str, str]) -> list[tuple[str, str, bool]]:
+    """These folders as mounts; they are made."""
+    for source in places.values():
+        Path(source).mkdir(parents=True, exist_ok=True)
+    return [(source, path, False) for path, source in sorted(places.items())]
+
+
+class Run:
+    """One container."""
+
+    def __init__(self, name: str, unit: Unit, settings: Settings, gpus: list[str]) -> None:
+        assert settings.engine is not None
+        self.engine: str = settings.engine
+        self.name = "flowdsl-" + re.sub(r"[^A-Za-z0-9_.-]+", "-", f"{settings.workflow}-{name}")
+        self.unit = unit
+        self.gpus = gpus
+
+    def command(
+        self,
+        words: list[str],
+        env: Mapping[str, str],
+        folder: Path,
+        mounts: list[tuple[str, str, bool]],
+        cwd: str,
+    ) -> list[str]:
+        """The command line; the variables go by a file, but for those of several lines."""
+        body = self.unit.body
+        found = [self.engine, "run", "--rm", "--name", self.name, "--network", "host"]
+        lines = folder / "environment"
+        lines.write_text(
+            "".join(f"{name}={value}\n" for name, value in env.items() if "\n" not in value), "utf-8"
+        )
+        found += ["--env-file", str(lines)]
+        for name, value in env.items():
+            if "\n" in value:
+                found += ["--env", f"{name}={value}"]
+        for source, path, only_read in sorted(mounts, key=lambda one: one[1]):
+            found += ["-v", f"{source}:{path}:ro" if only_read else f"{source}:{path}"]
+        if cwd:
+            found += ["--workdir", cwd]
+        user = (body.get("securityContext") or {}).get("runAsUser")
+        if user is not None:
+            found += ["--user", str(user)]
+        if self.gpus and self.engine == "docker":
+            found += ["--gpus", f'"device={",".join(self.gpus)}"']
+        elif self.gpus:
+            found += [word for one in self.gpus for word in ("--device", f"nvidia.com/gpu={one}")]
+        named = bool(body.get("command"))
+        if named:
+            found += ["--entrypoint", words[0]]
+        return [*found, str(body.get("image", "")), *(words[1:] if named else words)]
+
+    def stop(self, grace: float) -> None:
+        """End it: TERM, and KILL after so many seconds."""
+        words = [self.engine, "stop", "--time", str(max(0, round(grace))), self.name]
+
+        def work() -> None:
+            try:
+                subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+            except OSError:
+                return  # then its command is killed
+
+        threading.Thread(target=work, daemon=True).start()

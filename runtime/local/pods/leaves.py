@@ -1,0 +1,302 @@
+"""The leaves that are no containers: http, data, resource and plugin templates.
+
+Sources: workflow/executor/agent.go, data.go and resource.go of Argo 4.1, and workflow/data.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flowdsl.grammar.condition import Requirement
+from flowdsl.runtime.local.events import Outcome, StartPod
+from flowdsl.runtime.local.pods.environment import keyed
+from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.pods.store import BadKey, Store, place
+
+Json = dict[str, Any]
+Over = Callable[[], bool]
+_PAUSE = 0.5
+"""Seconds between two looks at an object of the cluster."""
+
+
+def run(start: StartPod, settings: Settings, store: Store, over: Over) -> Outcome:
+    """Run one to its end; `over` says whether it is not wanted any more."""
+    template = start.template
+    try:
+        if "http" in template:
+            return http(template["http"], settings)
+        if "data" in template:
+            return data(template["data"], store)
+        if "resource" in template:
+            return resource(template, settings, over)
+    except Refusal as refusal:
+        return refusal.outcome
+    return Outcome("Error", "plugin templates need the plugin of a cluster, which one machine does not have")
+
+
+def http(wanted: Json, settings: Settings) -> Outcome:
+    """Send a request; the body of the answer is the result."""
+    import ssl
+    import urllib.error
+    import urllib.request
+
+    from flowdsl.runtime.expressions.evaluate import evaluate
+    from flowdsl.runtime.expressions.values import ExpressionError
+
+    method = str(wanted.get("method") or "GET").upper()
+    given = (wanted.get("bodyFrom") or {}).get("bytes")
+    body = base64.b64decode(given) if given else str(wanted.get("body") or "").encode()
+    context = ssl.create_default_context()
+    if wanted.get("insecureSkipVerify"):
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    sent: dict[str, list[str]] = {}
+    try:
+        request = urllib.request.Request(str(wanted["url"]), data=body or None, method=method)
+        if request.type not in ("http", "https"):
+            raise ValueError(f"unsupported protocol scheme {request.type!r}")
+        for header in wanted.get("headers") or []:
+            value = header.get("value") or ""
+            reference = (header.get("valueFrom") or {}).get("secretKeyRef")
+            if reference:
+                value = keyed("secretKeyRef", reference, settings, "http") or ""
+            request.add_header(header["name"], value)
+            sent.setdefault(header["name"].title(), []).append(value)
+        if body and not request.has_header("Content-type"):
+            request.add_header("Content-Type", "application/octet-stream")
+        try:
+            answer = urllib.request.urlopen(request, timeout=wanted.get("timeoutSeconds"), context=context)
+        except urllib.error.HTTPError as error:
+            answer = error
+        with answer:
+            text = answer.read().decode(errors="replace")
+            status = int(answer.status or 0)
+            headers: dict[str, list[str]] = {}
+            for name, value in answer.headers.items():
+                headers.setdefault(name.title(), []).append(value)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        return Outcome("Failed", f'{method.title()} "{wanted["url"]}": {reason}')
+    outputs = {"result": text}
+    condition = wanted.get("successCondition")
+    if not condition:
+        if 200 <= status < 300:
+            return Outcome("Succeeded", "", outputs)
+        return Outcome("Failed", f"received non-2xx response code: {status}", outputs)
+    scope: dict[str, Any] = {
+        "request": {
+            "method": method,
+            "url": wanted["url"],
+            "body": body.decode(errors="replace"),
+            "headers": sent,
+        },
+        "response": {"statusCode": status, "body": text, "headers": headers},
+    }
+    try:
+        true = evaluate(condition, scope)
+    except ExpressionError as error:
+        return Outcome("Failed", str(error))
+    if not isinstance(true, bool):
+        return Outcome("Failed", f"unable to cast expression result '{true}' to bool")
+    if true:
+        return Outcome("Succeeded", "", outputs)
+    return Outcome("Failed", f"successCondition '{condition}' evaluated false", outputs)
+
+
+def data(wanted: Json, store: Store) -> Outcome:
+    """List the keys of the store, and transform the list; its JSON is the result."""
+    from flowdsl.runtime.expressions.evaluate import evaluate
+    from flowdsl.runtime.expressions.values import ExpressionError, json_of
+
+    source = (wanted.get("source") or {}).get("artifactPaths")
+    if source is None:
+        return _bad_data("unable to process data source: no valid source is used for data template")
+    try:
+        found: Any = list(store.keys(place(source)[1]))
+    except BadKey as error:
+        return _bad_data(f"unable to process data source: unable to source artifact paths: {error}")
+    for number, step in enumerate(wanted.get("transformation") or []):
+        if step.get("expression"):
+            try:
+                found = evaluate(step["expression"], {"data": found})
+            except ExpressionError as error:
+                return _bad_data(
+                    f"unable to process data transformation: error processing data step {number}: {error}"
+                )
+    text = json_of(found)
+    return Outcome("Succeeded", "", {"result": text, "exitCode": "0"})
+
+
+def _bad_data(message: str) -> Outcome:
+    text = f"main: Error (exit code 64): unable to process data template: {message}"
+    return Outcome("Failed", text, {"exitCode": "64"})
+
+
+class KubectlError(Exception):
+    """kubectl has failed, or what it said cannot be used."""
+
+
+def resource(template: Json, settings: Settings, over: Over) -> Outcome:
+    """Change an object of a cluster by kubectl, and wait for its conditions. Raises Refusal."""
+    if not settings.kubectl:
+        raise Refusal(
+            f"the step changes a cluster ({template['resource'].get('action')} by kubectl): allow that for this run "
+            "with --kubectl, or leave the step out with --fake"
+        )
+    try:
+        outputs = _resource(template, settings, over)
+    except KubectlError as error:
+        return Outcome("Failed", f"main: Error (exit code 64): {error}", {"exitCode": "64"})
+    return Outcome("Succeeded", "", {**outputs, "exitCode": "0"})
+
+
+def _resource(template: Json, settings: Settings, over: Over) -> Json:
+    wanted = template["resource"]
+    action = str(wanted["action"])
+    manifest = str(wanted.get("manifest") or "")
+    flags = [str(one) for one in wanted.get("flags") or []]
+    if not manifest and not flags:
+        raise KubectlError("Must provide at least one of flags or manifest.")
+    with tempfile.TemporaryDirectory(prefix="flowdsl-") as folder:
+        path = Path(folder, "manifest.yaml")
+        path.write_text(manifest, encoding="utf-8")
+        text = kubectl(_words(action, wanted, flags, path if manifest else None))
+    namespace = name = ""
+    if action != "delete" and not (action == "get" and not text):
+        try:
+            made: Json = json.loads(text)
+            kind, group = made["kind"], str(made["apiVersion"]).rpartition("/")[0]
+            name = f"{str(kind).lower()}.{group}/{made['metadata']['name']}"
+            namespace = str(made["metadata"].get("namespace") or settings.namespace)
+        except (ValueError, KeyError, TypeError):
+            raise KubectlError(
+                "Kind and name are both required but at least one of them is missing from the manifest"
+            ) from None
+        _wait(wanted, namespace, name, over)
+    listed: list[Json] = [dict(one) for one in (template.get("outputs") or {}).get("parameters") or []]
+    for one in listed:
+        source = one.get("valueFrom") or {}
+        if source and not name:
+            one["value"] = str(source.get("default", ""))
+        elif source.get("jsonPath"):
+            one["value"] = kubectl(["-n", namespace, "get", name, "-o", f"jsonpath={source['jsonPath']}"])
+        elif source.get("jqFilter"):
+            one["value"] = _jq(kubectl(["-n", namespace, "get", name, "-o", "json"]), str(source["jqFilter"]))
+    return {"parameters": listed} if listed else {}
+
+
+def _words(action: str, wanted: Json, flags: list[str], manifest: Path | None) -> list[str]:
+    """The arguments of kubectl. Source: getKubectlArguments of Argo."""
+    words = [action]
+    file = manifest
+    if action == "delete":
+        words.append("--ignore-not-found")
+    if action == "patch":
+        import yaml
+
+        strategy = wanted.get("mergeStrategy") or "strategic"
+        words += ["--type", strategy, "--patch-file", str(manifest)]
+        patch = (
+            None
+            if strategy == "json" or manifest is None
+            else yaml.safe_load(manifest.read_text(encoding="utf-8"))
+        )
+        if strategy == "json" or (flags and isinstance(patch, dict) and "kind" not in patch):
+            file = None
+    words += flags
+    if file is not None:
+        words += ["-f", str(file)]
+    return [*words, "-o", "name" if action == "delete" else "json"]
+
+
+def kubectl(words: list[str]) -> str:
+    """What kubectl prints. Raises KubectlError."""
+    try:
+        done = subprocess.run(["kubectl", *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise KubectlError("kubectl is not installed on this machine") from None
+    if done.returncode != 0:
+        raise KubectlError(done.stderr.decode(errors="replace").strip() or f"exit status {done.returncode}")
+    return done.stdout.decode(errors="replace")
+
+
+def _wait(wanted: Json, namespace: str, name: str, over: Over) -> None:
+    """Wait until the conditions decide. Source: WaitResource and matchConditions of Argo."""
+    from flowdsl.grammar.condition import conditions
+    from flowdsl.grammar.error import GrammarError
+
+    parsed: dict[str, tuple[Requirement, ...]] = {}
+    for kind in ("successCondition", "failureCondition"):
+        if wanted.get(kind):
+            try:
+                parsed[kind] = conditions(wanted[kind])
+            except GrammarError as error:
+                raise KubectlError(f"{kind} '{wanted[kind]}' failed to parse: {error}") from None
+    while parsed and not over():
+        found = json.loads(kubectl(["-n", namespace, "get", name, "-o", "json"]))
+        for one in parsed.get("failureCondition", ()):
+            if holds(one, found):
+                text = str(wanted["failureCondition"])[one.start : one.end]
+                raise KubectlError(f"failure condition '{text}' evaluated true")
+        if (
+            all(holds(one, found) for one in parsed.get("successCondition", ()))
+            and "successCondition" in parsed
+        ):
+            return
+        time.sleep(_PAUSE)
+
+
+def holds(one: Requirement, found: Any) -> bool:
+    """Whether an object meets a comparison. Source: Requirement.Matches of Kubernetes; paths as gjson has them."""
+    there, text = looked_up(found, one.key)
+    match one.operator:
+        case "exists":
+            return there
+        case "missing":
+            return not there
+        case "==" | "in":
+            return there and text in one.values
+        case "!=" | "notin":
+            return not there or text not in one.values
+        case _:
+            try:
+                number, other = int(text), int(one.values[0])
+            except ValueError:
+                return False
+            return there and (number > other if one.operator == ">" else number < other)
+
+
+def looked_up(found: Any, path: str) -> tuple[bool, str]:
+    """Whether there is something at a path, and its text."""
+    value: Any = found
+    for name in path.split("."):
+        if isinstance(value, dict) and name in value:
+            value = value[name]
+        elif isinstance(value, list) and name == "#":
+            value = len(value)
+        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return False, ""
+    if value is None:
+        return True, ""
+    return True, value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
+
+
+def _jq(text: str, program: str) -> str:
+    """What jq makes of an object. Raises KubectlError."""
+    try:
+        done = subprocess.run(["jq", "-r", program], input=text, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise KubectlError("jq is not installed on this machine, which a jqFilter needs") from None
+    if done.returncode != 0:
+        raise KubectlError(done.stderr.strip())
+    return done.stdout.strip()

@@ -1,0 +1,164 @@
+"""Each case of tests/local/machine: a workflow in a world, and the nodes that Argo's controller would leave."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from flowdsl.runtime.local import events
+from flowdsl.runtime.local.cache import Cache, Entry
+from flowdsl.runtime.local.names import node_id
+from tests.goldens import same
+from tests.local.simulation import FOR_EVER, START, Pod, Simulation, simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+
+    from flowdsl.runtime.local.node import Node
+
+Json = dict[str, Any]
+CASES = sorted((Path(__file__).parent / "machine").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_a_workflow_in_its_world_leaves_the_nodes_that_argo_leaves(
+    case: Path, request: pytest.FixtureRequest
+) -> None:
+    manifest, *others = yaml.load_all(case.read_text("utf-8"), yaml.CSafeLoader)
+    world: Json = others.pop()["world"] if others and "world" in others[-1] else {}
+    run = str(manifest["metadata"]["name"])
+    simulation = simulate(
+        manifest,
+        pods_of(world.get("pods", {})),
+        *[event_of(run, one) for one in world.get("events", [])],
+        references=[one for one in others if one["kind"].endswith("WorkflowTemplate")],
+        config={one["metadata"]["name"]: one["data"] for one in others if one["kind"] == "ConfigMap"},
+        cache=cache_of(world.get("cache", {})),
+    )
+    same(drawn(simulation, world), case.with_suffix(".nodes"), request)
+
+
+def pods_of(pods: Json) -> Callable[[events.StartPod], Pod]:
+    """The pods by the names of their nodes without that of the workflow; `*` stands for anything."""
+    patterns = [(re.compile(re.escape(name).replace(r"\*", ".*")), pod) for name, pod in pods.items()]
+
+    def world(action: events.StartPod) -> Pod:
+        for pattern, pod in patterns:
+            if pattern.fullmatch(action.name) or pattern.fullmatch(action.name.partition(".")[2]):
+                return pod_of(pod)
+        return pod_of({})
+
+    return world
+
+
+def pod_of(pod: Json) -> Pod:
+    phase = pod.get("phase", "Succeeded")
+    code = pod.get("code", 0 if phase == "Succeeded" else 1)
+    outputs: Json = {"exitCode": str(code)}
+    if "parameters" in pod:
+        outputs["parameters"] = [
+            {"name": name, "value": value} if isinstance(value, str) else {"name": name, **value}
+            for name, value in pod["parameters"].items()
+        ]
+    if "artifacts" in pod:
+        outputs["artifacts"] = [{"name": name, **place} for name, place in pod["artifacts"].items()]
+    if "result" in pod:
+        outputs["result"] = pod["result"]
+    message = pod.get("message", "" if phase == "Succeeded" else f"main: Error (exit code {code})")
+    containers = (
+        {name: (each, "") for name, each in pod["containers"].items()} if "containers" in pod else None
+    )
+    takes = pod.get("takes", 1)
+    return Pod(
+        events.Outcome(phase, message, outputs, containers),
+        FOR_EVER if takes == "for ever" else takes,
+        pod.get("pends", 0),
+        pod.get("ip", ""),
+        pod.get("grace", 0),
+    )
+
+
+def event_of(run: str, event: Json) -> events.Event:
+    now = START + event["at"]
+    if "stop" in event:
+        return events.ShutDown(now, event["stop"])
+    return events.Resumed(now, node_id(run, event["resume"]), event.get("supplied", {}))
+
+
+def cache_of(caches: Json) -> Cache:
+    return Cache(
+        {
+            name: {
+                key: Entry("earlier", entry["outputs"], START - entry.get("age", 0))
+                for key, entry in entries.items()
+            }
+            for name, entries in caches.items()
+        }
+    )
+
+
+def drawn(simulation: Simulation, world: Json) -> str:
+    """The end of a run: its phase, its nodes as a tree by their names, and what it handed on."""
+    machine = simulation.machine
+    ended = simulation.ended
+    lines = ["stalled" if ended is None else f"{ended.phase}{f': {ended.message}' if ended.message else ''}"]
+    below: dict[str, list[Node]] = {}
+    for node in machine.nodes.values():
+        below.setdefault(_above(node.name, machine.nodes), []).append(node)
+    waiting = [(1, node) for node in reversed(below.get("", []))]
+    while waiting:
+        depth, node = waiting.pop()
+        lines.extend("  " * depth + line for line in _lines(node, machine.started))
+        waiting.extend((depth + 1, child) for child in reversed(below.get(node.name, [])))
+    for kind, values in machine.run.outputs.items():
+        lines.extend(f"hands on {kind[:-1]} {one['name']} = {_place(one)}" for one in values)
+    for cache, key, entry in machine.run.cache.added:
+        lines.append(f"keeps {cache} {key} = {entry.outputs.get('parameters')}")
+    for at, stop in simulation.stopped:
+        lines.append(
+            f"stops {machine.run.by_id[stop.node].display} at {at:g}{': ' * bool(stop.message)}{stop.message}"
+        )
+    for field in world.get("shows", []):
+        lines.extend(f"{pod.name} {field}: {_field(pod, field)!r}" for pod in simulation.pods.values())
+    return "\n".join(lines) + "\n"
+
+
+def _above(name: str, names: Container[str]) -> str:
+    """The longest name that this one continues, or nothing."""
+    ends = [place for place in range(len(name) - 1, 0, -1) if name[place] in ".([" and name[:place] in names]
+    return name[: ends[0]] if ends else ""
+
+
+def _lines(node: Node, began: float) -> list[str]:
+    end = "" if node.finished is None else f"{node.finished - began:g}"
+    flags = "".join(f" {word}" for word, on in (("hook", node.hooked), ("daemon", node.daemoned)) if on)
+    message = f": {node.message}" if node.message else ""
+    found = [f"{node.display} {node.type}{flags} {node.started - began:g}-{end} {node.phase}{message}"]
+    for side, of in (("<", node.inputs), (">", node.outputs)):
+        for kind, values in (of or {}).items():
+            if kind == "exitCode":
+                found.extend([f"  {side} exit code {values}"] if values != "0" else [])
+            elif kind == "result":
+                found.append(f"  {side} result {values!r}")
+            else:
+                found.extend(f"  {side} {one['name']} = {_place(one)}" for one in values)
+    if node.memo:
+        found.append(f"  {'hit' if node.memo['hit'] else 'miss'} {node.memo['cacheName']} {node.memo['key']}")
+    return found
+
+
+def _place(one: Json) -> str:
+    if "value" in one:
+        return repr(one["value"])
+    return repr({name: value for name, value in one.items() if name != "name"})
+
+
+def _field(pod: events.StartPod, path: str) -> Any:
+    at: Any = {"template": pod.template, "volumes": pod.volumes, "patches": pod.patches, "pod": pod.pod}
+    for part in path.split("."):
+        at = at.get(part)
+    return at

@@ -1,0 +1,33 @@
+"""Paths to results without the dot that they begin with."""
+
+from flowdsl import manifest, pipeline, resource
+
+SETTINGS = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}
+
+
+@resource("get")
+def uid() -> str:
+    return manifest(SETTINGS, "metadata.uid")
+
+
+@resource("get")
+def name() -> str:
+    return manifest(SETTINGS, "{metadata.name}")
+
+
+@resource("get")
+def version() -> str:
+    return manifest(SETTINGS, "$.metadata.resourceVersion")
+
+
+@resource("get")
+def fields() -> list[str]:
+    return manifest(SETTINGS, "keys")
+
+
+@pipeline
+def nightly() -> None:
+    uid()
+    name()
+    version()
+    fields()

@@ -1,0 +1,22 @@
+from pathlib import Path
+
+from flowdsl import Volume, fan_out, pipeline, step
+
+DATA = Volume("datasets")
+
+
+@step(image="python:3.12-slim")
+def count(tables: list[Path]) -> int:
+    return len(tables)
+
+
+@step(image="python:3.12-slim")
+def compare(tables: dict[str, Path]) -> int:
+    return len(tables)
+
+
+@pipeline
+def nightly() -> None:
+    old, new = DATA / "old.csv", DATA / "new.csv"
+    fan_out(count, over={"tables": [[old, old], [old, new]]})
+    fan_out(compare, over={"tables": [{"old": old}, {"old": new}]})

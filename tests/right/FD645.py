@@ -1,0 +1,16 @@
+from pathlib import Path
+
+from flowdsl import S3, Volume, pipeline, step
+
+DATA = Volume("datasets")
+
+
+@step(image="python:3.12-slim")
+def count(tables: dict[str, Path]) -> int:
+    return len(tables)
+
+
+@pipeline
+def nightly() -> None:
+    count({"orders": DATA / "orders.csv", "new-orders": DATA / "new.csv"})
+    count.options(name="stored")({"orders": S3("orders.csv")})

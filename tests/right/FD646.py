@@ -1,0 +1,13 @@
+from pathlib import Path
+
+from flowdsl import Git, Secret, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def count(models: Path) -> int:
+    return len(list(models.iterdir()))
+
+
+@pipeline
+def nightly() -> None:
+    count(Git("git@example.com:team/models.git", "v1.4.0", ssh_key=Secret("git", "key")))
