@@ -166,3 +166,23 @@ def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, P
     if not path.exists():
         raise RunError(f"-p {name}={text}: there is no {path}")
     return posixpath.join(VOLUMES, volume, *path.relative_to(root).parts)
+
+
+def stand_for(manifest: Json, files: Mapping[str, Path]) -> dict[str, Path]:
+    """Let files stand for artifacts that a workflow begins with, in place, as keys; the files by key."""
+    spec = part(manifest, "spec")
+    arguments = part(spec, "arguments")
+    found: dict[str, Path] = {}
+    changed: list[Json] = []
+    for one in several(arguments, "artifacts"):
+        path = files.get(str(one["name"]))
+        if path is None:
+            changed.append(one)
+            continue
+        key = f"{GIVEN}/{one['name']}"
+        kept: Json = {field: one[field] for field in ("name", "path", "optional") if field in one}
+        changed.append({**kept, "archive": {"none": {}}, "s3": {"key": key}})
+        found[key] = path
+    if found:
+        manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
+    return found

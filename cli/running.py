@@ -136,7 +136,7 @@ def _begin(found: _Found, options: Options) -> int:
         given.pairs(options.parameters, "-p", "NAME=VALUE"), document, found.program, mounts
     )
     texts = asked.texts
-    before = None
+    before = taken = None
     if options.only or options.since:
         before = past.chosen(options.runs, document, options.earlier)
         texts = {**past.parameters(before, document), **texts}
@@ -158,7 +158,10 @@ def _begin(found: _Found, options: Options) -> int:
             stand_ins.append(taken)
             skipped |= taken.names
             settings["from"] = [before.name, step]
-    options = _with_files(manifest, options, asked.files)
+    files = given.stand_for(manifest, asked.files)
+    options = options._replace(
+        artifacts=[*options.artifacts, *(f"{key}={path}" for key, path in files.items())]
+    )
     settings["artifacts"] = [_absolute(one) for one in options.artifacts]
     fakes.check(steps(manifest, found.references))
     verdict = judged(manifest, found.references, _asked(options, skipped))
@@ -168,7 +171,7 @@ def _begin(found: _Found, options: Options) -> int:
     run = _Run(folder, manifest, settings, options, stand_ins)
     for path in mounts.values():
         path.mkdir(exist_ok=True)
-    if before is not None:
+    if taken is not None:
         taken.bring()
     return run.follow(Inputs(manifest, found.references, config, settings), verdict.notes)
 
@@ -207,20 +210,6 @@ def _as_before(options: Options, folder: Path) -> Options:
     return options._replace(**kept)
 
 
-def _with_files(manifest: Json, options: Options, files: dict[str, Path]) -> Options:
-    """The options with the files that stand for artifacts of the workflow, which then have keys of their own."""
-    artifacts = list(options.artifacts)
-    for one in several(part(part(manifest, "spec"), "arguments"), "artifacts"):
-        path = files.get(str(one["name"]))
-        if path is not None:
-            key = f"{given.GIVEN}/{one['name']}"
-            kept: Json = {field: one[field] for field in ("name", "path", "optional") if field in one}
-            one.clear()
-            one.update({**kept, "archive": {"none": {}}, "s3": {"key": key}})
-            artifacts.append(f"{key}={path}")
-    return options._replace(artifacts=artifacts)
-
-
 def _asked(options: Options, fakes: set[str]) -> Asked:
     def names(texts: Sequence[str]) -> frozenset[str]:
         return frozenset(one.partition("=")[0] for one in texts)
@@ -232,8 +221,12 @@ def _asked(options: Options, fakes: set[str]) -> Asked:
         names(options.artifacts),
         names(options.config_maps),
         names(options.secrets),
-        lambda program: shutil.which(program) is not None,
+        _has,
     )
+
+
+def _has(program: str) -> bool:
+    return shutil.which(program) is not None
 
 
 def _kept(options: Options, found: _Found) -> Json:
@@ -267,8 +260,8 @@ class _Run:
         stand_ins: Sequence[Fakes | Earlier],
     ) -> None:
         from flowdsl.cli.progress import view
+        from flowdsl.runtime.local.means import Means, settings_of
         from flowdsl.runtime.local.pods.pods import Pods
-        from flowdsl.runtime.local.pods.settings import Settings
 
         self.name = str(part(manifest, "metadata")["name"])
         self.folder = folder.resolve()
@@ -280,20 +273,18 @@ class _Run:
         self.view: View = view(self.folder, self.stood_in, quiet=options.quiet or options.json)
         self.notices: Callable[[], list[str]] = list
         self.said = 0
-        metadata, spec = part(manifest, "metadata"), part(manifest, "spec")
-        of_pods = Settings(
-            python=_interpreter(options.python),
-            mounts=given.folders(options.mounts, "--mount"),
-            volumes=(options.folder / "volumes").resolve(),
-            artifacts=given.paths(options.artifacts, "--artifact"),
-            engine="docker" if options.engine == "docker" else "podman" if options.engine else None,
-            kubectl=options.kubectl,
-            config_maps=given.data(options.config_maps, "--config-map"),
-            secrets=given.data(options.secrets, "--secret"),
-            namespace=str(metadata.get("namespace") or "default"),
-            workflow=self.name,
-            labels=part(metadata, "labels"),
-            archive_logs=bool(spec.get("archiveLogs")),
+        of_pods = settings_of(
+            manifest,
+            Means(
+                _interpreter(options.python),
+                (options.folder / "volumes").resolve(),
+                given.folders(options.mounts, "--mount"),
+                given.paths(options.artifacts, "--artifact"),
+                given.data(options.config_maps, "--config-map"),
+                given.data(options.secrets, "--secret"),
+                options.engine,
+                options.kubectl,
+            ),
         )
 
         def pods(report: Callable[[Event], None]) -> Pods:

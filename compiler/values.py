@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import json
 import re
-from typing import Any
+from typing import Any, TypeGuard
 
 from flowdsl import types as t
 from flowdsl.diagnostic import near
@@ -91,21 +91,17 @@ def rebuilt(value: Any, kind: t.Type, where: str = "") -> Any:
             return _member(value, cls, place)
         case t.Maybe(item):
             return None if value is None else rebuilt(value, item, where)
-        case t.Sequence(item) if isinstance(value, list):
-            many: list[Any] = value
-            return [rebuilt(one, item, f"{where}[{at}]") for at, one in enumerate(many)]
-        case t.Mapping(item) if isinstance(value, dict):
-            named: dict[str, Any] = value
-            return {key: rebuilt(one, item, f"{where}[{key!r}]") for key, one in named.items()}
-        case t.Fixed(items) if isinstance(value, list):
-            fixed: list[Any] = value
-            if len(fixed) != len(items):
-                raise WrongValue(f"{place}it has {len(items)} parts, not {len(fixed)}")
-            parts = zip(fixed, items, strict=True)
+        case t.Sequence(item) if _is_list(value):
+            return [rebuilt(one, item, f"{where}[{at}]") for at, one in enumerate(value)]
+        case t.Mapping(item) if _is_dict(value):
+            return {key: rebuilt(one, item, f"{where}[{key!r}]") for key, one in value.items()}
+        case t.Fixed(items) if _is_list(value):
+            if len(value) != len(items):
+                raise WrongValue(f"{place}it has {len(items)} parts, not {len(value)}")
+            parts = zip(value, items, strict=True)
             return tuple(rebuilt(one, item, f"{where}[{at}]") for at, (one, item) in enumerate(parts))
-        case t.Record(cls, fields) if isinstance(value, dict):
-            given: dict[str, Any] = value
-            return _record(given, cls, fields, where)
+        case t.Record(cls, fields) if _is_dict(value):
+            return _record(value, cls, fields, where)
         case t.Json():
             return value
         case t.Nothing() if value is None:
@@ -113,6 +109,14 @@ def rebuilt(value: Any, kind: t.Type, where: str = "") -> Any:
         case _:
             pass
     raise WrongValue(f"{place}{json.dumps(value, ensure_ascii=False)[:80]} is no {t.spell(kind)}")
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _is_dict(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
 
 
 def _record(given: dict[str, Any], cls: type[Any], fields: tuple[t.Field, ...], where: str) -> Any:

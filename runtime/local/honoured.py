@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     artifacts: frozenset[str] = frozenset()
     config_maps: frozenset[str] = frozenset()
     secrets: frozenset[str] = frozenset()
-    has: Callable[[str], bool] = lambda program: True
+    has: Callable[[str], bool] = bool
 
 
 class Verdict(NamedTuple):

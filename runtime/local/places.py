@@ -6,6 +6,8 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.runtime.local.shapes import part
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -17,7 +19,7 @@ _KEYS = (("s3", "key"), ("gcs", "key"), ("oss", "key"), ("azure", "blob"))
 def file_of(artifact: Json, folder: Path) -> Path | None:
     """The file or folder of an artifact that a run stored, in the folder of the run, as it was stored."""
     for kind, field in _KEYS:
-        key = (artifact.get(kind) or {}).get(field)
+        key = part(artifact, kind).get(field)
         if key:
             path = folder / "artifacts" / str(key).strip("/")
             return path if path.exists() else None
@@ -29,7 +31,7 @@ def unpacked(artifact: Json, folder: Path) -> Path | None:
     from flowdsl.runtime.local.pods.archive import is_tar, unpack_tar, unpack_zip
 
     path = file_of(artifact, folder)
-    archive: Json = artifact.get("archive") or {}
+    archive = part(artifact, "archive")
     if path is None or "none" in archive or path.is_dir():
         return path
     packed = "zip" in archive or is_tar(path)
@@ -37,9 +39,9 @@ def unpacked(artifact: Json, folder: Path) -> Path | None:
         return path
     target = folder / "outputs" / path.relative_to(folder / "artifacts").with_suffix("")
     if not target.exists():
-        part = target.with_name(f".{target.name}.{os.getpid()}")
-        shutil.rmtree(part, ignore_errors=True)
-        part.parent.mkdir(parents=True, exist_ok=True)
-        (unpack_zip if "zip" in archive else unpack_tar)(path, part)
-        part.replace(target)
+        new = target.with_name(f".{target.name}.{os.getpid()}")
+        shutil.rmtree(new, ignore_errors=True)
+        new.parent.mkdir(parents=True, exist_ok=True)
+        (unpack_zip if "zip" in archive else unpack_tar)(path, new)
+        new.replace(target)
     return target

@@ -227,9 +227,9 @@ def _link(source: str, target: str) -> None:
 
 def _borne(node: Json, nodes: Json) -> bool:
     """Whether something that a node is in succeeded nevertheless."""
-    at: Json | None = nodes.get(node.get("boundaryID"))
+    at: Json | None = nodes.get(node.get("boundaryID", ""))
     while at is not None and at["phase"] != "Succeeded":
-        at = nodes.get(at.get("boundaryID"))
+        at = nodes.get(at.get("boundaryID", ""))
     return at is not None
 
 
