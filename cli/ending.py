@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -237,7 +238,7 @@ def _results(machine: Machine, folder: Path, paint: Paint) -> str:
             key = folder / "artifacts" / str(one["value"])
             value = str(one["value"])
             is_key = value.startswith(f"{machine.run.name}/") and key.exists()
-            rows.append((name, shown(key) if is_key else value))
+            rows.append((name, shown(key) if is_key else _plain(value)))
     for name, one in made["artifacts"].items():
         path = stored(one, folder)
         if path is not None:
@@ -247,6 +248,16 @@ def _results(machine: Machine, folder: Path, paint: Paint) -> str:
     return f"{paint('outputs', 'bold')}\n" + "".join(
         f"  {name}  {cut(value, None)}\n" for name, value in _padded(rows)
     )
+
+
+def _plain(text: str) -> str:
+    """A value as it is read: without the escapes that keep braces from Argo."""
+    if not text.startswith(("[", "{")):
+        return text
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False)
+    except ValueError:
+        return text
 
 
 def _padded(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:

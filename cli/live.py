@@ -70,7 +70,7 @@ class Live:
         self._started = 0.0
         self._lock = threading.Lock()
 
-    def begin(self, sentences: Sequence[str]) -> None:
+    def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
         """Write the sentences above the tree."""
         self.notice(sentences)
 

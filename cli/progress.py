@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 _ROUND = re.compile(r"\((\d+):[^()]*\)")
 
+_GROUP = re.compile(r"\[\d+\]")
+
 
 class View(Protocol):
     """What shows a run."""
 
-    def begin(self, sentences: Sequence[str]) -> None:
-        """Say what is to be known before the run begins."""
+    def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
+        """Say what is to be known before the run begins; of one that is resumed, what was is not said again."""
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
         """Look at the run after some events; without events, when nothing happens for a while."""
@@ -60,7 +62,7 @@ def view(folder: Path, stood_in: Mapping[str, str], *, quiet: bool) -> View:
 class Silent:
     """Shows nothing."""
 
-    def begin(self, sentences: Sequence[str]) -> None:
+    def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
         """Say nothing."""
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
@@ -82,9 +84,11 @@ class Lines:
     def __init__(self, stood_in: Mapping[str, str]) -> None:
         self._seen: dict[str, str] = {}
         self._stood_in = stood_in
+        self._resumed = False
 
-    def begin(self, sentences: Sequence[str]) -> None:
+    def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
         """Write the sentences."""
+        self._resumed = resumed
         self.notice(sentences)
 
     def notice(self, sentences: Sequence[str]) -> None:
@@ -96,6 +100,11 @@ class Lines:
         """Write what has changed."""
         run = machine.run.name
         found: list[str] = []
+        if self._resumed:
+            self._resumed = False
+            self._seen = {node.id: node.phase for node in machine.nodes.values() if node.fulfilled}
+            pods = [node for node in machine.nodes.values() if node.type == "Pod" and node.fulfilled]
+            found.append(f"{len(pods)} {'step has' if len(pods) == 1 else 'steps have'} ended before\n")
         for node in list(machine.nodes.values()):
             before = self._seen.get(node.id)
             if before == node.phase:
@@ -116,8 +125,8 @@ class Lines:
 
 def _line(node: Node, before: str | None, run: str, instead: str) -> str:
     """The line about a node that is in a new phase; empty for what is no step."""
-    name = node.name.removeprefix(f"{run}.") if node.name != run else node.template or run
-    name = _ROUND.sub(r"(\1)", name)
+    name = node.name.removeprefix(run) or node.template or run
+    name = _GROUP.sub("", _ROUND.sub(r"(\1)", name)).removeprefix(".")
     if node.retried:
         name = _attempt(name)
     phase = node.phase

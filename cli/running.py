@@ -18,7 +18,7 @@ from flowdsl.runtime.local.prepare import chosen, named, suffix, workflow
 from flowdsl.runtime.local.rounds import objectives_of
 from flowdsl.runtime.local.runner import Inputs, RunError, Runner, Waits
 from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
+from flowdsl.runtime.local.substitutes import Earlier, Fakes, only, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -154,6 +154,7 @@ def _begin(found: _Found, options: Options) -> int:
         taken = Earlier(before, folder, step, name, "--only" if options.only else "--from")
         if options.only:
             manifest = only(manifest, taken.status, step)
+            settings["only"] = step
         else:
             stand_ins.append(taken)
             skipped |= taken.names
@@ -218,6 +219,7 @@ def _asked(options: Options, fakes: set[str]) -> Asked:
         options.engine,
         options.kubectl,
         frozenset(fakes),
+        names(options.mounts),
         names(options.artifacts),
         names(options.config_maps),
         names(options.secrets),
@@ -321,10 +323,10 @@ class _Run:
     def approve(self, node: Node) -> dict[str, str] | None:
         """What a suspended node goes on with, if it may."""
         for one in self.stand_ins:
-            found = one.supplied(node.name, node.template)
+            found = one.supplied(node)
             if found is not None:
                 return found
-        if self.options.approve:
+        if self.options.approve and not _wanted(node):
             return {}
         self.view.pause()
         return _ask(node)
@@ -332,7 +334,7 @@ class _Run:
     def follow(self, inputs: Inputs | None, notes: list[str]) -> int:
         """Run to the end, and show it; the exit code. Raises RunError."""
         again = f"flowdsl run --resume {self.name}"
-        self.view.begin(notes)
+        self.view.begin(notes, resumed=inputs is None)
         try:
             machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
         except KeyboardInterrupt:
@@ -375,20 +377,23 @@ def _interpreter(python: str | None) -> str:
     return str(Path(found).absolute())
 
 
-def _waiting(nodes: list[Node], again: str) -> str:
-    lines = [
-        f"waits for somebody to let {', '.join(node.display for node in nodes)} go on:",
-        f"  {again} --approve",
+def _wanted(node: Node) -> list[str]:
+    """What a suspended node cannot go on without: outputs that have no default."""
+    return [
+        str(one["name"])
+        for one in several(node.outputs, "parameters")
+        if part(one, "valueFrom").get("default") is None
     ]
-    for node in nodes:
-        wanted = [
-            f"--fake {node.display}.{one['name']}=VALUE"
-            for one in several(node.outputs, "parameters")
-            if part(one, "valueFrom").get("default") is None
-        ]
-        if wanted:
-            lines.append(f"with an answer for {node.display}:\n  {again} {' '.join(wanted)}")
-    return "\n".join(lines) + "\n"
+
+
+def _waiting(nodes: list[Node], again: str) -> str:
+    answers = [f"--fake {task_of(node.name, '')}.{name}=VALUE" for node in nodes for name in _wanted(node)]
+    free = [node for node in nodes if not _wanted(node)]
+    if answers:
+        who, how = "an answer to", " ".join([again, *answers, *(["--approve"] if free else [])])
+    else:
+        who, how = "somebody to approve", f"{again} --approve"
+    return f"waits for {who} {', '.join(node.display for node in nodes)}:\n  {how}\n"
 
 
 def _ask(node: Node) -> dict[str, str] | None:

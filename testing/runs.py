@@ -118,6 +118,7 @@ def _ready(
     fake.check(known)
     asked = Asked(
         fakes=fake.names,
+        mounts=frozenset(means.mounts),
         artifacts=frozenset(means.artifacts),
         config_maps=frozenset(means.config_maps),
         secrets=frozenset(means.secrets),
@@ -141,7 +142,7 @@ def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
         return Pods(place, report, settings)
 
     def answer(node: Node) -> dict[str, str] | None:
-        supplied = ready.fake.supplied(node.name, node.template)
+        supplied = ready.fake.supplied(node)
         return {} if supplied is None and approve else supplied
 
     runner = Runner(place, executor, fake=ready.fake, approve=answer, caches=folder / "cache")

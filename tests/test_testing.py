@@ -185,8 +185,9 @@ def test_a_run_that_fails_is_told(run_pipeline: RunPipeline, raw: Path) -> None:
 def test_what_cannot_run_is_told(
     given: dict[str, Any], message: str, run_pipeline: RunPipeline, raw: Path
 ) -> None:
+    arguments: dict[str, Any] = {"raw": raw, **given}
     with pytest.raises(CannotRun) as caught:
-        run_pipeline(single, **{"raw": str(raw), **given})
+        run_pipeline(single, **arguments)
     assert message in str(caught.value)
 
 

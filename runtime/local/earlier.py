@@ -65,10 +65,12 @@ def chosen(runs: Path, document: Json, name: str | None) -> Path:
 
 
 def _base(folder: Path) -> str:
-    """What the workflow of a run is called."""
+    """What the workflow of a run is called; nothing for a run of one step."""
     try:
         found = header(folder)
     except RunError:
+        return ""
+    if found["settings"].get("only"):
         return ""
     return str(found["settings"].get("workflow") or part(found["manifest"], "metadata").get("name"))
 

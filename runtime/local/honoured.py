@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from flowdsl.diagnostic import near
 from flowdsl.runtime.local.shapes import part, several, texts
 from flowdsl.runtime.local.tags import ArgoError
 from flowdsl.runtime.local.templates import Base, Templates, kind
@@ -37,12 +38,13 @@ class Asked(NamedTuple):
     """How a run is asked for, as far as it matters here.
 
     `fakes`: tasks and templates that do not run; `artifacts`, `config_maps`, `secrets`: names that are given.
-    `has`: whether this machine has a program.
+    `has`: whether this machine has a program; `mounts`: claims that folders are named for.
     """
 
     engine: str | None = None
     kubectl: bool = False
     fakes: frozenset[str] = frozenset()
+    mounts: frozenset[str] = frozenset()
     artifacts: frozenset[str] = frozenset()
     config_maps: frozenset[str] = frozenset()
     secrets: frozenset[str] = frozenset()
@@ -77,7 +79,41 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
         refusals.update(dict.fromkeys(_refused(use, asked)))
     volumes = {one["name"]: one for one in several(spec, "volumes")}
     refusals.update(dict.fromkeys(_missing(spec, volumes, uses, asked)))
+    refusals.update(dict.fromkeys(_unknown(asked.mounts, _claims(spec, uses, run), "--mount", "claim")))
+    files = [one for use in uses for one in several(part(use.template, "inputs"), "artifacts")]
+    files.extend(several(part(spec, "arguments"), "artifacts"))
+    known = {str(one["name"]): None for one in files} | dict.fromkeys(_keys(files))
+    refusals.update(dict.fromkeys(_unknown(asked.artifacts, known, "--artifact", "artifact")))
     return Verdict(_notes(spec, uses, asked), list(refusals))
+
+
+def _claims(spec: Json, uses: list[_Use], run: str) -> dict[str, None]:
+    """The claims that pods may mount."""
+    found = {
+        str(part(volume, "persistentVolumeClaim")["claimName"]): None
+        for place in (spec, *(use.template for use in uses))
+        for volume in several(place, "volumes")
+        if part(volume, "persistentVolumeClaim").get("claimName")
+    }
+    new = (str(part(one, "metadata").get("name")) for one in several(spec, "volumeClaimTemplates"))
+    return found | dict.fromkeys(f"{run}-{name}" for name in new)
+
+
+def _unknown(given: frozenset[str], known: Iterable[str], option: str, word: str) -> Iterator[str]:
+    """What is given for a name that is nowhere: it would be overlooked."""
+    names = list(known)
+    if any("{{" in name for name in names):
+        return
+    for name in sorted(given.difference(names)):
+        meant = near(name, names)
+        more = (
+            f"did you mean `{meant}`?"
+            if meant
+            else f"there are {', '.join(names)}"
+            if names
+            else "it has none"
+        )
+        yield f"{option} {name}: the workflow has no {word} `{name}`; {more}"
 
 
 def steps(manifest: Json, references: list[Json]) -> dict[str, Json]:

@@ -31,13 +31,13 @@ def chosen(documents: list[Json]) -> tuple[Json, list[Json]]:
         return found[0], [one for one in templates if one is not found[0]]
     if not found:
         raise RunError("there is no Workflow, CronWorkflow or template with an entrypoint to run")
-    names = ", ".join(f"{one.get('kind')} {_name(one)}" for one in found)
+    names = ", ".join(map(_name, found))
     raise RunError(f"there are several to run: {names}; name one of them: FILE:NAME")
 
 
 def _name(document: Json) -> str:
     metadata = part(document, "metadata")
-    return str(metadata.get("name") or metadata.get("generateName") or "")
+    return str(metadata.get("name") or metadata.get("generateName") or "").rstrip("-")
 
 
 def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None = None) -> Json:

@@ -144,6 +144,8 @@ class Runner:
             self._over = True
             os.close(self._lock)
             return self.machine
+        if self._watch is not None:
+            self._watch(self.machine, [])
         log = journal.Journal(path)
         first: list[events.Event] = [] if past else [events.Started(time.time())]
         again: list[events.Action] = [

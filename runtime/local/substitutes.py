@@ -18,9 +18,12 @@ from flowdsl.runtime.local.templates import kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from flowdsl.runtime.local.node import Node
+
 Json = dict[str, Any]
 
 _STEPS = ("Pod", "Suspend", "HTTP", "DAG", "Steps", "Retry")
+_LABEL = re.compile(r"\((\d+):[^()]*\)$")
 _ROUNDS = re.compile(r"(?:\([^()]*\))+$")
 
 
@@ -72,10 +75,14 @@ class Fakes:
             "Succeeded", outputs=self._outputs(found, self._given[found], pod.template, pod)
         )
 
-    def supplied(self, name: str, template: str) -> dict[str, str] | None:
+    def supplied(self, node: Node) -> dict[str, str] | None:
         """What a suspended step is given, if it is faked."""
-        found = self._named(name, template)
-        return None if found is None else self._given[found]
+        found = self._named(node.name, node.template)
+        if found is None:
+            return None
+        names = [str(one["name"]) for one in several(node.outputs, "parameters")]
+        given = self._given[found]
+        return {names[0]: given[""]} if "" in given and len(names) == 1 else given
 
     def _named(self, name: str, template: str) -> str | None:
         return next((one for one in (task_of(name, self._run), template) if one in self._given), None)
@@ -172,9 +179,7 @@ class Earlier:
         outcomes = {event.node: event.outcome for event in past if isinstance(event, events.PodEnded)}
         again = _following(nodes, step, self._name)
         if not again:
-            known = {
-                task_of(node["name"], self._name): None for node in nodes.values() if node["type"] in _STEPS
-            }
+            known = _tasks(nodes.values(), self._name, (*_STEPS, "Skipped"))
             raise RunError(
                 f"{option} {step}: the run {self._name} has no step `{step}`{said_near(step, known)}"
             )
@@ -212,9 +217,9 @@ class Earlier:
         """What the step of the same name gave in the earlier run, if it is not to run again."""
         return self._kept.get(self._name + pod.name.removeprefix(self._run))
 
-    def supplied(self, name: str, _template: str) -> dict[str, str] | None:
+    def supplied(self, node: Node) -> dict[str, str] | None:
         """What a suspended step was given in the earlier run."""
-        return self._answers.get(self._name + name.removeprefix(self._run))
+        return self._answers.get(self._name + node.name.removeprefix(self._run))
 
 
 def _link(source: str, target: str) -> None:
@@ -223,6 +228,13 @@ def _link(source: str, target: str) -> None:
         Path(target).hardlink_to(source)
     except OSError:
         shutil.copy2(source, target)
+
+
+def _tasks(nodes: Iterable[Json], run: str, types: Iterable[str]) -> list[str]:
+    """The names of the tasks that nodes of some types stand for."""
+    wanted = set(types)
+    named = (task_of(node["name"], run) for node in nodes if node["type"] in wanted and node["name"] != run)
+    return list(dict.fromkeys(named))
 
 
 def _borne(node: Json, nodes: Json) -> bool:
@@ -249,7 +261,8 @@ def _following(nodes: Json, step: str, run: str) -> set[str]:
 
 
 def _is(node: Json, step: str, run: str) -> bool:
-    return step in (node["displayName"], task_of(node["name"], run))
+    name = node["displayName"]
+    return step in (name, _LABEL.sub(r"(\1)", name), task_of(node["name"], run))
 
 
 def only(manifest: Json, status: Json, step: str) -> Json:
@@ -260,7 +273,7 @@ def only(manifest: Json, status: Json, step: str) -> Json:
         node for node in nodes if node["type"] in _STEPS and node.get("templateName") and _is(node, step, run)
     ]
     if not found:
-        known = {task_of(node["name"], run): None for node in nodes if node["type"] in _STEPS}
+        known = _tasks(nodes, run, _STEPS)
         raise RunError(f"--only {step}: the run {run} has no step `{step}`{said_near(step, known)}")
     node = next((one for one in found if one["type"] == "Retry"), found[0])
     spec: Json = part(manifest, "spec")
