@@ -193,7 +193,8 @@ def _files(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
 
 def _runner(folder: Path, manifest: Json, options: Options, stand_ins: Sequence[Fakes | Earlier]) -> Runner:
     from flowdsl.cli.progress import watcher
-    from flowdsl.runtime.local.pods import Pods, Settings
+    from flowdsl.runtime.local.pods.pods import Pods
+    from flowdsl.runtime.local.pods.settings import Settings
 
     metadata, spec = part(manifest, "metadata"), part(manifest, "spec")
     if options.engine not in (None, "docker", "podman"):

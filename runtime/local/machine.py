@@ -98,6 +98,7 @@ class Machine:
     def _tick(self) -> None:
         while self.run.timers and self.run.timers[0][0] <= self.run.now:
             self.run.queue.append(heapq.heappop(self.run.timers).action)
+        if self._asked_wake is not None and self._asked_wake <= self.run.now:
             self._asked_wake = None
 
     # --- the run -----------------------------------------------------------------------------------
