@@ -227,9 +227,9 @@ class Program:
         if helper is None:
             return
         if self.engine is not None:
-            self.engine.stop(grace)
-            grace += 5
-        helper.stop(self.id, grace)
+            self.engine.stop(grace, lambda: helper.stop(self.id, grace))
+        else:
+            helper.stop(self.id, grace)
 
     def free(self) -> None:
         """Its files are not needed any more."""

@@ -13,8 +13,8 @@ and answer with `{"id", "started"}`, and in the end `{"id", "code", "room", "kep
 memory it had in KiB, whether KILL ended it, what it printed. `missing`, `why`: why it could not be found, or
 started. On the second:
 
-- `{"folder", "logs", "needed", "isolate"}`, first of all: where the rooms and logs are kept, the paths of the machine that are to be
-  seen in them, and whether to isolate; the answer `{"isolated"}` comes on the first;
+- `{"folder", "logs", "needed", "isolate"}`, first of all: where the rooms and logs are kept, the paths of the
+  machine that are to be seen in them, and whether to isolate; the answer `{"isolated"}` comes on the first;
 - `{"do": "grow", "workers"}`: so many programs are to run at a time;
 - `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that it started;
 - `{"do": "free", "id"}`: its files are not needed any more;
@@ -69,6 +69,9 @@ KEPT = frozenset((0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 19, 27, 29, 31))
 LONGEST_RESULT = 256 * 1024 + 1
 LONGEST_MESSAGE = 48 * 1024
 BRIEF = 0.05
+"""Seconds after which the log of a program gets its name."""
+REAPED = 5.0
+"""Seconds between two looks for orphans of programs that run for long."""
 
 
 def isolate(folder: str) -> None:
@@ -77,7 +80,7 @@ def isolate(folder: str) -> None:
     The process before waits for the end of all, and removes the folder; its sockets end with it.
     """
     user, group = os.getuid(), os.getgid()
-    check(libc.unshare(NEWNS | NEWPID | (NEWUSER if user != 0 else 0)), "unshare")
+    check(libc.unshare(NEWPID | (NEWUSER if user != 0 else 0)), "unshare")
     if user != 0:
         for name, text in (
             ("setgroups", "deny"),
@@ -86,13 +89,16 @@ def isolate(folder: str) -> None:
         ):
             with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
                 file.write(text)
-    mount("none", "/", REC | PRIVATE)
     child = os.fork()
     if child != 0:
         os.waitpid(child, 0)
         remove(folder)
         os._exit(0)
     libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
+    check(
+        libc.unshare(NEWNS), "unshare"
+    )  # after the fork: who removes the folder must not see what is mounted there
+    mount("none", "/", REC | PRIVATE)
     mount("proc", "/proc", 0, "proc")
 
 
@@ -160,7 +166,7 @@ class Supervisor:
     def serve(self) -> None:
         """Until the sockets end; the rooms are cleaned here, where no mount of another thread is seen."""
         while True:
-            wait = max(0.0, self.due[0][0] - time.monotonic()) if self.due else None
+            wait = max(0.0, self.due[0][0] - time.monotonic()) if self.due else REAPED if self.jobs else None
             ready = select.select([self.control, self.bell[0]], [], [], wait)[0]
             if self.bell[0] in ready:
                 os.read(self.bell[0], 1)
@@ -172,6 +178,10 @@ class Supervisor:
                 if not size:
                     return
                 self.asked(marshal.loads(exactly(self.control, int.from_bytes(size, "little"))))
+            elif not self.due:
+                with self.spawning:
+                    for pid in self.strangers():
+                        reaped(pid)
             else:
                 name = self.due.pop(0)[1]
                 if (job := self.jobs.get(name)) is not None and job.pid:
@@ -225,7 +235,7 @@ class Supervisor:
         try:
             os.write(self.fd, data)
         except OSError:
-            os._exit(0)
+            pass  # nobody listens any more: this process is about to end
 
     # --- one program, in the thread of its room ---------------------------------------------------
 
@@ -440,9 +450,9 @@ class Supervisor:
                         if self.belongs(pid, job):
                             found = True
                             os.kill(pid, KILL)
-                        os.waitpid(pid, os.WNOHANG)
                     except OSError:
-                        pass  # not ours, or not ours any more
+                        pass  # it has ended
+                    reaped(pid)
                 if not strangers:
                     self.base = last
             if not found:
@@ -514,6 +524,14 @@ class Supervisor:
         self.say(answer)
 
 
+def reaped(pid: int) -> None:
+    """Take the exit code of an orphan, if it has ended."""
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except OSError:
+        pass  # the child of another process
+
+
 def children(pid: int) -> list[int]:
     """The processes that a process has started, or has been given as orphans."""
     found: list[int] = []
@@ -544,8 +562,6 @@ def exactly(fd: int, count: int) -> bytes:
 def main(jobs: int, control: int) -> None:
     """Be the supervisor, with the descriptors of the sockets."""
     settings: Json = marshal.loads(exactly(control, int.from_bytes(exactly(control, 4), "little")))
-    if LINUX:
-        libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
     if settings["isolate"]:
         isolate(settings["folder"])
         host = f"{settings['folder']}/host"
