@@ -96,7 +96,9 @@ def cases(draw: st.DrawFn) -> Case:
         return {"dag": {"failFast": False, "tasks": tasks}}
 
     def steps(depth: int) -> list[list[Json]]:
-        groups = [[task(depth) for _ in range(draw(st.integers(1, 3)))] for _ in range(draw(st.integers(1, 3)))]
+        groups = [
+            [task(depth) for _ in range(draw(st.integers(1, 3)))] for _ in range(draw(st.integers(1, 3)))
+        ]
         for group in groups:
             for one in group:
                 if draw(st.integers(0, 2)) == 0:
@@ -167,7 +169,11 @@ class Watch:
             frame, name = node.boundary, within(node)
             template = self.case.templates[frame.template]
             for before in self.before(template, name):
-                found = [one for one in run.machine.nodes.values() if one.boundary is frame and within(one) == before]
+                found = [
+                    one
+                    for one in run.machine.nodes.values()
+                    if one.boundary is frame and within(one) == before
+                ]
                 assert found
                 assert all(one.fulfilled for one in found)
             node = frame
@@ -250,7 +256,13 @@ class Model:
         return [GOOD, *(phases[one] for one in last if phases[one] != GOOD and one not in kept)][-1]
 
     def depends(self, text: str, phases: dict[str, str]) -> tuple[bool, list[str]]:
-        words = {"Succeeded": GOOD, "Failed": BAD, "Errored": ERRED, "Skipped": "Skipped", "Omitted": "Omitted"}
+        words = {
+            "Succeeded": GOOD,
+            "Failed": BAD,
+            "Errored": ERRED,
+            "Skipped": "Skipped",
+            "Omitted": "Omitted",
+        }
         join: Callable[[list[bool]], bool] = all if "&&" in text else any
         names: list[str] = []
         found: list[bool] = []
