@@ -59,9 +59,9 @@ def variables(container: Json, about: About) -> dict[str, str]:
             found[source.get("prefix", "") + key] = value
     for one in listed(container, "env"):
         if "valueFrom" in one:
-            value = _value(one["valueFrom"], container, about)
-            if value is not None:
-                found[one["name"]] = value
+            given = _value(one["valueFrom"], container, about)
+            if given is not None:
+                found[one["name"]] = given
         else:
             found[one["name"]] = expanded(str(one.get("value", "")), found)
     return found

@@ -12,7 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from flowdsl.grammar.condition import Requirement
 from flowdsl.runtime.local.events import Outcome, StartPod
@@ -279,15 +279,15 @@ def looked_up(found: Any, path: str) -> tuple[bool, str]:
     """Whether there is something at a path, and its text."""
     value: Any = found
     for name in path.split("."):
-        match value:
-            case dict() if name in value:
-                value = cast(Json, value)[name]
-            case list() if name == "#":
-                value = len(cast(list[Any], value))
-            case list() if name.isdigit() and int(name) < len(cast(list[Any], value)):
-                value = cast(list[Any], value)[int(name)]
-            case _:
-                return False, ""
+        kind: object = type(value)
+        if kind is dict and name in value:
+            value = value[name]
+        elif kind is list and name == "#":
+            value = len(value)
+        elif kind is list and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return False, ""
     if value is None:
         return True, ""
     return True, value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
