@@ -279,14 +279,12 @@ def looked_up(found: Any, path: str) -> tuple[bool, str]:
     """Whether there is something at a path, and its text."""
     value: Any = found
     for name in path.split("."):
-        kind: object = type(value)
-        if kind is dict and name in value:
-            value = value[name]
-        elif kind is list and name == "#":
-            value = len(value)
-        elif kind is list and name.isdigit() and int(name) < len(value):
-            value = value[int(name)]
-        else:
+        try:
+            if hasattr(value, "keys"):
+                value = value[name]
+            else:
+                value = len(value) if name == "#" else value[int(name)]
+        except (LookupError, TypeError, ValueError):
             return False, ""
     if value is None:
         return True, ""

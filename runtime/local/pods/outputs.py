@@ -114,7 +114,7 @@ class Taken:
         saved: list[Json] = []
         for name, path in logs.items():
             key = f"{self.key}/{name}.log"
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
             try:
                 self.store.put(key, path)

@@ -224,7 +224,7 @@ class Program:
 
     def print(self, text: str) -> None:
         """Write a line into the log."""
-        self.log.parent.mkdir(exist_ok=True)
+        self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"{text}\n")
 

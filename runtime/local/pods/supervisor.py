@@ -33,6 +33,7 @@ import _thread
 import ctypes
 import marshal
 import os
+import resource
 import select
 import time
 
@@ -291,7 +292,9 @@ class Supervisor(Processes):
     def brief(self, job: Job, log: int) -> None:
         """Wait a moment; who runs for longer has a log that can be read meanwhile."""
         ended = os.pidfd_open(job.pid)
-        if not select.select([ended], [], [], BRIEF)[0]:
+        poll = select.poll()
+        poll.register(ended, select.POLLIN)
+        if not poll.poll(BRIEF * 1000):
             self.name(log, job.asked["log"])
         os.close(ended)
 
@@ -388,6 +391,8 @@ def main(jobs: int, control: int) -> None:
         read_only(host)
     elif LINUX:
         libc.prctl(SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     boss = Supervisor(jobs, control, settings)
     boss.say({"isolated": boss.isolated})
     boss.serve()
