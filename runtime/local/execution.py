@@ -133,9 +133,11 @@ class Execution:
     def lock(self) -> None:
         """Wait for the locks that the template asks for, and look into the cache."""
         machine = self.machine
-        if self.stopped_waiting or (self.call.frame is not None and self.call.frame.over):
-            return
         wanted = self.template.get("synchronization")
+        if self.stopped_waiting or (self.call.frame is not None and self.call.frame.over):
+            if wanted and self.node is not None:  # it was its turn, and it does not want it any more
+                machine.decline(wanted)
+            return
         try:
             if wanted:
                 waits = machine.acquire(self.call.name, wanted, self.lock, self.stop_waiting)
