@@ -112,6 +112,13 @@ def test_shutting_down_twice_ends_once() -> None:
     assert [stop.node for _, stop in run.stopped] == [pod.node for pod in run.pods.values()]
 
 
+def test_a_workflow_that_is_submitted_as_stopped_starts_no_pod() -> None:
+    run = simulate(workflow(leaf("main"), shutdown="Stop"))
+    assert run.ended == events.Ended("Failed", "Stopped with strategy 'Stop'")
+    assert run.pods == {}
+    assert run.machine.nodes["run"].message == "workflow shutdown with strategy: Stop"
+
+
 def test_a_step_that_is_not_suspended_is_not_resumed() -> None:
     machine = Machine(workflow(leaf("main")))
     machine.handle(events.Started(START))
