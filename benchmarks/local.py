@@ -39,7 +39,8 @@ class Line(NamedTuple):
 _NOOP = """
 import json, subprocess, sys, tempfile, time
 from pathlib import Path
-from flowdsl.runtime.local.pods import Pods, Settings
+from flowdsl.runtime.local.pods.pods import Pods
+from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.runner import Inputs, Runner
 
 def manifest(count, parallel):

@@ -98,6 +98,7 @@ class Machine:
     def _tick(self) -> None:
         while self.run.timers and self.run.timers[0][0] <= self.run.now:
             self.run.queue.append(heapq.heappop(self.run.timers).action)
+        if self._asked_wake is not None and self._asked_wake <= self.run.now:
             self._asked_wake = None
 
     # --- the run -----------------------------------------------------------------------------------
@@ -113,6 +114,7 @@ class Machine:
         except ArgoError as error:
             self._finish(ERROR if "label" in str(error) else FAILED, str(error))
             return
+        self.run.strategy = self.run.spec.get("shutdown") or None
         self.run.templates = Templates(self.run.name, spec, self.references)
         self.run.arguments = part(self.run.spec, "arguments")
         claims = several(self.run.spec, "volumeClaimTemplates")

@@ -261,7 +261,7 @@ class Runner:
     def _save_status(self) -> None:
         self._status_at = time.monotonic()
         _replace(
-            self.folder / "workflow.json", json.dumps(workflow(self.machine), ensure_ascii=False, indent=1)
+            self.folder / "workflow.json", json.dumps(workflow(self.machine), ensure_ascii=False)
         )
 
     def _save_caches(self) -> None:

@@ -120,21 +120,22 @@ def differences(recording: Recording) -> Iterator[tuple[str, str]]:
     simulation = replayed(recording)
     status: Object = recording.result["status"]
     ended = simulation.ended or events.Ended("Error", "it did not end")
-    yield from _different("phase", ended.phase, status["phase"])
-    yield from _different("message", ended.message, status.get("message", ""))
-    yield from _different("outputs", simulation.machine.run.outputs or None, status.get("outputs"))
+    yield from different("phase", ended.phase, status["phase"])
+    yield from different("message", ended.message, status.get("message", ""))
+    yield from different("outputs", simulation.machine.run.outputs or None, status.get("outputs"))
     mine = {node.name: node.status() for node in simulation.machine.nodes.values()}
     theirs: dict[str, Object] = {node["name"]: node for node in status["nodes"].values()}
-    yield from _different("nodes", sorted(mine), sorted(theirs))
+    yield from different("nodes", sorted(mine), sorted(theirs))
     for name in mine.keys() & theirs.keys():
         for field in FIELDS:
-            yield from _different(f"{name} {field}", mine[name].get(field), theirs[name].get(field))
+            yield from different(f"{name} {field}", mine[name].get(field), theirs[name].get(field))
         for field in EDGES:
             ours, others = mine[name].get(field, []), theirs[name].get(field, [])
-            yield from _different(f"{name} {field}", sorted(ours), sorted(others))
+            yield from different(f"{name} {field}", sorted(ours), sorted(others))
 
 
-def _different(what: str, ours: object, theirs: object) -> Iterator[tuple[str, str]]:
+def different(what: str, ours: object, theirs: object) -> Iterator[tuple[str, str]]:
+    """What differs and how, if two values do."""
     if ours != theirs:
         yield what, f"{ours!r}, recorded {theirs!r}"
 

@@ -6,10 +6,11 @@ import posixpath
 import re
 import subprocess
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.pods.tree import inner
 from flowdsl.runtime.local.pods.units import Unit
 
 _ARGO = ("/argo/staging", "/var/run/argo")
@@ -65,7 +66,7 @@ class Run:
             found += ["-v", f"{source}:{path}:ro" if only_read else f"{source}:{path}"]
         if cwd:
             found += ["--workdir", cwd]
-        user = (body.get("securityContext") or {}).get("runAsUser")
+        user = inner(body, "securityContext").get("runAsUser")
         if user is not None:
             found += ["--user", str(user)]
         if self.gpus and self.engine == "docker":
@@ -77,14 +78,14 @@ class Run:
             found += ["--entrypoint", words[0]]
         return [*found, str(body.get("image", "")), *(words[1:] if named else words)]
 
-    def stop(self, grace: float) -> None:
-        """End it: TERM, and KILL after so many seconds."""
+    def stop(self, grace: float, then: Callable[[], None]) -> None:
+        """End it: TERM, and KILL after so many seconds; then its command, if it still runs."""
         words = [self.engine, "stop", "--time", str(max(0, round(grace))), self.name]
 
         def work() -> None:
             try:
                 subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-            except OSError:
-                return  # then its command is killed
+            finally:
+                then()
 
         threading.Thread(target=work, daemon=True).start()

@@ -164,8 +164,10 @@ class Helper:
                     self._go(self.waiting.popleft()[1])
 
     def _read(self) -> None:
+        ready = select.poll()
+        ready.register(self.packets, select.POLLIN)
         while True:
-            while self.waiting and not select.select([self.packets], [], [], _PATIENCE)[0]:
+            while self.waiting and not ready.poll(_PATIENCE * 1000):
                 self._patience()
             try:
                 data = self.packets.recv(1 << 16)

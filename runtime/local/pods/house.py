@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +44,7 @@ class Plain:
         kept |= {"var": {"run"}, "var/run": {"argo"}, "var/run/argo": set()}
         try:
             for path, names in kept.items():
-                for name in os.listdir(root / path):
+                for name in [one.name for one in (root / path).iterdir()]:
                     if name not in names:
                         remove(f"{root}/{path}/{name}")
         except OSError:

@@ -113,7 +113,8 @@ class Changes:
 class Room:
     """The root folder of a thread, and how to make it fresh again.
 
-    `blank`: a log without a name, to which nothing was written. `known`: what belongs into each folder that can be written to, and where it leads to if it is a link.
+    `blank`: a log without a name, to which nothing was written. `known`: what belongs into each folder that can be
+    written to, and where it leads to if it is a link.
     """
 
     def __init__(self, folder: str, host: str, needed: list[str], changes: Changes) -> None:

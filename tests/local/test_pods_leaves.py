@@ -1,0 +1,221 @@
+"""Inputs from elsewhere, and the leaves that are no containers; the servers are on this machine."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.local.house import Street, result, sh, street
+
+Json = dict[str, Any]
+
+
+class Echo(http.server.BaseHTTPRequestHandler):
+    """Answers with what it was asked; `/404` and such with that status."""
+
+    def answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        status = int(self.path.strip("/")) if self.path.strip("/").isdigit() else 200
+        text = json.dumps({"method": self.command, "body": body, "token": self.headers.get("X-Token")})
+        self.send_response(status)
+        self.send_header("X-Made", "here")
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    do_GET = do_POST = do_PUT = answer  # noqa: N815
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing is printed."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Iterator[Street]:
+    with street(tmp_path, secrets={"s": {"token": "secret"}}) as made:
+        yield made
+
+
+def test_a_request_has_its_answer_as_the_result(one: Street, url: str) -> None:
+    done = one.run({"http": {"url": url}})
+    assert done.phase == "Succeeded"
+    assert json.loads(result(done)) == {"method": "GET", "body": "", "token": None}
+    header = {"name": "X-Token", "valueFrom": {"secretKeyRef": {"name": "s", "key": "token"}}}
+    done = one.run({"http": {"url": url, "method": "POST", "body": "hello", "headers": [header]}})
+    assert json.loads(result(done)) == {"method": "POST", "body": "hello", "token": "secret"}
+    done = one.run({"http": {"url": url, "method": "PUT", "bodyFrom": {"bytes": "aGVsbG8="}}})
+    assert json.loads(result(done))["body"] == "hello"
+
+
+@pytest.mark.parametrize(
+    ("path", "condition", "message"),
+    [
+        ("/404", None, "received non-2xx response code: 404"),
+        ("/404", "response.statusCode == 404", ""),
+        ("/", 'response.body contains "GET" && response.headers["X-Made"][0] == "here"', ""),
+        ("/", "response.statusCode == 201", "successCondition 'response.statusCode == 201' evaluated false"),
+    ],
+)
+def test_a_condition_decides_about_a_request(
+    one: Street, url: str, path: str, condition: str | None, message: str
+) -> None:
+    done = one.run({"http": {"url": url + path, **({"successCondition": condition} if condition else {})}})
+    assert (done.phase, done.message) == ("Failed" if message else "Succeeded", message)
+
+
+def test_a_request_that_gets_no_answer_has_failed(one: Street) -> None:
+    done = one.run({"http": {"url": "http://127.0.0.1:9/"}})
+    assert done.phase == "Failed"
+    assert "refused" in done.message
+
+
+def test_data_lists_the_keys_of_the_store(one: Street) -> None:
+    for name in ("a.py", "b.pdf", "c/d.py"):
+        path = one.artifact(f"in/{name}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    one.artifact("in2").write_text("")
+    source = {"artifactPaths": {"name": "x", "s3": {"key": "in"}}}
+    steps = [{"expression": 'filter(data, {# endsWith ".py"})'}, {"expression": 'map(data, {# + "!"})'}]
+    assert json.loads(result(one.run({"data": {"source": source, "transformation": []}}))) == [
+        "in/a.py",
+        "in/b.pdf",
+        "in/c/d.py",
+    ]
+    done = one.run({"data": {"source": source, "transformation": steps}})
+    assert json.loads(result(done)) == ["in/a.py!", "in/c/d.py!"]
+    assert one.run({"data": {"source": source, "transformation": [{"expression": "nope"}]}}).phase == "Failed"
+
+
+def test_plugins_and_changes_of_a_cluster_are_refused_with_the_reason(one: Street) -> None:
+    assert one.run({"plugin": {"hello": {}}}).phase == "Error"
+    done = one.run({"resource": {"action": "create", "manifest": "kind: Job"}})
+    assert done.phase == "Error"
+    assert "--kubectl" in done.message
+
+
+KUBECTL = f"""#!{sys.executable}
+import json, os, sys
+log = os.environ["FAKE_LOG"]
+with open(log, "a") as file:
+    file.write(" ".join(sys.argv[1:]) + "\\n")
+looks = open(log).read().count(" get job.batch/j -o json\\n")
+if "jsonpath={{.status.n}}" in sys.argv:
+    print(7, end="")
+elif "bad" in sys.argv:
+    sys.exit("no such thing")
+elif sys.argv[-1] == "name":
+    print("job.batch/j")
+else:
+    status = {{"phase": "Done" if looks > 1 else "Running", "n": 7}}
+    meta = {{"name": "j", "namespace": "ns"}}
+    print(json.dumps({{"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "status": status}}))
+"""
+
+
+def test_an_object_of_a_cluster_is_made_and_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kubectl").write_text(KUBECTL)
+    (tmp_path / "bin/kubectl").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+    with street(tmp_path, kubectl=True) as pods:
+        wanted = {
+            "action": "create",
+            "manifest": "kind: Job",
+            "successCondition": "status.phase in (Done, Over)",
+        }
+        outputs = {"parameters": [{"name": "n", "valueFrom": {"jsonPath": "{.status.n}"}}]}
+        done = pods.run({"resource": wanted, "outputs": outputs})
+        assert done.phase == "Succeeded", done
+        assert done.outputs is not None
+        assert done.outputs["parameters"] == [
+            {"name": "n", "value": "7", "valueFrom": {"jsonPath": "{.status.n}"}}
+        ]
+        lines = (tmp_path / "log").read_text().splitlines()
+        assert lines[0].startswith("create -f ")
+        assert lines[0].endswith(" -o json")
+        done = pods.run({"resource": {"action": "get", "flags": ["j"], "failureCondition": "status.n > 3"}})
+        assert (done.phase, done.message) == (
+            "Failed",
+            "main: Error (exit code 64): failure condition 'status.n > 3' evaluated true",
+        )
+        assert "no such thing" in pods.run({"resource": {"action": "get", "flags": ["bad"]}}).message
+        assert pods.run({"resource": {"action": "delete", "flags": ["job", "j"]}}).phase == "Succeeded"
+        assert (tmp_path / "log").read_text().splitlines()[-1] == "delete --ignore-not-found job j -o name"
+        patch = {"action": "patch", "mergeStrategy": "json", "manifest": "[]", "flags": ["job", "j"]}
+        assert pods.run({"resource": patch}).phase == "Succeeded"
+        assert (tmp_path / "log").read_text().splitlines()[-1].startswith("patch --type json --patch-file ")
+
+
+def load(pods: Street, artifact: Json, text: str = "cat /in") -> Any:
+    inputs: Json = {"artifacts": [{"name": "in", "path": "/in", **artifact}]}
+    return pods.run({**sh(text), "inputs": inputs}, result=True)
+
+
+def test_an_input_comes_from_a_url(one: Street, url: str) -> None:
+    assert '"GET"' in result(load(one, {"http": {"url": url}}))
+    assert "404" in load(one, {"http": {"url": url + "/404"}}).message
+    assert load(one, {"http": {"url": url + "/404"}, "optional": True}, "test ! -e /in").phase == "Succeeded"
+    assert "unsupported protocol" in load(one, {"http": {"url": "file:///etc/passwd"}}).message
+
+
+def test_an_input_comes_from_a_repository(one: Street, tmp_path: Path) -> None:
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    who = ["-c", "user.name=x", "-c", "user.email=x@y"]
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "1"], ["tag", "v1"]):
+        (folder / "x").write_text("first")
+        subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
+    (folder / "x").write_text("second")
+    subprocess.run(["git", *who, "commit", "-qam", "2"], cwd=folder, check=True, capture_output=True)
+    assert result(load(one, {"git": {"repo": str(folder)}}, "cat /in/x")) == "second"
+    assert result(load(one, {"git": {"repo": str(folder), "revision": "v1"}}, "cat /in/x")) == "first"
+    assert load(one, {"git": {"repo": str(folder), "revision": "v9"}}).phase == "Error"
+    assert load(one, {"git": {"repo": "--upload-pack=x"}}).phase == "Error"
+
+
+def test_an_input_that_no_step_has_made_is_given_by_the_user(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    with street(tmp_path, artifacts={"models/x": tmp_path / "mine"}) as pods:
+        assert result(load(pods, {"s3": {"key": "models/x", "bucket": "b"}})) == "mine"
+        assert result(load(pods, {"gcs": {"key": "models/x"}})) == "mine"
+        assert result(load(pods, {"azure": {"blob": "models/x"}})) == "mine"
+        done = load(pods, {"s3": {"key": "models/y"}})
+        assert done.phase == "Error"
+        assert "--artifact in=PATH" in done.message
+        assert load(pods, {"s3": {"key": "models/y"}, "optional": True}, "test ! -e /in").phase == "Succeeded"
+        assert load(pods, {}).message == "init: Error (exit code 64): required artifact 'in' not supplied"
+        assert load(pods, {"optional": True}, "test ! -e /in").phase == "Succeeded"
+
+
+def test_a_key_is_a_folder_of_what_is_below_it_only(one: Street) -> None:
+    for name in ("x/p/1", "x/p/10", "x/p2/1"):
+        one.artifact(name).parent.mkdir(parents=True, exist_ok=True)
+        one.artifact(name).write_text(name)
+    assert result(load(one, {"s3": {"key": "x/p"}}, "cd /in; find . -type f | sort")) == "./1\n./10"
+
+
+def test_modes_are_set_below_a_folder_where_that_is_wanted(one: Street) -> None:
+    one.artifact("d/e").mkdir(parents=True)
+    one.artifact("d/e/f").write_text("")
+    text = "stat -c %a /in /in/e/f"
+    assert result(load(one, {"s3": {"key": "d"}, "mode": 0o750, "recurseMode": True}, text)) == "750\n750"

@@ -1,0 +1,190 @@
+"""Nothing that a step has started survives its step, and nothing survives the run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.local.house import Street, result, sh, street, until
+
+Json = dict[str, Any]
+ESCAPES = "setsid sh -c 'sleep {0}' > /dev/null 2>&1 & (sh -c 'sleep {0} &' > /dev/null 2>&1 &) ; sleep {0} & sleep 0.2"
+
+
+def sleepers(mark: str) -> list[str]:
+    """The processes of this machine with a word in their command line."""
+    found: list[str] = []
+    for one in Path("/proc").iterdir():
+        if one.name.isdigit():
+            try:
+                words = (one / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if mark.encode() in words:
+                found.append(one.name)
+    return found
+
+
+def test_what_a_step_leaves_behind_is_killed_at_its_end(pods: Street) -> None:
+    mark = f"7{os.getpid()}1.5"
+    start = time.monotonic()
+    assert pods.run(sh(ESCAPES.format(mark))).phase == "Succeeded"
+    assert time.monotonic() - start < 5
+    until(lambda: not sleepers(mark), 5)
+
+
+def test_a_step_is_ended_by_term_and_then_by_kill(pods: Street) -> None:
+    pods.start(sh("trap 'echo bye; exit 7' TERM; echo up > /tmp/x; while :; do sleep 0.01; done"), "soft")
+    pods.start(sh("trap '' TERM; while :; do sleep 0.01; done"), "hard")
+    time.sleep(0.3)
+    pods.stop("soft")
+    pods.stop("hard", "Pod was active on the node longer than the specified deadline")
+    done = pods.ended(2)
+    assert (done["soft"].phase, done["soft"].message) == ("Failed", "main: Error (exit code 7)")
+    assert pods.log("soft").endswith("bye\n")
+    assert done["hard"].phase == "Failed"
+    assert done["hard"].message == "Pod was active on the node longer than the specified deadline"
+    assert done["hard"].outputs == {"exitCode": "137"}
+
+
+def test_kill_reaches_what_has_left_the_group(pods: Street) -> None:
+    mark = f"7{os.getpid()}2.5"
+    pods.start(sh(f"trap '' TERM; {ESCAPES.format(mark)}; while :; do sleep 0.01; done"))
+    until(lambda: len(sleepers(mark)) >= 3)
+    pods.stop()
+    assert pods.ended()["one"].outputs == {"exitCode": "137"}
+    until(lambda: not sleepers(mark), 5)
+
+
+def test_a_step_that_was_stopped_before_it_began_does_not_run(tmp_path: Path) -> None:
+    with street(tmp_path, cpu=1) as pods:
+        busy = {"resources": {"requests": {"cpu": 1}}}
+        pods.start(sh("sleep 100", **busy), "first")
+        pods.start(sh("echo ran", **busy), "second")
+        pods.stop("second", "stopped")
+        assert pods.ended()["second"].message == "stopped"
+        pods.stop("first")
+        assert pods.ended()["first"].message == "main: Error (exit code 143)"
+        assert pods.log("second") == ""
+
+
+def test_a_step_that_is_killed_by_another_says_so(pods: Street) -> None:
+    done = pods.run(sh("kill -9 $$$$"))
+    assert (done.phase, done.message) == ("Failed", "main: Error (exit code 137)")
+
+
+def test_a_step_that_used_all_of_its_memory_and_was_killed_was_out_of_memory(pods: Street) -> None:
+    source = "import os; x = bytearray(80 << 20); os.kill(os.getpid(), 9)"
+    body = {"command": ["python", "-c", source], "resources": {"limits": {"memory": "64Mi"}}}
+    done = pods.run({"container": body})
+    assert (done.phase, done.message) == ("Failed", "main: OOMKilled (exit code 137)")
+
+
+def test_the_end_of_the_pods_ends_their_programs(tmp_path: Path) -> None:
+    for isolate in (None, False):
+        mark = f"7{os.getpid()}{3 if isolate is None else 4}.5"
+        with street(tmp_path / str(isolate), isolate=isolate) as pods:
+            pods.start(sh(f"{ESCAPES.format(mark)}; sleep {mark}"))
+            until(lambda mark=mark: len(sleepers(mark)) >= 3)
+        assert not sleepers(mark)
+        assert not (tmp_path / str(isolate) / "run/pods").exists()
+
+
+@pytest.mark.parametrize("isolate", [None, False])
+def test_the_death_of_the_runner_ends_their_programs(tmp_path: Path, isolate: bool | None) -> None:
+    mark = f"7{os.getpid()}{5 if isolate is None else 6}.5"
+    code = textwrap.dedent(
+        f"""
+        import sys, time
+        from pathlib import Path
+        from tests.local.house import sh, street
+        with street(Path(sys.argv[1]), isolate={isolate}) as pods:
+            pods.start(sh({(ESCAPES + "; sleep {0}").format(mark)!r}))
+            time.sleep(60)
+        """
+    )
+    root = Path(__file__).parents[2]
+    runner = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], cwd=root)
+    until(lambda: len(sleepers(mark)) >= 3)
+    runner.send_signal(signal.SIGKILL)
+    runner.wait()
+    until(lambda: not sleepers(mark), 10)
+    until(lambda: not (tmp_path / "run/pods").exists(), 10)
+
+
+def test_a_thousand_steps_leave_no_zombies_and_no_descriptors(tmp_path: Path) -> None:
+    with street(tmp_path) as pods:
+        pods.run(sh("(sleep 0.01 &) ; :"))
+
+        def held() -> tuple[int, int]:
+            """Descriptors of the processes of the run, and zombies below this process."""
+            files = zombies = 0
+            todo = [os.getpid()]
+            while todo:
+                pid = todo.pop()
+                try:
+                    files += len(list(Path(f"/proc/{pid}/fd").iterdir()))
+                    for task in Path(f"/proc/{pid}/task").iterdir():
+                        todo += map(int, (task / "children").read_text().split())
+                    zombies += "State:\tZ" in Path(f"/proc/{pid}/status").read_text()
+                except OSError:
+                    continue
+            return files, zombies
+
+        before = held()[0]
+        for at in range(0, 1000, 20):
+            for number in range(at, at + 20):
+                pods.start(sh("(sleep 0.01 &) ; :" if number % 50 == 0 else ":"), f"n{number}")
+            assert {one.phase for one in pods.ended(20).values()} == {"Succeeded"}
+        until(lambda: held()[1] == 0, 5)
+        assert held()[0] < before + 60  # the rooms of four threads at most, and a thread each
+
+
+def test_many_steps_that_wait_run_at_the_same_time(tmp_path: Path) -> None:
+    with street(tmp_path) as pods:
+        start = time.monotonic()
+        for number in range(24):
+            pods.start(sh("sleep 1"), f"n{number}")
+        pods.ended(24)
+        assert time.monotonic() - start < 20
+
+
+def test_the_output_of_a_step_does_not_pass_through_this_process(tmp_path: Path) -> None:
+    with street(tmp_path) as pods:
+        assert pods.run(sh("head -c 60000000 /dev/zero")).phase == "Succeeded"
+        assert (tmp_path / "run/logs/one/main.log").stat().st_size == 60_000_000
+        done = pods.run(sh("head -c 60000000 /dev/zero; echo end"), "two", result=True)
+        assert done.outputs is not None
+        assert len(done.outputs["result"]) == 256 * 1024
+        assert done.outputs["result"].endswith("end")
+
+
+def test_where_namespaces_are_not_allowed_the_other_way_is_taken(tmp_path: Path) -> None:
+    """A step may not make them itself, so pods within a pod are a system that does not give them."""
+    root = Path(__file__).parents[2]
+    source = textwrap.dedent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(root)!r})
+        from pathlib import Path
+        from tests.local.house import result, sh, street
+        with street(Path("/tmp/inner")) as pods:
+            print(result(pods.run(sh("echo 1 > /data/x; cat /data/x", volumeMounts=[
+                {{"name": "d", "mountPath": "/data"}}]), volumes=[{{"name": "d", "emptyDir": {{}}}}], result=True)))
+            print(pods.pods.notices[0][:42])
+        """
+    )
+    with street(tmp_path) as pods:
+        if pods.pods.house.isolated:
+            script = {"script": {"command": ["python"], "source": source, "workingDir": str(root)}}
+            assert (
+                result(pods.run(script, result=True)) == "1\nThis system gives steps no file system of t"[:44]
+            )

@@ -1,0 +1,209 @@
+"""What pods ask of the machine: how many run at a time, GPUs, and images by Docker or Podman."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowdsl.runtime.local.events import PodEnded, PodRunning
+from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.pods.units import shape
+from tests.local.house import Street, result, sh, street
+
+Json = dict[str, Any]
+
+
+def asks(text: str = "sleep 0.05", **requests: Any) -> Json:
+    return sh(text, resources={"requests": requests})
+
+
+def most(pods: Street, count: int) -> int:
+    """How many pods ran at a time, of so many."""
+    running = found = ended = 0
+    while ended < count:
+        event = pods.event()
+        if isinstance(event, PodRunning):
+            running += 1
+        elif isinstance(event, PodEnded):
+            assert event.outcome.phase == "Succeeded", event
+            running -= 1
+            ended += 1
+        found = max(found, running)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("requests", "wanted"),
+    [({"cpu": 1}, 2), ({"cpu": "1500m"}, 1), ({"memory": "400Mi"}, 2), ({"cpu": "100m", "memory": "1Mi"}, 6)],
+)
+def test_requests_bound_how_many_run_at_a_time(tmp_path: Path, requests: Json, wanted: int) -> None:
+    with street(tmp_path, cpu=2, memory=1 << 30) as pods:
+        for number in range(6):
+            pods.start(asks("sleep 0.3", **requests), f"n{number}")
+        assert most(pods, 6) == wanted
+
+
+def test_a_step_that_asks_for_more_than_there_is_runs_alone(tmp_path: Path) -> None:
+    with street(tmp_path, cpu=2, memory=1 << 30) as pods:
+        for name, cpu in (("a", 1), ("b", 64), ("c", 1)):
+            pods.start(asks(cpu=cpu), name)
+        assert most(pods, 3) == 1
+        assert [one.split(" asks")[0] for one in pods.pods.notices if "runs alone" in one] == ["b"]
+
+
+def test_pods_start_in_their_order(tmp_path: Path) -> None:
+    with street(tmp_path, cpu=1) as pods:
+        for number in range(5):
+            pods.start(asks("sleep 0.02", cpu=1), f"n{number}")
+        assert list(pods.ended(5)) == [f"n{number}" for number in range(5)]
+
+
+def test_limits_of_sidecars_count_too(tmp_path: Path) -> None:
+    with street(tmp_path, cpu=2) as pods:
+        side = {"name": "s", "command": ["sleep", "100"], "resources": {"limits": {"cpu": 1}}}
+        for number in range(2):
+            pods.start({**asks("sleep 0.2", cpu=1), "sidecars": [side]}, f"n{number}")
+        assert most(pods, 2) == 1
+
+
+def program(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    made = folder / name
+    made.write_text(text)
+    made.chmod(0o755)
+    return made
+
+
+def test_gpus_are_given_to_one_step_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "\\n".join(f"GPU {number}: A100 (UUID: GPU-{number})" for number in range(2))
+    program(tmp_path / "bin", "nvidia-smi", f"#!/bin/sh\nprintf '{lines}\\n'\n")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    with street(tmp_path) as pods:
+        for number in range(4):
+            body = sh("echo $CUDA_VISIBLE_DEVICES; sleep 0.2", resources={"limits": {"nvidia.com/gpu": 1}})
+            pods.start(body, f"n{number}", result=True)
+        found = [result(one) for one in pods.ended(4).values()]
+        assert sorted(found) == ["0", "0", "1", "1"]
+        both = sh("echo $CUDA_VISIBLE_DEVICES", resources={"limits": {"nvidia.com/gpu": 2}})
+        assert result(pods.run(both, result=True)) == "0,1"
+        many = sh("echo $CUDA_VISIBLE_DEVICES", resources={"limits": {"nvidia.com/gpu": 8}})
+        assert result(pods.run(many, result=True)) == "0,1"
+        assert "this machine has 2" in pods.pods.notices[-1]
+
+
+def test_a_machine_without_a_gpu_says_so_once(tmp_path: Path) -> None:
+    with street(tmp_path, gpus=0) as pods:
+        for number in range(2):
+            body = sh("echo ${CUDA_VISIBLE_DEVICES-none}", resources={"limits": {"nvidia.com/gpu": 1}})
+            assert result(pods.run(body, f"n{number}", result=True)) == "none"
+        assert [one for one in pods.pods.notices if "GPU" in one] == [
+            "This machine has no GPU of nvidia: steps that ask for one run without."
+        ]
+
+
+DOCKER = f"""#!{sys.executable}
+import json, os, re, sys
+words = sys.argv[1:]
+with open(os.environ["FAKE_LOG"], "a") as log:
+    log.write(json.dumps(words) + "\\n")
+if words[0] == "stop":
+    os.kill(int(open(os.environ["FAKE_LOG"] + "." + words[-1]).read()), 15)
+    sys.exit()
+words = words[1:]
+env, mounts, entry, cwd = {{"PATH": os.environ["PATH"]}}, [], None, "/"
+while words[0].startswith("-"):
+    flag = words.pop(0)
+    if flag == "--rm":
+        continue
+    value = words.pop(0)
+    if flag == "--name":
+        open(os.environ["FAKE_LOG"] + "." + value, "w").write(str(os.getpid()))
+    if flag == "--env-file":
+        env.update(line.rstrip("\\n").split("=", 1) for line in open(value))
+    if flag == "--env":
+        name, _, text = value.partition("=")
+        env[name] = text
+    if flag == "-v":
+        mounts.append(value.split(":")[:2])
+    if flag == "--entrypoint":
+        entry = value
+image, *rest = words
+rest = [entry or "echo", *rest]
+places = {{path: source for source, path in mounts}}
+known = re.compile("|".join(map(re.escape, sorted(places, key=len, reverse=True))))
+rest = [known.sub(lambda found: places[found[0]], word) for word in rest]
+env["IMAGE"] = image
+os.execvpe(rest[0], rest, env)
+"""
+
+
+@pytest.fixture
+def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Docker that notes its arguments and runs the command on this machine, with the paths put in."""
+    program(tmp_path / "bin", "docker", DOCKER)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_LOG", str(tmp_path / "docker.log"))
+    return tmp_path / "docker.log"
+
+
+def test_an_engine_runs_the_image(tmp_path: Path, docker: Path) -> None:
+    with street(tmp_path, engine="docker") as pods:
+        text = "cat /data/in > /tmp/out; cat /in/x; echo $A $IMAGE"
+        template: Json = {
+            **sh(
+                text,
+                workingDir="/w",
+                env=[{"name": "A", "value": "two\nlines"}],
+                volumeMounts=[{"name": "d", "mountPath": "/data"}],
+            ),
+            "inputs": {"artifacts": [{"name": "x", "path": "/in/x", "raw": {"data": "raw "}}]},
+            "outputs": {"parameters": [{"name": "p", "valueFrom": {"path": "/tmp/out"}}]},
+        }
+        (tmp_path / "volumes/c").mkdir(parents=True)
+        (tmp_path / "volumes/c/in").write_text("hello")
+        volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "c"}}]
+        done = pods.run(template, volumes=volumes, result=True)
+        assert result(done) == "raw two lines busybox"
+        assert done.outputs is not None
+        assert done.outputs["parameters"][0]["value"] == "hello"
+        assert not any("file system" in one for one in pods.pods.notices)
+        line = docker.read_text()
+        for wanted in (
+            '"--rm"',
+            '"--entrypoint", "sh"',
+            '"--workdir", "/w"',
+            ':/data"',
+            ':/in/x"',
+            ':/tmp"',
+            '"busybox"',
+        ):
+            assert wanted in line
+        script = {"script": {"image": "i", "command": ["python3"], "source": "print('from', 'script')"}}
+        assert result(pods.run(script, result=True)) == "from script"
+        assert (
+            result(pods.run({"container": {"image": "x", "args": ["of the image"]}}, result=True))
+            == "of the image"
+        )
+
+
+def test_an_engine_stops_a_container_by_its_name(tmp_path: Path, docker: Path) -> None:
+    with street(tmp_path, engine="docker") as pods:
+        pods.start(sh("sleep 100"))
+        end = time.monotonic() + 10
+        while not docker.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        pods.stop()
+        assert pods.ended()["one"].phase == "Failed"
+        assert '"stop", "--time", "2", "flowdsl-wf-one-main"' in docker.read_text()
+
+
+def test_a_template_of_no_known_resources_is_refused() -> None:
+    with pytest.raises(Refusal):
+        shape({"container": {"image": "x"}}, [], Settings(), [])

@@ -1,0 +1,187 @@
+"""A run that is killed at any moment, and taken up again, gives what an uninterrupted run gives."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowdsl.runtime.local import events, journal
+from flowdsl.runtime.local.pods.pods import Pods
+from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.runner import Inputs, RunError, Runner
+
+Json = dict[str, Any]
+
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from tests.local.test_resume import runner
+
+folder, manifest = Path(sys.argv[1]), json.loads(Path(sys.argv[2]).read_text())
+one = runner(folder)
+if (folder / "journal.jsonl").exists():
+    one.resume()
+else:
+    from flowdsl.runtime.local.runner import Inputs
+    one.begin(Inputs(manifest, [], {}, {}))
+"""
+
+
+def runner(folder: Path) -> Runner:
+    """A run with one claim, beside its folder."""
+    claim = folder.parent / "claim"
+    claim.mkdir(exist_ok=True)
+    settings = Settings(workflow="wf", mounts={"log": claim}, cpu=8, memory=1 << 34, grace=1)
+    return Runner(folder, lambda report: Pods(folder, report, settings))
+
+
+def manifest() -> Json:
+    """A loop, a retry, a file that is handed on, and a sum of all: each step notes that it began."""
+    note = "echo $NAME >> /log/began; sleep 0.02; "
+    mounts: Json = {
+        "image": "busybox:1.36",
+        "env": [{"name": "NAME", "value": "{{node.name}}"}],
+        "volumeMounts": [{"name": "log", "mountPath": "/log"}],
+    }
+
+    def template(name: str, script: str, inputs: Json, outputs: Json, **more: Any) -> Json:
+        container = {**mounts, "command": ["sh", "-c", note + script]}
+        return {"name": name, "inputs": inputs, "outputs": outputs, "container": container, **more}
+
+    number = {"parameters": [{"name": "n"}]}
+    square = template(
+        "square",
+        "echo $(({{inputs.parameters.n}} * {{inputs.parameters.n}})) > /tmp/out",
+        number,
+        {"parameters": [{"name": "out", "valueFrom": {"path": "/tmp/out"}}]},
+    )
+    tried = template(
+        "tried",
+        "[ {{retries}} = 2 ] && echo done > /tmp/file",
+        {},
+        {"artifacts": [{"name": "file", "path": "/tmp/file"}]},
+        retryStrategy={"limit": "3"},
+    )
+    total = template(
+        "total",
+        "cat /in/file > /tmp/out; echo '{{inputs.parameters.all}}' >> /tmp/out",
+        {"parameters": [{"name": "all"}], "artifacts": [{"name": "file", "path": "/in/file"}]},
+        {"parameters": [{"name": "out", "valueFrom": {"path": "/tmp/out"}}]},
+    )
+    each = {
+        "name": "each",
+        "template": "square",
+        "withSequence": {"count": "6"},
+        "arguments": {"parameters": [{"name": "n", "value": "{{item}}"}]},
+    }
+    last = {
+        "name": "last",
+        "template": "total",
+        "depends": "each && tried",
+        "arguments": {
+            "parameters": [{"name": "all", "value": "{{tasks.each.outputs.parameters.out}}"}],
+            "artifacts": [{"name": "file", "from": "{{tasks.tried.outputs.artifacts.file}}"}],
+        },
+    }
+    main = {
+        "name": "main",
+        "parallelism": 2,
+        "dag": {"tasks": [each, {"name": "tried", "template": "tried"}, last]},
+        "outputs": {
+            "parameters": [
+                {"name": "all", "valueFrom": {"parameter": "{{tasks.last.outputs.parameters.out}}"}}
+            ]
+        },
+    }
+    volume = {"name": "log", "persistentVolumeClaim": {"claimName": "log"}}
+    spec = {"entrypoint": "main", "volumes": [volume], "templates": [main, square, tried, total]}
+    return {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Workflow",
+        "metadata": {"name": "wf"},
+        "spec": spec,
+    }
+
+
+ALL = 'done\n["0","1","4","9","16","25"]'
+
+
+def test_a_run_that_is_killed_again_and_again_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    folder, file = tmp_path / "run", tmp_path / "manifest.json"
+    file.write_text(json.dumps(manifest()))
+    killed = 0
+    for moment in (0.15, 0.2, 0.22, 0.25, 0.3, 0.35, 0.4, 0.5, 30.0):
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(folder), str(file)], cwd=Path(__file__).parents[2]
+        )
+        try:
+            assert process.wait(moment) == 0
+            break
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            killed += 1
+    assert killed > 0
+    status = json.loads((folder / "workflow.json").read_text())["status"]
+    assert status["phase"] == "Succeeded"
+    assert status["nodes"]["wf"]["outputs"]["parameters"] == [{"name": "all", "value": ALL}]
+    began = (tmp_path / "claim/began").read_text().splitlines()
+    ended = [
+        one.node for one in journal.read(folder / "journal.jsonl")[1] if isinstance(one, events.PodEnded)
+    ]
+    assert len(ended) == len(set(ended))
+    assert len(began) - len(ended) <= killed * 3, "what had ended was run again"
+
+
+def test_a_step_that_ended_is_not_run_again(tmp_path: Path) -> None:
+    """The journal is cut after each line in turn: what it says was done is not done once more."""
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    runner(whole / "run").begin(Inputs(manifest(), [], {}, {}))
+    lines = (whole / "run/journal.jsonl").read_bytes().splitlines(keepends=True)
+    for count in range(1, len(lines), 7):
+        place = tmp_path / f"cut-{count}"
+        (place / "run").mkdir(parents=True)
+        # The files of the steps that ended are there, and half a line more.
+        subprocess.run(["cp", "-r", whole / "run/artifacts", place / "run/artifacts"], check=True)
+        (place / "run/journal.jsonl").write_bytes(b"".join(lines[:count]) + lines[count][:7])
+        before = [
+            one.node
+            for one in journal.read(place / "run/journal.jsonl")[1]
+            if isinstance(one, events.PodEnded)
+        ]
+        machine = runner(place / "run").resume()
+        assert machine.phase == "Succeeded"
+        outputs = machine.nodes["wf"].outputs
+        assert outputs is not None
+        assert outputs["parameters"] == [{"name": "all", "value": ALL}]
+        began = place / "claim/began"
+        names = began.read_text().splitlines() if began.exists() else []
+        done = {node.name for node in machine.nodes.values() if node.id in before}
+        assert not done & set(names)
+
+
+def test_two_processes_do_not_run_in_one_folder(tmp_path: Path) -> None:
+    folder, file = tmp_path / "run", tmp_path / "manifest.json"
+    waits = manifest()
+    waits["spec"]["templates"][1]["container"]["command"][2] = "sleep 30"
+    file.write_text(json.dumps(waits))
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(folder), str(file)], cwd=Path(__file__).parents[2]
+    )
+    try:
+        deadline = time.monotonic() + 20
+        while not (folder / "journal.jsonl").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        with pytest.raises(RunError, match="going on in another process"):
+            runner(folder).resume()
+    finally:
+        process.kill()
+        process.wait()
