@@ -81,7 +81,8 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
     refusals.update(dict.fromkeys(_missing(spec, volumes, uses, asked)))
     refusals.update(dict.fromkeys(_unknown(asked.mounts, _claims(spec, uses, run), "--mount", "claim")))
     files = [one for use in uses for one in several(part(use.template, "inputs"), "artifacts")]
-    files.extend(several(part(spec, "arguments"), "artifacts"))
+    tasks = (task for use in uses for task in _called(use.template))
+    files.extend(one for place in (spec, *tasks) for one in several(part(place, "arguments"), "artifacts"))
     known = {str(one["name"]): None for one in files} | dict.fromkeys(_keys(files))
     refusals.update(dict.fromkeys(_unknown(asked.artifacts, known, "--artifact", "artifact")))
     return Verdict(_notes(spec, uses, asked), list(refusals))
@@ -222,9 +223,22 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[_Use], asked: A
     made = {key for use in uses for key in _keys(several(part(use.template, "outputs"), "artifacts"))}
     for one in several(part(spec, "arguments"), "artifacts"):
         yield from _file(one, made, asked, f"the artifact `{one['name']}`")
+    for place in (spec, *(use.template for use in uses)):
+        for one in several(part(place, "synchronization"), "semaphores"):
+            name = part(one, "configMapKeyRef").get("name")
+            yield from _object("ConfigMap", name, asked.config_maps, "a semaphore")
     for use in uses:
+        for task in _called(use.template):
+            for one in several(part(task, "arguments"), "artifacts"):
+                yield from _file(
+                    one, made, asked, f"the artifact `{one['name']}` of {_step(str(task['name']))}"
+                )
         for one in several(part(use.template, "inputs"), "artifacts"):
             yield from _file(one, made, asked, f"the input `{one['name']}` of {_step(use.task)}")
+        for header in several(part(use.template, "http"), "headers"):
+            secret = part(part(header, "valueFrom"), "secretKeyRef")
+            if not secret.get("optional"):
+                yield from _object("Secret", secret.get("name"), asked.secrets, _step(use.task))
         own = {one["name"]: one for one in several(use.template, "volumes")}
         for container in _containers(use.template):
             yield from _objects(container, {**volumes, **own}, use, asked)
