@@ -47,9 +47,10 @@ def summary(
     run = machine.run.name
     parts = [_steps(entries, paint, stood_in)]
     parts.extend(_rounds(one, folder, machine, paint) for one in tables(entries, run, objectives))
-    parts.append(_failures(entries, folder, paint))
+    failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
+    parts.append(_failures(failed, folder, paint))
     parts.append(_results(machine, folder, paint))
-    parts.append(_last(machine, folder, entries, paint, target))
+    parts.append(_last(machine, folder, failed, paint, target))
     return "\n".join(part for part in parts if part)
 
 
@@ -187,9 +188,8 @@ def _failed(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
     return failed, borne
 
 
-def _failures(entries: list[Entry], folder: Path, paint: Paint) -> str:
+def _failures(failed: list[Entry], folder: Path, paint: Paint) -> str:
     found: list[str] = []
-    failed, _ = _failed(entries)
     for one in failed[:_FAILED]:
         found.extend(log_of(one, folder, paint))
     if len(failed) > _FAILED:
@@ -265,13 +265,12 @@ def _padded(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(name.ljust(width), value) for name, value in rows]
 
 
-def _last(machine: Machine, folder: Path, entries: list[Entry], paint: Paint, target: str) -> str:
+def _last(machine: Machine, folder: Path, failed: list[Entry], paint: Paint, target: str) -> str:
     run = machine.run.name
     ended = machine.finished if machine.finished is not None else machine.started
     phase = machine.phase or "Pending"
     how = paint(phase.lower(), PHASES.get(phase, ""))
     line = f"{paint(run, 'bold')} {how} after {duration(ended - machine.started)}"
-    failed, _ = _failed(entries)
     if machine.message and not (failed and machine.message.startswith("child ")):
         line += f": {machine.message}"
     lines = [line, f"its folder is {shown(folder)}"]

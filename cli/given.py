@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import posixpath
+import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -186,3 +188,13 @@ def stand_for(manifest: Json, files: Mapping[str, Path]) -> dict[str, Path]:
     if found:
         manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
     return found
+
+
+def interpreter(python: str | None) -> str:
+    """The interpreter of Python steps, as a path. Raises RunError."""
+    if python is None:
+        return sys.executable
+    found = shutil.which(python)
+    if found is None:
+        raise RunError(f"--python {python}: there is no such program")
+    return str(Path(found).absolute())

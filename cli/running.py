@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.cli import given
+from flowdsl.cli.asking import ask, waiting, wanted
 from flowdsl.cli.checking import judge_manifests
 from flowdsl.cli.compiling import USUAL, judge, parted, show
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, STDIN, UNKNOWN, WRONG, Refused, err, out
@@ -17,8 +17,8 @@ from flowdsl.runtime.local.honoured import Asked, judged, steps
 from flowdsl.runtime.local.prepare import chosen, named, suffix, workflow
 from flowdsl.runtime.local.rounds import objectives_of
 from flowdsl.runtime.local.runner import Inputs, RunError, Runner, Waits
-from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.substitutes import Earlier, Fakes, only, task_of
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -170,11 +170,20 @@ def _begin(found: _Found, options: Options) -> int:
         raise RunError(_together(verdict.refusals))
     config = given.data(options.config_maps, "--config-map")
     run = _Run(folder, manifest, settings, options, stand_ins)
+    _keep_apart(options.folder)
     for path in mounts.values():
         path.mkdir(exist_ok=True)
     if taken is not None:
         taken.bring()
     return run.follow(Inputs(manifest, found.references, config, settings), verdict.notes)
+
+
+def _keep_apart(folder: Path) -> None:
+    """Make the folder of the runs, which no repository is to hold."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ignored = folder / ".gitignore"
+    if not ignored.exists():
+        ignored.write_text("*\n", encoding="utf-8")
 
 
 def _together(sentences: list[str]) -> str:
@@ -278,7 +287,7 @@ class _Run:
         of_pods = settings_of(
             manifest,
             Means(
-                _interpreter(options.python),
+                given.interpreter(options.python),
                 (options.folder / "volumes").resolve(),
                 given.folders(options.mounts, "--mount"),
                 given.paths(options.artifacts, "--artifact"),
@@ -326,14 +335,15 @@ class _Run:
             found = one.supplied(node)
             if found is not None:
                 return found
-        if self.options.approve and not _wanted(node):
+        if self.options.approve and not wanted(node):
             return {}
         self.view.pause()
-        return _ask(node)
+        return ask(node)
 
     def follow(self, inputs: Inputs | None, notes: list[str]) -> int:
         """Run to the end, and show it; the exit code. Raises RunError."""
         again = f"flowdsl run --resume {self.name}"
+        self.notes = notes
         self.view.begin(notes, resumed=inputs is None)
         try:
             machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
@@ -343,7 +353,7 @@ class _Run:
             return INTERRUPTED
         except Waits as waits:
             self.view.close()
-            err(_waiting(waits.nodes, again))
+            err(waiting(waits.nodes, again))
             return UNKNOWN
         finally:
             self.view.close()
@@ -355,7 +365,10 @@ class _Run:
 
         objectives = objectives_of(self.settings)
         if self.options.json:
-            found = brief(machine, self.runner.folder, objectives)
+            found = {
+                **brief(machine, self.runner.folder, objectives),
+                "notes": [*self.notes, *self.notices()],
+            }
             out(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
             return
         if self.runner.past():
@@ -365,52 +378,6 @@ class _Run:
                 machine, self.runner.folder, objectives, self.stood_in, str(self.settings.get("target") or "")
             )
         )
-
-
-def _interpreter(python: str | None) -> str:
-    """The interpreter of Python steps, as a path. Raises RunError."""
-    if python is None:
-        return sys.executable
-    found = shutil.which(python)
-    if found is None:
-        raise RunError(f"--python {python}: there is no such program")
-    return str(Path(found).absolute())
-
-
-def _wanted(node: Node) -> list[str]:
-    """What a suspended node cannot go on without: outputs that have no default."""
-    return [
-        str(one["name"])
-        for one in several(node.outputs, "parameters")
-        if part(one, "valueFrom").get("default") is None
-    ]
-
-
-def _waiting(nodes: list[Node], again: str) -> str:
-    answers = [f"--fake {task_of(node.name, '')}.{name}=VALUE" for node in nodes for name in _wanted(node)]
-    free = [node for node in nodes if not _wanted(node)]
-    if answers:
-        who, how = "an answer to", " ".join([again, *answers, *(["--approve"] if free else [])])
-    else:
-        who, how = "somebody to approve", f"{again} --approve"
-    return f"waits for {who} {', '.join(node.display for node in nodes)}:\n  {how}\n"
-
-
-def _ask(node: Node) -> dict[str, str] | None:
-    """Ask whether a suspended node may go on, where somebody can answer."""
-    if not sys.stdin.isatty() or not sys.stderr.isatty():
-        return None
-    supplied: dict[str, str] = {}
-    if node.message:
-        err(f"{node.display}: {node.message}\n")
-    for one in several(node.outputs, "parameters"):
-        default = part(one, "valueFrom").get("default")
-        err(f"{node.display}: value of {one['name']}{'' if default is None else f' [{default}]'}: ")
-        text = sys.stdin.readline().rstrip("\n")
-        if text:
-            supplied[one["name"]] = text
-    err(f"{node.display}: go on? [y/N] ")
-    return supplied if sys.stdin.readline().strip().lower() in ("y", "yes") else None
 
 
 def _documents(

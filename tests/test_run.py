@@ -210,6 +210,22 @@ def test_a_line_for_each_change(flowdsl: Callable[..., Result]) -> None:
     assert "\x1b" not in done.err + done.out
 
 
+def test_nothing_of_a_run_is_committed(flowdsl: Callable[..., Result], folder: Path) -> None:
+    flowdsl("pipeline.py", "-q")
+    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == [".flowdsl"]
+    assert (folder / ".flowdsl/.gitignore").read_text(encoding="utf-8") == "*\n"
+
+
+def test_one_round_or_a_whole_loop_alone(flowdsl: Callable[..., Result]) -> None:
+    assert flowdsl("pipeline.py", "-q").code == 0
+    done = flowdsl("pipeline.py", "--only", "attempt(2)", "-q")
+    assert ["loss", "0.5"] in rows(done.out)
+    done = flowdsl("pipeline.py", "--only", "runs", "-q")
+    assert done.code == 0
+    assert ["2", "0.25", "0.5", "best"] in rows(done.out)
+    assert "after a change" not in done.out
+
+
 def test_quiet_shows_the_end_only(flowdsl: Callable[..., Result]) -> None:
     done = flowdsl("pipeline.py", "-q")
     assert done.err == ""
@@ -224,6 +240,7 @@ def test_the_end_as_json(flowdsl: Callable[..., Result]) -> None:
     (loop,) = found["loops"]
     assert loop["objective"] == {"metric": "loss", "goal": "min"}
     assert [one["number"] for one in loop["rounds"] if one["best"]] == [2]
+    assert found["notes"][0].startswith("images are not used")
     assert {one["path"] for one in found["steps"]} >= {"base", "runs", "runs(0)", "publish"}
 
 
