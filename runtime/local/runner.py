@@ -246,9 +246,7 @@ class Runner:
 
     def _save_status(self) -> None:
         self._status_at = time.monotonic()
-        _replace(
-            self.folder / "workflow.json", json.dumps(workflow(self.machine), ensure_ascii=False)
-        )
+        _replace(self.folder / "workflow.json", json.dumps(workflow(self.machine), ensure_ascii=False))
 
     def _save_caches(self) -> None:
         added = self.machine.run.cache.added[self._saved :]
