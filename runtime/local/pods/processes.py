@@ -68,6 +68,60 @@ class Missing(Exception):
     """A program is not there, in the words of Go's exec.LookPath."""
 
 
+def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, int, int]) -> int:
+    """Start a program in a session of its own, with three files for its standard streams; its number. Raises OSError.
+
+    Not by `os.posix_spawn`, which keeps the other threads waiting until the program has begun.
+    """
+    setsid, signals = True, [PIPE, XFSZ, INT]
+    if not LINUX:
+        dup = os.POSIX_SPAWN_DUP2
+        actions = [(dup, file, number) for number, file in enumerate(files)]
+        return os.posix_spawn(path, argv, env, file_actions=actions, setsid=setsid, setsigdef=signals)
+    words = [os.fsencode(word) for word in argv]
+    pairs = [os.fsencode(f"{name}={value}") for name, value in env.items()]
+    if any(b"\0" in text for text in (*words, *pairs)):
+        raise OSError(22, "an argument or variable has a null in it", path)
+    number = ctypes.c_int()
+    todo = ctypes.create_string_buffer(_OPAQUE)
+    libc.posix_spawn_file_actions_init(todo)
+    try:
+        for at, file in enumerate(files):
+            libc.posix_spawn_file_actions_adddup2(todo, file, at)
+        code = libc.posix_spawn(
+            ctypes.byref(number),
+            os.fsencode(path),
+            todo,
+            _ATTRIBUTES,
+            (ctypes.c_char_p * (len(words) + 1))(*words, None),
+            (ctypes.c_char_p * (len(pairs) + 1))(*pairs, None),
+        )
+    finally:
+        libc.posix_spawn_file_actions_destroy(todo)
+    if code:
+        raise OSError(code, os.strerror(code), path)
+    return number.value
+
+
+_OPAQUE = 512
+"""Bytes that no C library's structures of posix_spawn exceed."""
+
+
+def _attributes() -> ctypes.Array[ctypes.c_char]:
+    """A new session, and the usual effect of the signals that Python ignores or catches. Source: spawn.h."""
+    made, wanted = ctypes.create_string_buffer(_OPAQUE), ctypes.create_string_buffer(_OPAQUE)
+    libc.posix_spawnattr_init(made)
+    libc.sigemptyset(wanted)
+    for one in (PIPE, XFSZ, INT):
+        libc.sigaddset(wanted, one)
+    libc.posix_spawnattr_setsigdefault(made, wanted)
+    libc.posix_spawnattr_setflags(made, ctypes.c_short(0x04 | 0x80))  # SETSIGDEF, SETSID
+    return made
+
+
+_ATTRIBUTES = _attributes() if LINUX else None
+
+
 def program(name: str, path: str) -> str:
     """The file of a program, as the emissary of Argo looks for it. Raises Missing."""
     if "/" in name:
@@ -108,6 +162,7 @@ class Processes:
         self.mains: set[int] = set()
         self.load = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC) if LINUX else -1
         self.births = 0
+        self.starting = 0
         self.base = 0
 
     def signal(self, pid: int, number: int) -> None:
@@ -164,8 +219,9 @@ class Processes:
                             os.kill(pid, KILL)
                     except OSError:
                         pass  # it has ended
-                    reaped(pid)
-                if not strangers:
+                    if not self.starting:  # else it may be the first one of a program
+                        reaped(pid)
+                if not strangers and not self.starting:
                     self.base = last
             if not found:
                 return

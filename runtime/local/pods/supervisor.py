@@ -39,13 +39,10 @@ import time
 
 from flowdsl.runtime.local.pods.processes import (
     CAPBSET_DROP,
-    INT,
     KEPT,
     KILL,
-    PIPE,
     SUBREAPER,
     TERM,
-    XFSZ,
     Job,
     Missing,
     Processes,
@@ -54,6 +51,7 @@ from flowdsl.runtime.local.pods.processes import (
     locked,
     program,
     reaped,
+    spawned,
 )
 from flowdsl.runtime.local.pods.rooms import (
     BIND,
@@ -314,20 +312,22 @@ class Supervisor(Processes):
                 os.makedirs(cwd)
             os.chdir(cwd)
             path = program(asked["argv"][0], asked["env"].get("PATH", ""))
-            dup = os.POSIX_SPAWN_DUP2
-            actions = [(dup, self.null, 0), (dup, out, 1), (dup, err, 2)]
             with self.spawning:
-                if job.id not in self.stopped:
-                    job.pid = os.posix_spawn(
-                        path,
-                        asked["argv"],
-                        asked["env"],
-                        file_actions=actions,
-                        setsid=True,
-                        setsigdef=[PIPE, XFSZ, INT],
-                    )
-                    self.mains.add(job.pid)
-                    self.births += 1
+                if job.id in self.stopped:
+                    return
+                self.starting += 1
+                self.births += 1
+            pid = 0
+            try:
+                pid = spawned(path, asked["argv"], asked["env"], (self.null, out, err))
+            finally:
+                with self.spawning:
+                    self.starting -= 1
+                    if pid:
+                        self.mains.add(pid)
+                        job.pid = pid
+                        if job.id in self.stopped:
+                            self.signal(pid, TERM)
         finally:
             room.outside()
 
