@@ -68,6 +68,7 @@ class Dag(Frame):
         super().__init__(run, execution, node, template, base)
         self.tasks = {one["name"]: Task(one) for one in template["dag"]["tasks"]}
         self.by_bit = list(self.tasks.values())
+        self.may_go_on = any(task.holder.get("continueOn") for task in self.by_bit)
         for position, task in enumerate(self.by_bit):
             task.bit = 1 << position
             self._depends(task)
@@ -76,6 +77,8 @@ class Dag(Frame):
         self.targets = target.split() or sorted(self.tasks.keys() - followed)
         self.wanted = self._wanted()
         self.unsettled = len(self.wanted)
+        self.going_on = 0
+        """How many tasks have begun and not settled; not counted is what waits for a place, or for ever."""
         self.stopping = False
         self.fails_fast = template["dag"].get("failFast") is not False
 
@@ -89,7 +92,7 @@ class Dag(Frame):
             task.before = tuple(dict.fromkeys(names))
             if any(self.tasks[name].holder.get("continueOn") for name in task.before if name in self.tasks):
                 task.logic = " && ".join(self._expanded(name) for name in names)
-        elif _PLAIN.fullmatch(text) and not any(one.holder.get("continueOn") for one in self.by_bit):
+        elif _PLAIN.fullmatch(text) and not self.may_go_on:
             task.before = tuple(dict.fromkeys(re.split(r"\s*&&\s*", text)))
         else:
             found: dict[str, None] = {}
@@ -204,15 +207,20 @@ class Dag(Frame):
 
     def _skipped(self, task: Task, phase: str, message: str) -> None:
         """A task that does not run."""
-        task.node = self._node(task.name, "Skipped", phase, task.holder)
-        task.node.message = message
-        self._connect(task, task.node)
-        self._watch(task, task.node, task.holder)
+        node = self._node(task.name, "Skipped", phase, task.holder)
+        node.message = message
+        self._begun(task, node)
+        self._connect(task, node)
+        self._watch(task, node, task.holder)
 
     def _node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
         node = self.machine.new_node(f"{self.node.name}.{name}", type, phase, self.node, holder, self.base)
         node.plain = True
         return node
+
+    def _begun(self, task: Task, node: Node) -> None:
+        task.node = node
+        self.going_on += 1
 
     def _connect(self, task: Task, node: Node) -> None:
         """A node follows the ends of what its task waited for, or begins the graph."""
@@ -240,7 +248,8 @@ class Dag(Frame):
         if not made:
             self._skipped(task, SKIPPED, "Skipped, empty params")
             return
-        task.node = group = self._node(task.name, "TaskGroup", RUNNING, task.holder)
+        group = self._node(task.name, "TaskGroup", RUNNING, task.holder)
+        self._begun(task, group)
         self._connect(task, group)
         self._watch(task, group, task.holder)
         task.open = len(made)
@@ -272,7 +281,7 @@ class Dag(Frame):
                 task.node.adopt(node)
                 task.children.append(node)
             else:
-                task.node = node
+                self._begun(task, node)
                 self._connect(task, node)
             hooks = original if task.node is node else {**original, "hooks": _only_exit(original)}
             self._watch(task, node, hooks)
@@ -323,6 +332,7 @@ class Dag(Frame):
             return
         task.settled = True
         self.unsettled -= 1
+        self.going_on -= 1
         for follower in task.after:
             follower.missing -= 1
             if not follower.missing:
@@ -381,7 +391,7 @@ class Dag(Frame):
             self.node.outbound = self._outbound()
             self.finish(FAILED)
             return
-        if self.unsettled and (not self.fails_fast or self._going_on()):
+        if self.unsettled and (not self.fails_fast or self.going_on):
             return
         phase = self._phase()
         if phase == RUNNING:
@@ -405,10 +415,6 @@ class Dag(Frame):
     def _exiting(self) -> bool:
         names = [f"{self.node.name}.{name}.onExit" for name in self.targets]
         return any(name in self.machine.nodes and not self.machine.nodes[name].fulfilled for name in names)
-
-    def _going_on(self) -> bool:
-        """Whether a task that has begun has not ended; not counted is what waits for a place, or for ever."""
-        return any(task.node is not None and not task.settled for task in self.wanted)
 
     def _outbound(self) -> list[Node]:
         nodes = [self.tasks[name].node for name in self.targets]

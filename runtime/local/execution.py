@@ -119,7 +119,7 @@ class Execution:
     def lock(self) -> None:
         """Wait for the locks that the template asks for, and look into the cache."""
         machine = self.machine
-        if self.stopped_waiting:
+        if self.stopped_waiting or (self.call.frame is not None and self.call.frame.over):
             return
         wanted = self.template.get("synchronization")
         try:

@@ -22,7 +22,7 @@ from flowdsl.runtime.local.templates import ABSENT, Base, input_variables
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.run import Leaf, Run
+    from flowdsl.runtime.local.run import Boundary, Leaf, Run
 
 FAIL_FAST = "template has failed or errored children and failFast enabled"
 
@@ -40,6 +40,8 @@ class Frame:
         self.on_exit = execution.call.on_exit
         self.inputs = input_variables(template)
         self.over = False
+        self.inside: dict[str, Boundary] = {}
+        """The templates that are executed in this one, by the names of their nodes."""
         # Of the nodes whose boundary this is, of the types Pod, Steps and DAG. Source: node_counters.go.
         self.active = 0
         self.active_pods = 0
@@ -85,14 +87,20 @@ class Frame:
         """End with a phase: daemons are ended, and what asked for the template goes on."""
         if self.over:
             return
-        self.over = True
-        self.waiting.clear()
+        self.abandon()
         for daemon in self.daemons:
             self.machine.end_daemon(daemon)
-        self.machine.frames.pop(self.node.name, None)
         if error is None:
             self.machine.mark(self.node, phase, message)
         self.execution.body_ended(self.node, error)
+
+    def abandon(self) -> None:
+        """Begin nothing more, here and in what is executed in this one."""
+        self.over = True
+        self.waiting.clear()
+        self.machine.end_frame(self)
+        for frame in list(self.inside.values()):
+            frame.abandon()
 
     def refuse(self, error: str) -> None:
         """End with an error of the template itself, such as an output that cannot be computed."""

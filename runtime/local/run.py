@@ -38,8 +38,10 @@ _ACTIVE = frozenset((PENDING, RUNNING))
 class Boundary(Protocol):
     """A template of kind steps or dag that is executed, as those see it that run in it."""
 
+    execution: Leaf
     node: Node
     template: Json
+    inside: dict[str, Boundary]
     depth: int
     over: bool
     on_exit: bool
@@ -48,6 +50,9 @@ class Boundary(Protocol):
     unsuccessful: int
     waiting: deque[Callable[[], None]]
     daemons: list[Node]
+
+    def abandon(self) -> None:
+        """Begin nothing more, here and within."""
 
     def start(self) -> None:
         """Begin with what waits for nothing."""
@@ -138,7 +143,7 @@ class Run:
         self.backing_off: dict[str, tuple[bool, Callable[[], None]]] = {}
         """The retries that wait for their time: whether they are of an exit handler, and what is next."""
         self.actions: list[events.Action] = []
-        self.queue: deque[Callable[[], None]] = deque()
+        self.queue: deque[Callable[[], object]] = deque()
         self.execute: Callable[[Call], None]
         """What executes a template."""
         self.limit = 0
@@ -153,7 +158,7 @@ class Run:
         """Do something after what is being done."""
         self.queue.append(action)
 
-    def soon(self, action: Callable[[], None]) -> None:
+    def soon(self, action: Callable[[], object]) -> None:
         """Do something before all else that is to be done."""
         self.queue.appendleft(action)
 
@@ -233,7 +238,15 @@ class Run:
     def begin_frame(self, frame: Boundary) -> None:
         """Begin with the children of a template of kind steps or dag."""
         self.frames[frame.node.name] = frame
+        if frame.execution.call.frame is not None:
+            frame.execution.call.frame.inside[frame.node.name] = frame
         frame.start()
+
+    def end_frame(self, frame: Boundary) -> None:
+        """A template of kind steps or dag is executed no longer."""
+        self.frames.pop(frame.node.name, None)
+        if frame.execution.call.frame is not None:
+            frame.execution.call.frame.inside.pop(frame.node.name, None)
 
     def new_node(
         self,
@@ -314,6 +327,8 @@ class Run:
         frame.unsuccessful += (after in (FAILED, ERROR)) - (before in (FAILED, ERROR))
         if change < 0:
             self._freed[frame.node.name] = frame
+        if not frame.active_pods and frame.gives_up():
+            self.soon(frame.fail_fast)
 
     def saturated(self) -> bool:
         """Whether the parallelism of the workflow lets no pod begin."""

@@ -1,0 +1,171 @@
+"""What a run costs: each event what it changes, and the whole in proportion to its nodes."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flowdsl.runtime.local import events
+from tests.local.simulation import Pod, leaf, simulate, workflow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Json = dict[str, Any]
+
+FEW, MANY = 2_500, 10_000
+GROWTH = 1.1 * MANY / FEW
+MEMORY = 300_000_000
+
+
+def skipped_rounds(number: int) -> Json:
+    """A loop of which no round runs."""
+    task = {"name": "t", "template": "leaf", "when": "'{{item}}' == 'x'", "withSequence": {"count": number}}
+    return workflow({"name": "main", "dag": {"tasks": [task]}}, leaf())
+
+
+def loop_that_is_skipped(number: int) -> Json:
+    """A loop with a condition that no item is in."""
+    task = {"name": "t", "template": "leaf", "when": "false", "withItems": list(range(number))}
+    return workflow({"name": "main", "dag": {"tasks": [task]}}, leaf())
+
+
+def chains(number: int) -> Json:
+    """Graphs of 200 tasks after each other, all of them skipped, one graph after the other."""
+    graphs: list[Json] = []
+    calls: list[Json] = []
+    for position in range(number // 200):
+        tasks: list[Json] = [{"name": f"t{one}", "template": "leaf", "when": "1 == 2"} for one in range(200)]
+        for before, after in pairwise(tasks):
+            after["depends"] = before["name"]
+        graphs.append({"name": f"g{position}", "dag": {"tasks": tasks}})
+        calls.append({"name": f"c{position}", "template": f"g{position}"})
+        if position:
+            calls[-1]["depends"] = f"c{position - 1}"
+    return workflow({"name": "main", "dag": {"tasks": calls}}, *graphs, leaf())
+
+
+def chain(number: int) -> Json:
+    """One graph of tasks after each other, all of them skipped."""
+    tasks: list[Json] = [
+        {"name": f"t{one}", "template": "leaf", "when": "1 == 2"} for one in range(number // 2)
+    ]
+    for before, after in pairwise(tasks):
+        after["depends"] = before["name"]
+    return workflow({"name": "main", "dag": {"tasks": tasks}}, leaf())
+
+
+def steps(number: int) -> Json:
+    """Lists of 100 steps after each other, all of them skipped."""
+    groups = [[{"name": f"s{one}", "template": "leaf", "when": "1 == 2"}] for one in range(100)]
+    calls = [{"name": f"c{one}", "template": "list"} for one in range(number // 200)]
+    return workflow({"name": "main", "dag": {"tasks": calls}}, {"name": "list", "steps": groups}, leaf())
+
+
+def suspensions(number: int) -> Json:
+    """Steps that wait for no time."""
+    task = {"name": "t", "template": "wait", "withSequence": {"count": number}}
+    return workflow(
+        {"name": "main", "dag": {"tasks": [task]}}, {"name": "wait", "suspend": {"duration": "0"}}
+    )
+
+
+def loop_of_pods(number: int) -> Json:
+    """A loop of pods, as many as may run at a time, whose outputs are collected."""
+    task = {
+        "name": "t",
+        "template": "leaf",
+        "withSequence": {"count": number // 2},
+        "arguments": {"parameters": [{"name": "i", "value": "{{item}}"}]},
+    }
+    made = leaf("leaf", "i", outputs={"parameters": [{"name": "v", "valueFrom": {"path": "/v"}}]})
+    outputs = {"parameters": [{"name": "vs", "valueFrom": {"parameter": "{{tasks.t.outputs.parameters}}"}}]}
+    main: Json = {"name": "main", "outputs": outputs, "parallelism": 50, "dag": {"tasks": [task]}}
+    return workflow(main, made, parallelism=40)
+
+
+def locked_pods(number: int) -> Json:
+    """Pods that all want one lock, and try again."""
+    task = {"name": "t", "template": "leaf", "withSequence": {"count": number // 2}}
+    made = leaf(synchronization={"mutexes": [{"name": "m"}]}, retryStrategy={"limit": "2"})
+    return workflow({"name": "main", "dag": {"tasks": [task]}}, made)
+
+
+def hooks(number: int) -> Json:
+    """Pods with hooks, in graphs in each other."""
+    hook = {"exit": {"template": "leaf"}, "look": {"expression": "true", "template": "leaf"}}
+    task = {"name": "t", "template": "leaf", "hooks": hook}
+    inner: Json = {"name": "inner", "dag": {"tasks": [task]}}
+    loop = {"name": "l", "template": "inner", "withSequence": {"count": number // 4}}
+    return workflow({"name": "main", "dag": {"tasks": [loop]}}, inner, leaf())
+
+
+def timed_pods(number: int) -> Json:
+    """Pods with a deadline, one after the other."""
+    task = {"name": "t", "template": "leaf", "withSequence": {"count": number // 2}}
+    return workflow({"name": "main", "parallelism": 1, "dag": {"tasks": [task]}}, leaf(timeout="1h"))
+
+
+SHAPES = [
+    skipped_rounds,
+    loop_that_is_skipped,
+    chains,
+    chain,
+    steps,
+    suspensions,
+    loop_of_pods,
+    locked_pods,
+    hooks,
+    timed_pods,
+]
+
+
+def world(_: events.StartPod) -> Pod:
+    outputs = {"parameters": [{"name": "v", "value": "x"}]}
+    return Pod(events.Outcome("Succeeded", "", outputs))
+
+
+def walked(manifest: Json) -> int:
+    """The number of nodes of a run, which succeeded."""
+    run = simulate(manifest, world)
+    assert run.ended == events.Ended("Succeeded", "")
+    return len(run.machine.nodes)
+
+
+def calls(manifest: Json) -> int:
+    """How many functions were called while a workflow ran, those of C too."""
+    count = 0
+
+    def called(_frame: object, what: str, _argument: object) -> None:
+        nonlocal count
+        count += what in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(called)
+    try:
+        walked(manifest)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_run_costs_in_proportion_to_its_nodes(shape: Callable[[int], Json]) -> None:
+    walked(shape(400))  # what is read and parsed once for all
+    assert calls(shape(MANY)) / calls(shape(FEW)) < GROWTH
+
+
+@pytest.mark.parametrize("shape", [skipped_rounds, chains, suspensions])
+def test_ten_thousand_nodes_fit_into_the_memory_of_a_laptop(shape: Callable[[int], Json]) -> None:
+    manifest = shape(MANY)
+    tracemalloc.start()
+    try:
+        assert walked(manifest) >= MANY
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < MEMORY
