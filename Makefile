@@ -23,10 +23,10 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
 		printf '  %-12s %s\n' "$$name" "$$text"; done
 
-demo: $(RUN) ## compile an example: its YAML, then its graph
-	$(BIN)/flowdsl compile $(EXAMPLE)
-	@echo
-	$(BIN)/flowdsl graph $(EXAMPLE)
+demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
+	@mkdir -p build/demo
+	$(BIN)/flowdsl compile $(EXAMPLE) -o build/demo/pipeline.yaml
+	cd build/demo && $(abspath $(BIN))/flowdsl run $(abspath $(EXAMPLE))
 
 test: $(DEV) ## the tests that need nothing outside the checkout
 	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers -n $(JOBS)
@@ -65,7 +65,7 @@ bench: $(RUN) $(PEERS) ## measure against the peers; BENCH=short for a quick run
 
 clean: ## remove caches and build output; the environments stay
 	rm -rf build dist flowdsl.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find benchmarks cli compiler examples flowdsl grammar runtime tests tools -name __pycache__ -prune -exec rm -rf {} +
+	find benchmarks cli compiler examples flowdsl grammar runtime testing tests tools -name __pycache__ -prune -exec rm -rf {} +
 
 # A pip is the last thing a new environment gets.
 %/bin/pip:

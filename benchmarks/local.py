@@ -43,20 +43,21 @@ from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.runner import Inputs, Runner
 
-def manifest(count, parallel):
-    step = {"name": "noop", "container": {"image": "busybox:1.36", "command": ["sh", "-c", ":"]}}
+def manifest(count):
+    container = {"image": "busybox:1.36", "command": ["sh", "-c", ":"], "resources": {"requests": {"cpu": "1"}}}
+    step = {"name": "noop", "container": container}
     task = {"name": "each", "template": "noop", "withSequence": {"count": str(count)}}
-    main = {"name": "main", "parallelism": parallel, "dag": {"tasks": [task]}}
+    main = {"name": "main", "dag": {"tasks": [task]}}
     spec = {"entrypoint": "main", "templates": [main, step]}
     return {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "noops"}, "spec": spec}
 
 def run(count, parallel):
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name) / "run"
-        settings = Settings(workflow="noops", cpu=64, memory=1 << 40)
+        settings = Settings(workflow="noops", cpu=parallel, memory=1 << 40)
         start = time.perf_counter()
         machine = Runner(folder, lambda report: Pods(folder, report, settings)).begin(
-            Inputs(manifest(count, parallel), [], {}, {})
+            Inputs(manifest(count), [], {}, {})
         )
         taken = time.perf_counter() - start
     assert machine.phase == "Succeeded", machine.message

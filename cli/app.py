@@ -28,8 +28,9 @@ Example:
 
 flowdsl COMMAND --help shows the options of a command, and examples.
 
-Exit codes: 0 done, 1 the answer is no (compile --check found a difference),
-2 the input is wrong, 70 a bug of flowdsl, 130 interrupted.""",
+Exit codes: 0 done, 1 the answer is no (compile --check found a difference,
+a run failed), 2 the input is wrong, 4 a run waits for somebody,
+70 a bug of flowdsl, 130 interrupted.""",
     version=__version__,
     help_format="plaintext",
     result_action="return_value",
@@ -198,7 +199,7 @@ def run_command(
     """Run a pipeline, or any workflow of Argo, on this machine.
 
     The compiled manifest is executed with Argo's own semantics, one process per step.
-    Exit 0 if the run succeeded, 1 if it failed.
+    Exit 0 if the run succeeded, 1 if it failed, 2 if it was refused, 4 if it waits for somebody.
 
     Parameters
     ----------
@@ -207,7 +208,7 @@ def run_command(
     files
         YAML or JSON with templates that the workflow refers to.
     parameter
-        NAME=VALUE, a parameter of the pipeline.
+        NAME=VALUE, a parameter of the pipeline, by its type: lists and records as JSON, files as paths.
     mount
         CLAIM=PATH, the folder that a persistent volume claim stands for. Else one in .flowdsl/volumes.
     artifact
@@ -235,7 +236,7 @@ def run_command(
     kubectl
         Let steps that apply Kubernetes objects do so, with kubectl.
     approve
-        Let suspended steps go on, without asking.
+        Let suspended steps go on, without asking; one that needs an answer takes it from --fake.
     quiet
         Show the end only.
     as_json

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.manifests import Manifests
 
 _MANIFESTS = (".yaml", ".yml", ".json")
-_PIPELINE = re.compile(r"^\s*(?:from|import)\s+flowdsl\b", re.MULTILINE)
+_PIPELINE = re.compile(r"^\s*(?:from|import)\s+flowdsl\b(?!\.testing\b)", re.MULTILINE)
 _CODES = re.compile(r"FD\d{0,3}")
 
 

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import json
-import sys
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.cli import given
+from flowdsl.cli.asking import ask, waiting, wanted
 from flowdsl.cli.checking import judge_manifests
 from flowdsl.cli.compiling import USUAL, judge, parted, show
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, STDIN, UNKNOWN, WRONG, Refused, err, out
-from flowdsl.runtime.local.prepare import chosen, suffix, workflow
+from flowdsl.runtime.local import earlier as past
+from flowdsl.runtime.local.honoured import Asked, judged, steps
+from flowdsl.runtime.local.prepare import chosen, named, suffix, workflow
+from flowdsl.runtime.local.rounds import objectives_of
 from flowdsl.runtime.local.runner import Inputs, RunError, Runner, Waits
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from flowdsl.cli.compiling import Judged, Target
-    from flowdsl.runtime.local.events import Outcome, StartPod
+    from flowdsl.cli.progress import View
+    from flowdsl.compiler.ir import Program
+    from flowdsl.runtime.local.events import Event, Outcome, StartPod
     from flowdsl.runtime.local.machine import Machine
     from flowdsl.runtime.local.node import Node
 
 Json = dict[str, Any]
 
 _MANIFESTS = (".yaml", ".yml", ".json")
+_KEPT = ("mounts", "artifacts", "config_maps", "secrets", "fakes", "python", "engine", "kubectl")
+_PATHS = ("mounts", "artifacts", "config_maps", "secrets")
 
 
 class Options(NamedTuple):
@@ -51,241 +60,340 @@ class Options(NamedTuple):
     """The run whose outputs or inputs are taken; the last one otherwise."""
     folder: Path = Path(".flowdsl")
 
+    @property
+    def runs(self) -> Path:
+        """The folder of the runs."""
+        return self.folder / "runs"
+
+
+class _Found(NamedTuple):
+    """What is to be run: a document, what it may refer to, and of a pipeline its program."""
+
+    document: Json
+    references: list[Json]
+    program: Program | None
+    target: str
+
 
 def run_files(targets: Sequence[str], options: Options, goal: Target = USUAL) -> int:
     """Run what a file holds, from its beginning; the exit code. More files hold templates that it refers to."""
-    judged, documents = _documents(targets, goal)
-    show(judged, "text", err)
-    if any(one.finding.severity == "error" for each in judged for one in each.diagnostics) or not documents:
+    if options.only and options.since:
+        raise Refused("--only runs one step, --from it and what follows: leave one of them out")
+    if options.earlier and not (options.only or options.since):
+        raise Refused("--of names the earlier run for --only or --from: say which step")
+    found, documents, programs = _documents(targets, goal)
+    show(found, "text", err)
+    if not documents or any(one.finding.severity == "error" for each in found for one in each.diagnostics):
         return WRONG
     try:
-        return _begin(documents, options)
+        document, references = chosen(documents)
+        program = next((one for each, one in programs if each is document), None)
+        return _begin(_Found(document, references, program, targets[0]), options)
     except RunError as error:
         raise Refused(str(error)) from None
 
 
 def resume_run(name: str, options: Options) -> int:
     """Go on with a run that was interrupted; the exit code."""
-    folder = options.folder / "runs" / name
+    changed = [
+        word
+        for word, value in (
+            ("-p", options.parameters),
+            ("--mount", options.mounts),
+            ("--artifact", options.artifacts),
+            ("--only", options.only),
+            ("--from", options.since),
+            ("--name", options.name),
+        )
+        if value
+    ]
+    if changed:
+        raise Refused(f"--resume goes on with a run as it was begun: leave out {', '.join(changed)}")
     try:
-        header = _header(folder)
-        kept = options._replace(
-            **{key: value for key, value in header["settings"].items() if key in Options._fields}
-        )
-        kept = kept._replace(
-            folder=options.folder, approve=options.approve, quiet=options.quiet, json=options.json
-        )
-        fakes = Fakes(folder, name, list(kept.fakes))
-        return _follow(_runner(folder, header["manifest"], kept, [fakes]), None, name, kept)
+        folder = past.existing(options.runs, name)
+        header = past.header(folder)
+        kept = {key: value for key, value in header["settings"].items() if key in _KEPT}
+        kept["config_maps"] = [*kept.get("config_maps", ()), *options.config_maps]
+        kept["secrets"] = [*kept.get("secrets", ()), *options.secrets]
+        kept["fakes"] = [*kept.get("fakes", ()), *options.fakes]
+        options = options._replace(**kept)
+        fakes = Fakes(folder, name, options.fakes)
+        fakes.check(steps(header["manifest"], header["references"]))
+        stand_ins: list[Fakes | Earlier] = [fakes]
+        since = header["settings"].get("from")
+        if since:
+            stand_ins.append(Earlier(options.runs / since[0], folder, since[1], name, "--from"))
+        run = _Run(folder, header["manifest"], header["settings"], options, stand_ins)
+        return run.follow(None, [])
     except RunError as error:
         raise Refused(str(error)) from None
 
 
-def _header(folder: Path) -> Json:
-    from flowdsl.runtime.local.journal import JournalError, read
-
-    try:
-        return read(folder / "journal.jsonl")[0]
-    except JournalError as error:
-        names = sorted(one.name for one in folder.parent.glob("*") if (one / "journal.jsonl").exists())
-        known = f"; there are {', '.join(names[-5:])}" if names else ""
-        raise RunError(f"there is no run `{folder.name}` to go on with: {error}{known}") from None
-
-
-def _begin(documents: list[Json], options: Options) -> int:
-    document, references = chosen(documents)
-    runs = options.folder / "runs"
-    earlier = None
+def _begin(found: _Found, options: Options) -> int:
+    document = found.document
+    mounts = given.folders(options.mounts, "--mount")
+    asked = given.parameters(
+        given.pairs(options.parameters, "-p", "NAME=VALUE"), document, found.program, mounts
+    )
+    texts = asked.texts
+    before = taken = None
     if options.only or options.since:
-        earlier = runs / (options.earlier or _latest(runs, document))
-    given = _pairs(options.parameters, "-p", "NAME=VALUE")
-    if earlier is not None:
-        given = {**_parameters_of(earlier), **given}
-    manifest = workflow(document, given)
-    if options.name:
-        manifest["metadata"]["name"] = options.name
+        before = past.chosen(options.runs, document, options.earlier)
+        texts = {**past.parameters(before, document), **texts}
+        options = _as_before(options, before)
+    manifest = workflow(document, texts)
+    name = _name(manifest, options)
+    manifest["metadata"]["name"] = name
+    folder = options.runs / name
+    fakes = Fakes(folder, name, options.fakes)
+    stand_ins: list[Fakes | Earlier] = [fakes]
+    skipped = set(fakes.names)
+    settings = _kept(options, found)
+    if before is not None:
+        step = str(options.only or options.since)
+        taken = Earlier(before, folder, step, name, "--only" if options.only else "--from")
+        if options.only:
+            manifest = only(manifest, taken.status, step)
+            settings["only"] = step
+        else:
+            stand_ins.append(taken)
+            skipped |= taken.names
+            settings["from"] = [before.name, step]
+    files = given.stand_for(manifest, asked.files)
+    options = options._replace(
+        artifacts=[*options.artifacts, *(f"{key}={path}" for key, path in files.items())]
+    )
+    settings["artifacts"] = [_absolute(one) for one in options.artifacts]
+    fakes.check(steps(manifest, found.references))
+    verdict = judged(manifest, found.references, _asked(options, skipped))
+    if verdict.refusals:
+        raise RunError(_together(verdict.refusals))
+    config = given.data(options.config_maps, "--config-map")
+    run = _Run(folder, manifest, settings, options, stand_ins)
+    _keep_apart(options.folder)
+    for path in mounts.values():
+        path.mkdir(exist_ok=True)
+    if taken is not None:
+        taken.bring()
+    return run.follow(Inputs(manifest, found.references, config, settings), verdict.notes)
+
+
+def _keep_apart(folder: Path) -> None:
+    """Make the folder of the runs, which no repository is to hold."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ignored = folder / ".gitignore"
+    if not ignored.exists():
+        ignored.write_text("*\n", encoding="utf-8")
+
+
+def _together(sentences: list[str]) -> str:
+    if len(sentences) == 1:
+        return sentences[0]
+    return "this cannot run here:\n" + "\n".join(f"  - {one}" for one in sentences)
+
+
+def _name(manifest: Json, options: Options) -> str:
+    """The name of a run, which no other one has. Raises RunError."""
     name = str(manifest["metadata"]["name"])
-    if (runs / name / "journal.jsonl").exists() and not options.name:
-        name = manifest["metadata"]["name"] = f"{name}-{suffix()}"
-    folder = runs / name
-    stand_ins: list[Fakes | Earlier] = [Fakes(folder, name, list(options.fakes))]
-    if earlier is not None and options.only:
-        past = Earlier(earlier, folder, options.only, name)
-        manifest = only(manifest, past.status, options.only)
-    elif earlier is not None and options.since:
-        stand_ins.append(Earlier(earlier, folder, options.since, name))
-    config = _files(options.config_maps, "--config-map")
-    inputs = Inputs(manifest, references, config, _kept(options))
-    return _follow(_runner(folder, manifest, options, stand_ins), inputs, name, options)
+    if options.name is not None:
+        name = named(options.name)
+        if (options.runs / name / "journal.jsonl").exists():
+            raise RunError(
+                f"there is a run `{name}` already: choose another name, or go on with it: --resume {name}"
+            )
+    elif (options.runs / name / "journal.jsonl").exists():
+        name = f"{name}-{suffix()}"
+    return name
 
 
-def _kept(options: Options) -> Json:
+def _as_before(options: Options, folder: Path) -> Options:
+    """The options, with what the earlier run was given besides."""
+    before = past.header(folder)["settings"]
+    kept: dict[str, Any] = {}
+    for field in _PATHS:
+        now: Sequence[str] = getattr(options, field)
+        names = {one.partition("=")[0] for one in now}
+        then: list[str] = before.get(field) or []
+        kept[field] = [*now, *(one for one in then if one.partition("=")[0] not in names)]
+    for field in ("python", "engine", "kubectl"):
+        kept[field] = getattr(options, field) or before.get(field)
+    return options._replace(**kept)
+
+
+def _asked(options: Options, fakes: set[str]) -> Asked:
+    def names(texts: Sequence[str]) -> frozenset[str]:
+        return frozenset(one.partition("=")[0] for one in texts)
+
+    return Asked(
+        options.engine,
+        options.kubectl,
+        frozenset(fakes),
+        names(options.mounts),
+        names(options.artifacts),
+        names(options.config_maps),
+        names(options.secrets),
+        _has,
+    )
+
+
+def _has(program: str) -> bool:
+    return shutil.which(program) is not None
+
+
+def _kept(options: Options, found: _Found) -> Json:
     """What a run that is taken up again has to know."""
-    fields = ("mounts", "artifacts", "config_maps", "secrets", "fakes", "python", "engine", "kubectl")
-    kept = {field: getattr(options, field) for field in fields}
-    for field in ("mounts", "artifacts", "config_maps", "secrets"):
+    kept: Json = {field: getattr(options, field) for field in _KEPT}
+    for field in _PATHS:
         kept[field] = [_absolute(text) for text in kept[field]]
+    kept["fakes"] = list(options.fakes)
+    kept["target"] = found.target
+    metadata = part(found.document, "metadata")
+    kept["workflow"] = str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
+    if found.program is not None and found.program.objectives:
+        kept["objectives"] = {template: [metric, goal] for template, metric, goal in found.program.objectives}
     return kept
 
 
 def _absolute(pair: str) -> str:
-    name, equals, path = pair.partition("=")
-    return f"{name}={Path(path).resolve()}" if equals else pair
+    name, _, path = pair.partition("=")
+    return f"{name}={Path(path).expanduser().resolve()}"
 
 
-def _latest(runs: Path, document: Json) -> str:
-    """The run of the same workflow that was begun last. Raises RunError."""
-    metadata = part(document, "metadata")
-    base = str(metadata.get("generateName") or metadata.get("name") or "")
-    found = [
-        path.parent for path in runs.glob("*/journal.jsonl") if path.parent.name.startswith(base.rstrip("-"))
-    ]
-    if not found:
-        raise RunError(f"there is no earlier run of {base.rstrip('-')} in {runs}")
-    return max(found, key=lambda path: (path / "journal.jsonl").stat().st_ctime_ns).name
+class _Run:
+    """A run that is followed: what executes it, what shows it, and who answers its questions."""
 
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Json,
+        settings: Json,
+        options: Options,
+        stand_ins: Sequence[Fakes | Earlier],
+    ) -> None:
+        from flowdsl.cli.progress import view
+        from flowdsl.runtime.local.means import Means, settings_of
+        from flowdsl.runtime.local.pods.pods import Pods
 
-def _parameters_of(folder: Path) -> dict[str, str]:
-    header = _header(folder)
-    arguments = part(part(header["manifest"], "spec"), "arguments")
-    return {
-        one["name"]: one["value"] for one in arguments.get("parameters") or [] if one.get("value") is not None
-    }
+        self.name = str(part(manifest, "metadata")["name"])
+        self.folder = folder.resolve()
+        self.settings = settings
+        self.options = options
+        self.stand_ins = stand_ins
+        self.stood_in: dict[str, str] = {}
+        """What stood in for the pods of nodes."""
+        self.view: View = view(self.folder, self.stood_in, quiet=options.quiet or options.json)
+        self.notices: Callable[[], list[str]] = list
+        self.said = 0
+        of_pods = settings_of(
+            manifest,
+            Means(
+                given.interpreter(options.python),
+                (options.folder / "volumes").resolve(),
+                given.folders(options.mounts, "--mount"),
+                given.paths(options.artifacts, "--artifact"),
+                given.data(options.config_maps, "--config-map"),
+                given.data(options.secrets, "--secret"),
+                options.engine,
+                options.kubectl,
+            ),
+        )
 
+        def pods(report: Callable[[Event], None]) -> Pods:
+            made = Pods(self.folder, report, of_pods)
+            self.notices = lambda: made.notices
+            return made
 
-def _pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise RunError(f"{option} {text}: write {form}")
-        found[name] = value
-    return found
+        self.runner = Runner(
+            self.folder,
+            pods,
+            fake=self.fake,
+            watch=self.watch,
+            approve=self.approve,
+            caches=(options.folder / "cache").resolve(),
+        )
 
-
-def _paths(texts: Sequence[str], option: str) -> dict[str, Path]:
-    found = {name: Path(path) for name, path in _pairs(texts, option, "NAME=PATH").items()}
-    for name, path in found.items():
-        if not path.exists():
-            raise RunError(f"{option} {name}={path}: there is no {path}")
-    return {name: path.resolve() for name, path in found.items()}
-
-
-def _files(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
-    """The data of a ConfigMap or Secret: a folder with a file for each key, or a file of lines KEY=VALUE."""
-    found: dict[str, dict[str, str]] = {}
-    for name, path in _paths(texts, option).items():
-        try:
-            if path.is_dir():
-                found[name] = {
-                    one.name: one.read_text(encoding="utf-8")
-                    for one in sorted(path.iterdir())
-                    if one.is_file()
-                }
-            else:
-                lines = path.read_text(encoding="utf-8").splitlines()
-                pairs = [line.partition("=") for line in lines if line.strip() and not line.startswith("#")]
-                found[name] = {key.strip(): value for key, _, value in pairs}
-        except (OSError, UnicodeDecodeError) as error:
-            raise RunError(f"{option} {name}={path} cannot be read: {error}") from None
-    return found
-
-
-def _runner(folder: Path, manifest: Json, options: Options, stand_ins: Sequence[Fakes | Earlier]) -> Runner:
-    from flowdsl.cli.progress import watcher
-    from flowdsl.runtime.local.pods.pods import Pods
-    from flowdsl.runtime.local.pods.settings import Settings
-
-    metadata, spec = part(manifest, "metadata"), part(manifest, "spec")
-    if options.engine not in (None, "docker", "podman"):
-        raise RunError(f"--engine is docker or podman, not {options.engine}")
-    settings = Settings(
-        python=options.python or sys.executable,
-        mounts=_paths(options.mounts, "--mount"),
-        volumes=(options.folder / "volumes").resolve(),
-        artifacts=_paths(options.artifacts, "--artifact"),
-        engine=options.engine,
-        kubectl=options.kubectl,
-        config_maps=_files(options.config_maps, "--config-map"),
-        secrets=_files(options.secrets, "--secret"),
-        namespace=str(metadata.get("namespace") or "default"),
-        workflow=str(metadata["name"]),
-        labels=part(metadata, "labels"),
-        archive_logs=bool(spec.get("archiveLogs")),
-    )
-
-    def fake(pod: StartPod) -> Outcome | None:
-        return next((found for one in stand_ins if (found := one(pod)) is not None), None)
-
-    def approve(node: Node) -> dict[str, str] | None:
-        return {} if options.approve else _ask(node)
-
-    return Runner(
-        folder.resolve(),
-        lambda report: Pods(folder.resolve(), report, settings),
-        fake=fake,
-        watch=watcher(quiet=options.quiet or options.json),
-        approve=approve,
-        caches=(options.folder / "cache").resolve(),
-    )
-
-
-def _ask(node: Node) -> dict[str, str] | None:
-    """Ask whether a suspended node may go on, where somebody can answer."""
-    if not sys.stdin.isatty() or not sys.stderr.isatty():
+    def fake(self, pod: StartPod) -> Outcome | None:
+        """What stands in for a pod, if anything does."""
+        for one in self.stand_ins:
+            found = one(pod)
+            if found is not None:
+                self.stood_in[pod.node] = one.called
+                return found
         return None
-    given: dict[str, str] = {}
-    for one in (node.outputs or {}).get("parameters") or []:
-        err(f"{node.display}: value of {one['name']}: ")
-        text = sys.stdin.readline().rstrip("\n")
-        if text:
-            given[one["name"]] = text
-    err(f"{node.display}: go on? [y/N] ")
-    return given if sys.stdin.readline().strip().lower() in ("y", "yes") else None
+
+    def watch(self, machine: Machine, batch: list[Event]) -> None:
+        """Show what has happened."""
+        notices = self.notices()
+        if len(notices) > self.said:
+            new, self.said = notices[self.said :], len(notices)
+            self.view.notice(new)
+        self.view(machine, batch)
+
+    def approve(self, node: Node) -> dict[str, str] | None:
+        """What a suspended node goes on with, if it may."""
+        for one in self.stand_ins:
+            found = one.supplied(node)
+            if found is not None:
+                return found
+        if self.options.approve and not wanted(node):
+            return {}
+        self.view.pause()
+        return ask(node)
+
+    def follow(self, inputs: Inputs | None, notes: list[str]) -> int:
+        """Run to the end, and show it; the exit code. Raises RunError."""
+        again = f"flowdsl run --resume {self.name}"
+        self.notes = notes
+        self.view.begin(notes, resumed=inputs is None)
+        try:
+            machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
+        except KeyboardInterrupt:
+            self.view.close()
+            err(f"\ninterrupted: nothing of it runs any more; go on with\n  {again}\n")
+            return INTERRUPTED
+        except Waits as waits:
+            self.view.close()
+            err(waiting(waits.nodes, again))
+            return UNKNOWN
+        finally:
+            self.view.close()
+        self._end(machine)
+        return DONE if machine.phase == "Succeeded" else NO
+
+    def _end(self, machine: Machine) -> None:
+        from flowdsl.cli.ending import brief, summary
+
+        objectives = objectives_of(self.settings)
+        if self.options.json:
+            found = {
+                **brief(machine, self.runner.folder, objectives),
+                "notes": [*self.notes, *self.notices()],
+            }
+            out(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
+            return
+        if self.runner.past():
+            err(f"the run {self.name} has ended; this is its end\n")
+        out(
+            summary(
+                machine, self.runner.folder, objectives, self.stood_in, str(self.settings.get("target") or "")
+            )
+        )
 
 
-def _follow(runner: Runner, inputs: Inputs | None, name: str, options: Options) -> int:
-    from flowdsl.cli.progress import summary
-
-    again = f"flowdsl run --resume {name}"
-    try:
-        machine: Machine = runner.resume() if inputs is None else runner.begin(inputs)
-    except KeyboardInterrupt:
-        err(f"\ninterrupted: nothing runs any more; go on with\n  {again}\n")
-        return INTERRUPTED
-    except Waits as waits:
-        err(f"waits for somebody to let {waits} go on:\n  {again} --approve\n")
-        return UNKNOWN
-    if options.json:
-        out(json.dumps(_brief(machine, runner.folder), ensure_ascii=False, indent=2) + "\n")
-    else:
-        out(summary(machine, runner.folder))
-    return DONE if machine.phase == "Succeeded" else NO
-
-
-def _brief(machine: Machine, folder: Path) -> Json:
-    """The end of a run for programs."""
-    entry = machine.nodes.get(machine.run.name)
-    outputs = part({"outputs": entry.result().outputs if entry is not None else None}, "outputs")
-    return {
-        "name": machine.run.name,
-        "phase": machine.phase,
-        "message": machine.message,
-        "folder": str(folder),
-        "outputs": {one["name"]: one.get("value") for one in outputs.get("parameters") or []},
-        "nodes": [node.status() for node in machine.nodes.values()],
-    }
-
-
-def _documents(targets: Sequence[str], goal: Target) -> tuple[list[Judged], list[Json]]:
-    """The findings about some files, and the documents of Argo in them, those of the first file first."""
+def _documents(
+    targets: Sequence[str], goal: Target
+) -> tuple[list[Judged], list[Json], list[tuple[Json, Program]]]:
+    """The findings about some files, the documents of Argo in them, and the programs of those from pipelines."""
     manifests = [one for one in targets if one == STDIN or parted(Path(one))[0].suffix in _MANIFESTS]
-    judged, documents = judge_manifests(manifests) if manifests else ([], [])
+    found, documents = judge_manifests(manifests) if manifests else ([], [])
+    programs: list[tuple[Json, Program]] = []
     for target in targets:
         if target not in manifests:
-            found = judge(Path(target), goal=goal)
-            judged.append(found)
-            documents = [*(found.compiled.documents if found.compiled is not None else []), *documents]
-            if found.traceback:
-                return judged, []
-    return judged, documents
+            one = judge(Path(target), goal=goal)
+            found.append(one)
+            if one.compiled is not None:
+                documents = [*one.compiled.documents, *documents]
+                programs.extend(zip(one.compiled.documents, one.compiled.programs, strict=False))
+            if one.failed:
+                return found, [], []
+    return found, documents, programs

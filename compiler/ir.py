@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from flowdsl.expr import Expr, Stored
     from flowdsl.place import Place
+    from flowdsl.signature import Signature
     from flowdsl.types import Type
     from flowdsl.volume import Config, Mountable, Secret, Volume
 
@@ -434,4 +435,7 @@ class Program(NamedTuple):
     places: Mapping[str, Place]
     artifacts: tuple[tuple[str, Expr], ...] = ()  # files that a run begins with
     exit: str | None = None  # the template that runs when the entrypoint has ended
+    signature: Signature | None = None  # of the pipeline: what its parameters are, and what it returns
+    objectives: tuple[tuple[str, str, str], ...] = ()  # template, metric and goal of each sweep
+    returns: Mapping[str, Type] = {}  # what the step or pipeline of a template returns
     source: str = ""  # the digest of the files it is made of

@@ -115,6 +115,16 @@ def load(path: Path) -> Loaded:
     return Loaded(path, module, sources, source)
 
 
+def imported(module: ModuleType) -> Loaded:
+    """A module that Python has imported, with its text and tree; raises `LoadError` where it has no source file."""
+    path = Path(module.__file__ or "")
+    filename = os.path.abspath(path)  # noqa: PTH100 -- links stay: this is the name in its code
+    sources = Sources()
+    text = _read(path, sources, filename)
+    shown = os.path.relpath(filename)
+    return Loaded(path, module, sources, sources.add(filename, text, ast.parse(text, filename), shown=shown))
+
+
 @contextlib.contextmanager
 def importing(path: Path) -> Generator[None]:
     """Import as `python FILE` would: the file's folder first on `sys.path`; and write no byte code.

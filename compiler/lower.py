@@ -143,6 +143,8 @@ class Lowering:
         self._settings: dict[Any, ir.Settings] = {}
         self._defaults: dict[int, dict[str, Any]] = {}
         self._pods: dict[str, _Leaf] = {}
+        self._objectives: dict[str, tuple[str, str]] = {}
+        self._returns: dict[str, t.Type] = {}
 
     def program(self, root: GraphPlan) -> ir.Program:
         """The program of a root pipeline."""
@@ -195,6 +197,9 @@ class Lowering:
             places,
             tuple(artifacts),
             leave,
+            signature=owner.signature,
+            objectives=tuple((template, *one) for template, one in self._objectives.items()),
+            returns=self._returns,
         )
 
     def _cache(self, pipeline: str) -> None:
@@ -334,6 +339,7 @@ class Lowering:
 
     def _graph(self, plan: GraphPlan, name: str) -> None:
         place = _definition(plan.owner)
+        self._returns[name] = plan.owner.signature.returns
         position = len(self.templates)
         tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
         ended = any("Failed" in results for task in tasks for _, results in task.ended)
@@ -468,6 +474,8 @@ class Lowering:
         loop = call.loop
         assert loop is not None
         name = self.names.name(plan.name, f"loop {self._within(graph)} {plan.name}")
+        if loop.objective is not None:
+            self._objectives[name] = (loop.objective.metric, loop.objective.goal)
         position = len(self.templates)
         body = self._body(graph, plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
@@ -601,6 +609,7 @@ class Lowering:
         self._defined[name] = (code.co_filename, code.co_firstlineno)
         setting = self._setting(plan.call)
         signature = definition.signature
+        self._returns[name] = signature.returns
         kinds = {p.name: p.type for p in signature.parameters}
         ins = [one for port, form in leaf.forms for one in inputs(port, form, kinds[port], in_pod=True)]
         fixed = self._fixed(plan.call, leaf, setting)

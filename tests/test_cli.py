@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 import yaml
 
-from flowdsl.cli.app import run
+from flowdsl.cli.app import app, run
 from tests.goldens import same
 
 if TYPE_CHECKING:
@@ -142,6 +142,7 @@ PAGES = {
     "help": ("--help",),
     "help-compile": ("compile", "--help"),
     "help-check": ("check", "--help"),
+    "help-run": ("run", "--help"),
     "help-graph": ("graph", "--help"),
     "help-install-completion": ("--install-completion", "--help"),
 }
@@ -160,6 +161,8 @@ USAGE = (
     ("check",),
     ("check", "pipeline.py", "--format", "xml"),
     ("check", "pipeline.py", "--frmat", "json"),
+    ("run", "pipeline.py", "--engine", "lxc"),
+    ("run", "pipeline.py", "--form", "train"),
     ("graph", "pipeline.py", "--as", "svg"),
     ("graph", "pipeline.py", "--svg"),
     ("--install-completion", "--shell", "tcsh"),
@@ -206,7 +209,10 @@ def test_every_example_of_the_help_is_right(flowdsl: Callable[..., Result]) -> N
     for arguments in PAGES.values():
         for line in re.findall(r"^  flowdsl (.*)$", flowdsl(*arguments).out, re.MULTILINE):
             words = line.partition(" | ")[0].replace("*", "one").split()
-            if words[0] != "--install-completion":
+            if words[0] == "run":  # what its options do is in test_run.py
+                app.parse_args(words, exit_on_error=False, print_error=False)
+                seen += 1
+            elif words[0] != "--install-completion":
                 assert flowdsl(*words).code in (0, 1), line
                 seen += 1
     assert seen >= 8

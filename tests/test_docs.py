@@ -1,11 +1,11 @@
 """What README and docs show is what the code does: sources compile, commands print what stands there.
 
 A Python block after the comment `file: NAME` is that file from there on, and the console blocks below see it;
-mistake.py holds mistakes on purpose. A TOML or YAML block after such a comment is a file that all blocks of the page
-see. On a page whose first Python block has no such comment, that block is the beginning of every other one. A Mermaid
-block draws pipeline.py. A YAML block is an excerpt, with `# ...` for what is left out, of what the Python block
-before it compiles to. A Python block after the comment `peer: NAME` is for another tool: tests/peers has what reads
-it.
+mistake.py holds mistakes on purpose. A TOML, YAML or text block after such a comment is a file that all blocks of
+the page see. On a page whose first Python block has no such comment, that block is the beginning of every other one.
+A Mermaid block draws pipeline.py. A YAML block is an excerpt, with `# ...` for what is left out, of what the Python
+block before it compiles to. A Python block after the comment `peer: NAME` is for another tool: tests/peers has what
+reads it.
 """
 
 from __future__ import annotations
@@ -96,9 +96,10 @@ def sources(page: str) -> list[tuple[str, str, Block]]:
 
 
 def settle(page: str, folder: Path) -> None:
-    """Write the settings and manifests that a page shows as files."""
+    """Write the settings, manifests and texts that a page shows as files."""
     for block in blocks(page):
-        if block.language in ("toml", "yaml") and block.file is not None:
+        if block.language in ("toml", "yaml", "text") and block.file is not None:
+            (folder / block.file).parent.mkdir(exist_ok=True)
             (folder / block.file).write_text(block.text, encoding="utf-8")
 
 
@@ -123,7 +124,15 @@ def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
     assert run(arguments) in (0, 1, 2)
     said = capsys.readouterr()
+    if arguments[0] == "run":  # the end comes last, steps take their time, and machines differ
+        shown = re.sub(r"^note: This .*\n", "", said.err, flags=re.MULTILINE) + said.out
+        return re.sub(r"( *)\b\d+\.\ds\b", took, shown)
     return said.out + said.err
+
+
+def took(matched: re.Match[str]) -> str:
+    """A time that is the same in every run, as wide as it was."""
+    return matched[1][: max(0, len(matched[0]) - 4)] + "0.1s"
 
 
 def test_there_are_pages() -> None:
@@ -149,8 +158,10 @@ def test_a_source_compiles_without_a_finding(
         if "@pipeline" in text:
             assert (answer(f"flowdsl check {name}", capsys), name) == ("", name)
         if "def test_" in text:
-            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", name]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            plugins = ["-p", "no:cacheprovider", "-p", "flowdsl.testing.plugin"]
+            command = [sys.executable, "-m", "pytest", "-q", *plugins, name]
+            env = {**os.environ, "PYTHONPATH": str(ROOT)}
+            done = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
             assert done.returncode == 0, done.stdout
 
 
@@ -317,7 +328,7 @@ def test_every_module_is_in_the_architecture() -> None:
             named |= {f"{heading[1]}/{name}" for name in re.findall(r"`([\w.]+)`", rows)}
     assert named == {
         str(path.relative_to(ROOT))
-        for layer in ("cli", "compiler", "flowdsl", "grammar", "runtime")
+        for layer in ("cli", "compiler", "flowdsl", "grammar", "runtime", "testing")
         for kind in ("py", "lark")
         for path in (ROOT / layer).rglob(f"*.{kind}")
         if path.name != "__init__.py"

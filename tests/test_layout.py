@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LAYERS = ("cli", "compiler", "grammar", "runtime")
+LAYERS = ("cli", "compiler", "grammar", "runtime", "testing")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS: dict[str, Any] = PROJECT["tool"]["setuptools"]
 FOLDERS: dict[str, str] = SETUPTOOLS["package-dir"]
@@ -92,5 +92,5 @@ def test_the_language_loads_only_the_standard_library() -> None:
     assert ("flowdsl",) in loaded
     assert {name[0] for name in loaded} - sys.stdlib_module_names == {"flowdsl"}
     assert not {name[:2] for name in loaded} & {
-        ("flowdsl", above) for above in ("cli", "runtime", "compiler")
+        ("flowdsl", above) for above in ("testing", "cli", "runtime", "compiler")
     }

@@ -27,7 +27,7 @@ PAGES = ROOT / "docs" / "diagnostics"
 CASES = ROOT / "tests" / "mistakes"
 WRONG = ROOT / "tests" / "wrong"
 RIGHT = ROOT / "tests" / "right"
-LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime")
+LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime", "testing")
 
 #: Modules whose findings are about manifests: what they find in YAML that somebody wrote has no case.
 MANIFESTS = (

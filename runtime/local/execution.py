@@ -40,6 +40,15 @@ _TRANSIENT = (
     "TLS handshake timeout",
     "pod deleted",
 )
+_UNITS = (
+    ("year", 360 * 86400),
+    ("month", 30 * 86400),
+    ("week", 7 * 86400),
+    ("day", 86400),
+    ("hour", 3600),
+    ("minute", 60),
+    ("second", 1),
+)
 _TYPES: dict[str, Type] = {
     "steps": "Steps",
     "dag": "DAG",
@@ -72,7 +81,7 @@ class Execution:
             return
         try:
             self.base, template = machine.templates.resolve(call.base, call.holder)
-            self.retry = template.get("retryStrategy") or machine.spec.get("retryStrategy")
+            self.retry = self._strategy(template)
             local = Variables({"node.name": call.name})
             if kind(template) in PODS and self.retry is None:
                 local["pod.name"] = pod_name(machine.name, call.name, template.get("name", ""))
@@ -84,11 +93,16 @@ class Execution:
             if label and not _LABEL.fullmatch(label):
                 raise ArgoError(f"displayName must match the regex ^{_LABEL.pattern}$")
             self.template = template
-            self.retry = self.template.get("retryStrategy") or self.retry
+            self.retry = self._strategy(template)
         except ArgoError as error:
             self._refuse(str(error))
             return
         self.gate()
+
+    def _strategy(self, template: Json) -> Json | None:
+        """How it is tried again; an empty strategy is one, without a limit."""
+        own: Json | None = template.get("retryStrategy")
+        return own if own is not None else self.machine.spec.get("retryStrategy")
 
     def _refuse(self, message: str, *, told: bool = True) -> None:
         """An error before there is a body; the caller may be told of it by the phase of the node alone."""
@@ -119,9 +133,11 @@ class Execution:
     def lock(self) -> None:
         """Wait for the locks that the template asks for, and look into the cache."""
         machine = self.machine
-        if self.stopped_waiting or (self.call.frame is not None and self.call.frame.over):
-            return
         wanted = self.template.get("synchronization")
+        if self.stopped_waiting or (self.call.frame is not None and self.call.frame.over):
+            if wanted and self.node is not None:  # it was its turn, and it does not want it any more
+                machine.decline(wanted)
+            return
         try:
             if wanted:
                 waits = machine.acquire(self.call.name, wanted, self.lock, self.stop_waiting)
@@ -542,14 +558,16 @@ def _whole(value: object) -> int | None:
 
 
 def _humanized(seconds: float) -> str:
-    """A duration as Argo's messages have it: `1 minutes 30 seconds`."""
-    left = round(seconds)
-    parts: list[str] = []
-    for name, size in (("days", 86400), ("hours", 3600), ("minutes", 60), ("seconds", 1)):
-        number, left = divmod(left, size)
-        if number or (name == "seconds" and not parts):
-            parts.append(f"{number} {name}")
-    return " ".join(parts)
+    """A duration as Argo's messages have it, in up to two units: `1 minute 30 seconds` (util/humanize)."""
+    for name, size in _UNITS:
+        if seconds >= size:
+            number = int(seconds // size)
+            rest = f" {int(seconds // 3600) % 24} hours"
+            if size < 86400:
+                below = {3600: "minutes", 60: "seconds"}.get(size)
+                rest = f" {int(seconds // (size // 60)) % 60} {below}" if below else ""
+            return f"{number} {name}{'s' * (number != 1)}{rest}"
+    return "0 seconds"
 
 
 def _task_of(name: str) -> str:

@@ -68,6 +68,10 @@ class Locks:
             if waiting and len(self._holders.get(name, ())) < self._limits[name]:
                 self._next.append(waiting.popleft()[1])
 
+    def decline(self, wanted: Json) -> None:
+        """Somebody whose turn it was does not want these locks any more. Raises ArgoError."""
+        self._pass_on(self._names(wanted))
+
     def woken(self) -> list[Callable[[], None]]:
         """What is to be tried again now that another could not take all its locks."""
         found, self._next = self._next, []

@@ -114,6 +114,7 @@ class Machine:
         except ArgoError as error:
             self._finish(ERROR if "label" in str(error) else FAILED, str(error))
             return
+        self.run.strategy = self.run.spec.get("shutdown") or None
         self.run.templates = Templates(self.run.name, spec, self.references)
         self.run.arguments = part(self.run.spec, "arguments")
         claims = several(self.run.spec, "volumeClaimTemplates")

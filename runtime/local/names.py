@@ -8,9 +8,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from flowdsl.runtime.expressions.values import fixed
+from flowdsl.runtime.expressions.values import fixed, json_of
 
 _LONGEST_PREFIX = 242  # bytes; a name of Kubernetes has 253, the hash with its hyphen 11
+_FIELDS = ("name", "default", "value", "valueFrom", "globalName", "enum", "description")
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 _ESCAPES.update({'"': '\\"', "\\": "\\\\"})
 
@@ -49,6 +50,16 @@ def any_string(value: Any) -> str:
             return fixed(value)
         case _:
             return ""
+
+
+def parameters_json(parameters: list[dict[str, Any]]) -> str:
+    """Parameters as the JSON that `inputs.parameters` and `workflow.parameters` are: fields in Argo's order."""
+    found: list[str] = []
+    for one in parameters:
+        fields = {name: one[name] for name in _FIELDS if one.get(name) is not None}
+        fields |= {name: any_string(fields[name]) for name in ("default", "value") if name in fields}
+        found.append(",".join(f"{json_of(name)}:{json_of(value)}" for name, value in fields.items()))
+    return f"[{','.join(f'{{{one}}}' for one in found)}]"
 
 
 def quoted(text: str) -> str:

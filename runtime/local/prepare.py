@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import random
+import re
 from typing import Any
 
 from flowdsl.runtime.local.names import any_string
@@ -13,6 +14,8 @@ from flowdsl.runtime.local.shapes import part, several, texts
 Json = dict[str, Any]
 
 _TEMPLATES = ("WorkflowTemplate", "ClusterWorkflowTemplate")
+_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
+_LONGEST_NAME = 63
 _LONGEST = 58  # bytes of generateName that the API server keeps
 
 
@@ -28,13 +31,13 @@ def chosen(documents: list[Json]) -> tuple[Json, list[Json]]:
         return found[0], [one for one in templates if one is not found[0]]
     if not found:
         raise RunError("there is no Workflow, CronWorkflow or template with an entrypoint to run")
-    names = ", ".join(f"{one.get('kind')} {_name(one)}" for one in found)
+    names = ", ".join(map(_name, found))
     raise RunError(f"there are several to run: {names}; name one of them: FILE:NAME")
 
 
 def _name(document: Json) -> str:
     metadata = part(document, "metadata")
-    return str(metadata.get("name") or metadata.get("generateName") or "")
+    return str(metadata.get("name") or metadata.get("generateName") or "").rstrip("-")
 
 
 def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None = None) -> Json:
@@ -59,6 +62,16 @@ def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None 
         "metadata": {"name": name, **kept},
         "spec": _with_parameters(spec, parameters),
     }
+
+
+def named(name: str) -> str:
+    """A name for a run, as Kubernetes allows it. Raises RunError."""
+    if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+        raise RunError(
+            f"--name {name}: a name has small letters, digits and hyphens, at most {_LONGEST_NAME}, "
+            "with a letter or digit first and last"
+        )
+    return name
 
 
 def suffix() -> str:

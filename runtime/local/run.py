@@ -342,6 +342,11 @@ class Run:
         self.queue.extend(self.locks.woken())
         return found
 
+    def decline(self, wanted: Json) -> None:
+        """Let others have the locks that somebody who waited for them does not want any more."""
+        self.locks.decline(wanted)
+        self.queue.extend(self.locks.woken())
+
     def release(self, holder: str) -> None:
         """Give back the locks of an execution."""
         self.queue.extend(self.locks.release(holder))

@@ -88,6 +88,7 @@ class Runner:
         self._saved = 0
         self._lock = -1
         self._ended = False
+        self._over = False
 
     def begin(self, inputs: Inputs) -> Machine:
         """Run a workflow from its beginning to its end. Raises RunError, and Waits."""
@@ -95,6 +96,7 @@ class Runner:
         self._take()
         path = self.folder / "journal.jsonl"
         if path.exists():
+            os.close(self._lock)
             raise RunError(f"there is a run in {self.folder} already")
         cache = _stored(self._caches, inputs.manifest, inputs.references)
         header: Json = {
@@ -138,6 +140,12 @@ class Runner:
                     case events.Ended():
                         self._ended = True
         self._saved = len(self.machine.run.cache.added)
+        if self._ended:
+            self._over = True
+            os.close(self._lock)
+            return self.machine
+        if self._watch is not None:
+            self._watch(self.machine, [])
         log = journal.Journal(path)
         first: list[events.Event] = [] if past else [events.Started(time.time())]
         again: list[events.Action] = [
@@ -145,6 +153,10 @@ class Runner:
             *(one for one in stops.values() if one.node in open_pods),
         ]
         return self._go(log, first, again)
+
+    def past(self) -> bool:
+        """Whether the run that was taken up had ended already."""
+        return self._over
 
     def shut_down(self, strategy: events.Strategy) -> None:
         """Ask for the end of the run; from any thread."""
@@ -159,7 +171,7 @@ class Runner:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._lock)
-            raise RunError(f"the run in {self.folder} is going on in another process") from None
+            raise RunError(f"the run {self.folder.name} is going on in another process") from None
 
     def _go(self, log: journal.Journal, first: list[events.Event], again: list[events.Action]) -> Machine:
         pods = self._make(self._events.put)
@@ -211,6 +223,8 @@ class Runner:
                 return [events.Woken(now)]
             soonest = min(self._wakes, default=None)
             waiting = self.machine.waits_for_somebody()
+            if self._watch is not None and self._events.empty():
+                self._watch(self.machine, [])
             if waiting and soonest is None and self._events.empty():
                 found.extend(self._answers(waiting))
                 continue
@@ -246,9 +260,7 @@ class Runner:
 
     def _save_status(self) -> None:
         self._status_at = time.monotonic()
-        _replace(
-            self.folder / "workflow.json", json.dumps(workflow(self.machine), ensure_ascii=False, indent=1)
-        )
+        _replace(self.folder / "workflow.json", json.dumps(workflow(self.machine), ensure_ascii=False))
 
     def _save_caches(self) -> None:
         added = self.machine.run.cache.added[self._saved :]
@@ -260,6 +272,21 @@ class Runner:
             path = self._caches / f"{name}.json"
             entries = {**_entries(path), **{key: list(one) for cache, key, one in added if cache == name}}
             _replace(path, json.dumps(entries, ensure_ascii=False))
+
+
+def going_on(folder: Path) -> bool:
+    """Whether a process runs the run in a folder."""
+    try:
+        lock = os.open(folder / "lock", os.O_WRONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def _replace(path: Path, text: str) -> None:

@@ -6,15 +6,24 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.diagnostic import near
 from flowdsl.runtime.local import events, journal
 from flowdsl.runtime.local.names import any_string
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.templates import kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from flowdsl.runtime.local.node import Node
 
 Json = dict[str, Any]
 
+_STEPS = ("Pod", "Suspend", "HTTP", "DAG", "Steps", "Retry")
+_LABEL = re.compile(r"\((\d+):[^()]*\)$")
 _ROUNDS = re.compile(r"(?:\([^()]*\))+$")
 
 
@@ -26,40 +35,71 @@ def task_of(name: str, run: str) -> str:
 class Fakes:
     """Outputs for steps, by the name of the task or of its template: `step=value`, `step.output=value`."""
 
-    def __init__(self, folder: Path, run: str, texts: list[str]) -> None:
+    called = "faked"
+
+    def __init__(self, folder: Path, run: str, texts: Sequence[str]) -> None:
         self._folder = folder
         self._run = run
         self._given: dict[str, dict[str, str]] = {}
-        self.used: set[str] = set()
         for text in texts:
             name, equals, value = text.partition("=")
             step, _, output = name.partition(".")
             if not equals or not step:
-                raise RunError(f"--fake {text}: write STEP=VALUE, or STEP.OUTPUT=VALUE")
-            self._given.setdefault(step, {})[output] = value
+                raise RunError(f"--fake {text}: write --fake STEP=VALUE, or STEP.OUTPUT=VALUE")
+            if output in self._given.setdefault(step, {}):
+                raise RunError(f"--fake {name} is given twice")
+            self._given[step][output] = value
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The steps that are faked."""
+        return frozenset(self._given)
+
+    def check(self, steps: Mapping[str, Json]) -> None:
+        """Refuse what no step is called, or has no value for; `steps` has templates by task. Raises RunError."""
+        known = {**{str(one.get("name", "")): one for one in steps.values()}, **steps}
+        for step, given in self._given.items():
+            template = known.get(step)
+            if template is None:
+                raise RunError(f"--fake {step}: there is no step `{step}`{said_near(step, known)}")
+            if kind(template) in ("dag", "steps"):
+                raise RunError(f"--fake {step}: `{step}` is a graph of steps; name one of these")
+            self._outputs(step, given, template, None)
 
     def __call__(self, pod: events.StartPod) -> events.Outcome | None:
         """The outcome of a step that is faked. Raises RunError where a value is missing."""
-        names = (task_of(pod.name, self._run), str(pod.template.get("name", "")))
-        found = next((name for name in names if name in self._given), None)
+        found = self._named(pod.name, str(pod.template.get("name", "")))
         if found is None:
             return None
-        self.used.add(found)
-        return events.Outcome("Succeeded", outputs=self._outputs(found, self._given[found], pod))
+        return events.Outcome(
+            "Succeeded", outputs=self._outputs(found, self._given[found], pod.template, pod)
+        )
 
-    def unused(self) -> list[str]:
-        """The steps that were named, and did not run."""
-        return sorted(self._given.keys() - self.used)
+    def supplied(self, node: Node) -> dict[str, str] | None:
+        """What a suspended step is given, if it is faked."""
+        found = self._named(node.name, node.template)
+        if found is None:
+            return None
+        names = [str(one["name"]) for one in several(node.outputs, "parameters")]
+        given = self._given[found]
+        return {names[0]: given[""]} if "" in given and len(names) == 1 else given
 
-    def _outputs(self, step: str, given: dict[str, str], pod: events.StartPod) -> Json:
-        declared = part(pod.template, "outputs")
+    def _named(self, name: str, template: str) -> str | None:
+        return next((one for one in (task_of(name, self._run), template) if one in self._given), None)
+
+    def _outputs(self, step: str, given: dict[str, str], template: Json, pod: events.StartPod | None) -> Json:
+        """The outputs of a step; without a pod, nothing is brought."""
+        declared = part(template, "outputs")
         parameters, artifacts = several(declared, "parameters"), several(declared, "artifacts")
         left = dict(given)
         made: Json = {"exitCode": "0"}
         wanted = [one for one in parameters if one.get("value") is None]
-        names = [str(one["name"]) for one in (*wanted, *artifacts)]
+        names = list(dict.fromkeys(str(one["name"]) for one in (*wanted, *artifacts)))
         if "" in left and len(names) == 1:
             left[names[0]] = left.pop("")
+        elif "" in left and names:
+            ways = " ".join(f"--fake {step}.{name}=..." for name in names)
+            raise RunError(f"--fake {step}: it has several outputs: {ways}")
         values = [self._parameter(step, one, left) for one in parameters]
         files = [self._artifact(step, one, left, pod) for one in artifacts]
         if values:
@@ -69,53 +109,67 @@ class Fakes:
         if "" in left and not names:
             made["result"] = left.pop("")
         if left:
-            wrong = next(iter(left)) or step
+            wrong = next(iter(left))
             raise RunError(
-                f"--fake {step}: it has no output `{wrong}`; its outputs: {', '.join(names) or 'none'}"
+                f"--fake {step}.{wrong}: `{step}` has no output `{wrong}`{said_near(wrong, names)}"
             )
         return made
 
     def _parameter(self, step: str, one: Json, given: dict[str, str]) -> Json:
         name = str(one["name"])
         default = part(one, "valueFrom").get("default")
-        if name in given:
-            return {**one, "value": given.pop(name)}
         if one.get("value") is not None:
             return one
+        if name in given:
+            return {**one, "value": given.pop(name)}
         if default is None:
             raise RunError(
                 f"--fake {step}: the output `{name}` needs a value too: --fake {step}.{name}=VALUE"
             )
         return {**one, "value": any_string(default)}
 
-    def _artifact(self, step: str, one: Json, given: dict[str, str], pod: events.StartPod) -> Json | None:
+    def _artifact(
+        self, step: str, one: Json, given: dict[str, str], pod: events.StartPod | None
+    ) -> Json | None:
         name = str(one["name"])
         if name not in given:
             if one.get("optional"):
                 return None
             raise RunError(f"--fake {step}: the file `{name}` needs a path: --fake {step}.{name}=PATH")
-        source = Path(given.pop(name))
+        source = Path(given.pop(name)).expanduser()
         if not source.exists():
-            raise RunError(f"--fake {step}.{name}: there is no {source}")
-        key = str(part(one, "s3").get("key") or f"{self._run}/{pod.pod}/{name}")
-        target = self._folder / "artifacts" / key
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True)
-        else:
-            shutil.copy2(source, target)
+            raise RunError(f"--fake {step}.{name}={source}: there is no {source}")
+        key = str(part(one, "s3").get("key") or f"{self._run}/{pod.pod if pod else ''}/{name}")
+        if pod is not None:
+            target = self._folder / "artifacts" / key
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, dirs_exist_ok=True)
+            else:
+                shutil.copy2(source, target)
         return {**one, "archive": {"none": {}}, "s3": {"key": key}}
+
+
+def said_near(name: str, known: Iterable[str]) -> str:
+    """What was probably meant, or what there is."""
+    names = [one for one in known if one]
+    meant = near(name, names)
+    if meant is not None:
+        return f"; did you mean `{meant}`?"
+    return f"; there are {', '.join(names)}" if names else ""
 
 
 class Earlier:
     """An earlier run: what its steps gave, for all but one step and what follows it."""
 
-    def __init__(self, folder: Path, target: Path, step: str, run: str) -> None:
+    def __init__(self, folder: Path, target: Path, step: str, run: str, option: str) -> None:
         try:
             header, past, _ = journal.read(folder / "journal.jsonl")
             self.status: Json = json.loads((folder / "workflow.json").read_bytes())
         except (journal.JournalError, OSError, ValueError) as error:
             raise RunError(f"the run in {folder} cannot be used: {error}") from None
+        self._from, self._target = folder, target
+        self.called = f"from {folder.name}"
         self.manifest: Json = header["manifest"]
         self.references: list[Json] = header["references"]
         self.settings: Json = header["settings"]
@@ -125,22 +179,47 @@ class Earlier:
         outcomes = {event.node: event.outcome for event in past if isinstance(event, events.PodEnded)}
         again = _following(nodes, step, self._name)
         if not again:
-            names = sorted(
-                {task_of(node["name"], self._name) for node in nodes.values() if node["type"] == "Pod"}
+            known = _tasks(nodes.values(), self._name, (*_STEPS, "Skipped"))
+            raise RunError(
+                f"{option} {step}: the run {self._name} has no step `{step}`{said_near(step, known)}"
             )
-            raise RunError(f"the run {self._name} has no step `{step}`; its steps: {', '.join(names)}")
         self._kept = {
             str(nodes[identity]["name"]): outcome
             for identity, outcome in outcomes.items()
-            if outcome.phase == "Succeeded" and identity in nodes and identity not in again
+            if identity in nodes
+            and identity not in again
+            and (outcome.phase == "Succeeded" or _borne(nodes[identity], nodes))
         }
-        artifacts = folder / "artifacts"
-        if artifacts.is_dir() and folder != target:
-            shutil.copytree(artifacts, target / "artifacts", copy_function=_link, dirs_exist_ok=True)
+        for node in nodes.values():  # one that succeeded after a while does so at once
+            if node["type"] == "Retry" and node["phase"] == "Succeeded":
+                attempts: list[str] = node.get("children") or []
+                names = [str(nodes[one]["name"]) for one in attempts if one in nodes]
+                last = next((self._kept[one] for one in reversed(names) if one in self._kept), None)
+                if last is not None:
+                    self._kept[f"{node['name']}(0)"] = last
+        self._answers = {
+            str(nodes[event.node]["name"]): event.supplied
+            for event in past
+            if isinstance(event, events.Resumed) and event.node in nodes and event.node not in again
+        }
+        inside = {str(node["name"]): task_of(node["name"], self._name) for node in nodes.values()}
+        open_steps = {task for name, task in inside.items() if name not in self._kept}
+        self.names = frozenset(inside[name] for name in self._kept) - open_steps
+        """The tasks of which nothing runs again."""
+
+    def bring(self) -> None:
+        """Put the files of the earlier run where those of this one are looked for."""
+        artifacts = self._from / "artifacts"
+        if artifacts.is_dir():
+            shutil.copytree(artifacts, self._target / "artifacts", copy_function=_link, dirs_exist_ok=True)
 
     def __call__(self, pod: events.StartPod) -> events.Outcome | None:
         """What the step of the same name gave in the earlier run, if it is not to run again."""
         return self._kept.get(self._name + pod.name.removeprefix(self._run))
+
+    def supplied(self, node: Node) -> dict[str, str] | None:
+        """What a suspended step was given in the earlier run."""
+        return self._answers.get(self._name + node.name.removeprefix(self._run))
 
 
 def _link(source: str, target: str) -> None:
@@ -149,6 +228,21 @@ def _link(source: str, target: str) -> None:
         Path(target).hardlink_to(source)
     except OSError:
         shutil.copy2(source, target)
+
+
+def _tasks(nodes: Iterable[Json], run: str, types: Iterable[str]) -> list[str]:
+    """The names of the tasks that nodes of some types stand for."""
+    wanted = set(types)
+    named = (task_of(node["name"], run) for node in nodes if node["type"] in wanted and node["name"] != run)
+    return list(dict.fromkeys(named))
+
+
+def _borne(node: Json, nodes: Json) -> bool:
+    """Whether something that a node is in succeeded nevertheless."""
+    at: Json | None = nodes.get(node.get("boundaryID", ""))
+    while at is not None and at["phase"] != "Succeeded":
+        at = nodes.get(at.get("boundaryID", ""))
+    return at is not None
 
 
 def _following(nodes: Json, step: str, run: str) -> set[str]:
@@ -167,20 +261,20 @@ def _following(nodes: Json, step: str, run: str) -> set[str]:
 
 
 def _is(node: Json, step: str, run: str) -> bool:
-    return step in (node["displayName"], task_of(node["name"], run))
+    name = node["displayName"]
+    return step in (name, _LABEL.sub(r"(\1)", name), task_of(node["name"], run))
 
 
 def only(manifest: Json, status: Json, step: str) -> Json:
     """A workflow of one step, with the inputs that it had in an earlier run. Raises RunError."""
     nodes: list[Json] = list(part(part(status, "status"), "nodes").values())
     run = str(part(manifest, "metadata").get("name", ""))
-    wanted = ("Pod", "Suspend", "HTTP", "DAG", "Steps", "Retry")
     found = [
-        node for node in nodes if node["type"] in wanted and node.get("templateName") and _is(node, step, run)
+        node for node in nodes if node["type"] in _STEPS and node.get("templateName") and _is(node, step, run)
     ]
     if not found:
-        names = sorted({task_of(node["name"], run) for node in nodes if node["type"] == "Pod"})
-        raise RunError(f"the run {run} has no step `{step}` with a template; its steps: {', '.join(names)}")
+        known = _tasks(nodes, run, _STEPS)
+        raise RunError(f"--only {step}: the run {run} has no step `{step}`{said_near(step, known)}")
     node = next((one for one in found if one["type"] == "Retry"), found[0])
     spec: Json = part(manifest, "spec")
     inputs = part(node, "inputs")

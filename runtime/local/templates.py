@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.merge import merged
-from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.names import any_string, parameters_json
 from flowdsl.runtime.local.scope import Scope, Variables
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError, replaced
@@ -206,7 +206,7 @@ def substituted(template: Json, globals: Variables, local: Variables) -> Json:
             raise ArgoError(f"inputs.parameters.{one['name']} had no value")
         if one.get("value") is not None:
             own[f"inputs.parameters.{one['name']}"] = any_string(one["value"])
-    own["inputs.parameters"] = json_of(parameters)
+    own["inputs.parameters"] = parameters_json(parameters)
     outputs: Json = part(first, "outputs")
     for prefix, artifacts in (
         ("inputs", several(inputs, "artifacts")),

@@ -14,7 +14,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
 from flowdsl.runtime.local.merge import merged
-from flowdsl.runtime.local.names import any_string, rfc3339
+from flowdsl.runtime.local.names import any_string, parameters_json, rfc3339
 from flowdsl.runtime.local.scope import Scope, Variables
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError, replaced
@@ -61,7 +61,7 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
         found[f"workflow.creationTimestamp.{sign}"] = text
     arguments: Json = part(spec, "arguments")
     parameters: list[Json] = several(arguments, "parameters")
-    found["workflow.parameters"] = found["workflow.parameters.json"] = json_of(parameters)
+    found["workflow.parameters"] = found["workflow.parameters.json"] = parameters_json(parameters)
     for one in parameters:
         found[f"workflow.parameters.{one['name']}"] = _parameter(one, config)
     more: Json = part(spec, "workflowMetadata")

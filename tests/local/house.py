@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,7 +77,7 @@ class Street(NamedTuple):
 
 
 @contextmanager
-def street(folder: Path, **settings: Any) -> Iterator[Street]:
+def street(folder: Path, **settings: Any) -> Generator[Street]:
     """Pods in a folder, which are closed at the end."""
     events: queue.SimpleQueue[Event] = queue.SimpleQueue()
     given: dict[str, Any] = {"workflow": "wf", "grace": 2.0, **settings}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.local.house import Street, sh, street, until
+from tests.local.house import Street, result, sh, street, until
 
 Json = dict[str, Any]
 ESCAPES = "setsid sh -c 'sleep {0}' > /dev/null 2>&1 & (sh -c 'sleep {0} &' > /dev/null 2>&1 &) ; sleep {0} & sleep 0.2"
@@ -165,3 +165,26 @@ def test_the_output_of_a_step_does_not_pass_through_this_process(tmp_path: Path)
         assert done.outputs is not None
         assert len(done.outputs["result"]) == 256 * 1024
         assert done.outputs["result"].endswith("end")
+
+
+def test_where_namespaces_are_not_allowed_the_other_way_is_taken(tmp_path: Path) -> None:
+    """A step may not make them itself, so pods within a pod are a system that does not give them."""
+    root = Path(__file__).parents[2]
+    source = textwrap.dedent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(root)!r})
+        from pathlib import Path
+        from tests.local.house import result, sh, street
+        with street(Path("/tmp/inner")) as pods:
+            print(result(pods.run(sh("echo 1 > /data/x; cat /data/x", volumeMounts=[
+                {{"name": "d", "mountPath": "/data"}}]), volumes=[{{"name": "d", "emptyDir": {{}}}}], result=True)))
+            print(pods.pods.notices[0][:42])
+        """
+    )
+    with street(tmp_path) as pods:
+        if pods.pods.house.isolated:
+            script = {"script": {"command": ["python"], "source": source, "workingDir": str(root)}}
+            assert (
+                result(pods.run(script, result=True)) == "1\nThis system gives steps no file system of t"[:44]
+            )

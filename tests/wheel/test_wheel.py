@@ -115,15 +115,15 @@ def test_an_example_compiles(name: str, installed: Path, examples: Path) -> None
 
 
 def test_folders_of_the_user_do_not_collide(installed: Path, tmp_path: Path) -> None:
-    for name in ("cli", "compiler", "grammar", "runtime"):
+    for name in ("cli", "compiler", "grammar", "runtime", "testing"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").write_text("OWNER = 'user'\n", encoding="utf-8")
     script = (
-        "import flowdsl.cli, flowdsl.compiler, flowdsl.grammar, flowdsl.runtime\n"
-        "import cli, compiler, grammar, runtime\n"
-        "print(cli.OWNER, compiler.OWNER, grammar.OWNER, runtime.OWNER)"
+        "import flowdsl.cli, flowdsl.compiler, flowdsl.grammar, flowdsl.runtime, flowdsl.testing\n"
+        "import cli, compiler, grammar, runtime, testing\n"
+        "print(cli.OWNER, compiler.OWNER, grammar.OWNER, runtime.OWNER, testing.OWNER)"
     )
-    assert run(installed / "python", "-c", script, cwd=tmp_path) == "user user user user\n"
+    assert run(installed / "python", "-c", script, cwd=tmp_path) == "user user user user user\n"
 
 
 def test_mypy_accepts_the_examples(installed: Path, examples: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.tree import inner
 
 Json = dict[str, Any]
 
@@ -30,11 +31,11 @@ def amount(bodies: Iterable[Json]) -> Amount:
     cpu = memory = 0.0
     gpus, vendor = 0, ""
     for body in bodies:
-        resources: Json = body.get("resources") or {}
+        resources: Json = inner(body, "resources")
         if not resources:
             continue
-        limits: Json = resources.get("limits") or {}
-        asked: Json = {**limits, **(resources.get("requests") or {})}
+        limits: Json = inner(resources, "limits")
+        asked: Json = {**limits, **inner(resources, "requests")}
         try:
             cpu += float(quantity(str(asked.get("cpu", 0))))
             memory += float(quantity(str(asked.get("memory", 0))))
@@ -49,7 +50,7 @@ def amount(bodies: Iterable[Json]) -> Amount:
 
 def memory_limit(body: Json) -> float:
     """The most bytes that a container may use; 0 for no limit."""
-    limits = (body.get("resources") or {}).get("limits") or {}
+    limits = inner(inner(body, "resources"), "limits")
     try:
         return float(quantity(str(limits.get("memory", 0))))
     except GrammarError:

@@ -18,6 +18,7 @@ from flowdsl.runtime.local.pods.amounts import machine
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_CONFIG_MAP, GIVE_SECRET, Settings
+from flowdsl.runtime.local.pods.tree import inner, listed
 
 Json = dict[str, Any]
 _NETWORK = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")
@@ -53,14 +54,14 @@ def variables(container: Json, about: About) -> dict[str, str]:
     Source: makeEnvironmentVariables of the kubelet.
     """
     found: dict[str, str] = {}
-    for source in container.get("envFrom", []):
+    for source in listed(container, "envFrom"):
         for key, value in _all_of(source, about, container).items():
             found[source.get("prefix", "") + key] = value
-    for one in container.get("env", []):
+    for one in listed(container, "env"):
         if "valueFrom" in one:
-            value = _value(one["valueFrom"], container, about)
-            if value is not None:
-                found[one["name"]] = value
+            given = _value(one["valueFrom"], container, about)
+            if given is not None:
+                found[one["name"]] = given
         else:
             found[one["name"]] = expanded(str(one.get("value", "")), found)
     return found
@@ -153,6 +154,11 @@ def field(path: str, about: About) -> str:
     raise Refusal(f"field label not supported: {path}")
 
 
+def _totals(settings: Settings) -> dict[str, float]:
+    cpu, memory = machine(settings.cpu, settings.memory)
+    return {"cpu": cpu, "memory": memory}
+
+
 def _quoted(value: str) -> str:
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
@@ -161,12 +167,12 @@ def resource(reference: Json, container: Json, settings: Settings) -> str:
     """What the downward API gives for a request or limit; without one, what the machine has. Raises Refusal."""
     what = str(reference["resource"])
     kind, _, name = what.partition(".")
-    resources = container.get("resources", {})
+    resources = inner(container, "resources")
     text = resources.get(kind, {}).get(name)
     if text is None and kind == "requests":
-        text = resources.get("limits", {}).get(name)
+        text = inner(resources, "limits").get(name)
     if text is None and kind == "limits":
-        text = dict(zip(("cpu", "memory"), machine(settings.cpu, settings.memory), strict=True)).get(name)
+        text = _totals(settings).get(name)
     if kind not in ("requests", "limits"):
         raise Refusal(f"unsupported container resource {what}")
     divisor = quantity(str(reference.get("divisor", "1"))) or quantity("1")

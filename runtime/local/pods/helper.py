@@ -164,8 +164,10 @@ class Helper:
                     self._go(self.waiting.popleft()[1])
 
     def _read(self) -> None:
+        ready = select.poll()
+        ready.register(self.packets, select.POLLIN)
         while True:
-            while self.waiting and not select.select([self.packets], [], [], _PATIENCE)[0]:
+            while self.waiting and not ready.poll(_PATIENCE * 1000):
                 self._patience()
             try:
                 data = self.packets.recv(1 << 16)
@@ -182,16 +184,21 @@ class Helper:
                 self._less()
             if answer:
                 self.answered(answer)
+        self.packets.close()
         if not self.closed:
             self.answered({"gone": True})
 
     def close(self) -> None:
-        """End the supervisor, and with it everything that it has started; its folder is gone then."""
+        """End the supervisor, and with it everything that it has started.
+
+        It is waited for only while something runs; what is left of its folder goes in the background.
+        """
         self.closed = True
+        running = self.busy or self.waiting
         self.control.close()
-        if self.reader is not None:
-            self.reader.join()
-        else:
+        if self.reader is None:
             while self.packets.recv(1 << 16):
                 pass
-        self.packets.close()
+            self.packets.close()
+        elif running:
+            self.reader.join()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,8 @@ from flowdsl.runtime.local.pods.store import Store
 from flowdsl.runtime.local.pods.units import shims
 
 Json = dict[str, Any]
+
+_NUMBERS = itertools.count()
 
 
 class Plain:
@@ -61,7 +64,8 @@ class House:
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         self.folder = folder.absolute()
-        self.scratch = self.folder / "pods"
+        # Of its own name: that of an earlier process may still be on its way out.
+        self.scratch = self.folder / f"pods-{os.getpid()}-{next(_NUMBERS)}"
         self.logs = self.folder / "logs"
         self.shared = settings.volumes or self.folder.parent / "volumes"
         self.settings = settings

@@ -20,6 +20,7 @@ from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
+from flowdsl.runtime.local.pods.tree import inner, listed
 
 Json = dict[str, Any]
 Over = Callable[[], bool]
@@ -52,7 +53,7 @@ def http(wanted: Json, settings: Settings) -> Outcome:
     from flowdsl.runtime.expressions.values import ExpressionError
 
     method = str(wanted.get("method") or "GET").upper()
-    given = (wanted.get("bodyFrom") or {}).get("bytes")
+    given = inner(wanted, "bodyFrom").get("bytes")
     body = base64.b64decode(given) if given else str(wanted.get("body") or "").encode()
     context = ssl.create_default_context()
     if wanted.get("insecureSkipVerify"):
@@ -63,9 +64,9 @@ def http(wanted: Json, settings: Settings) -> Outcome:
         request = urllib.request.Request(str(wanted["url"]), data=body or None, method=method)
         if request.type not in ("http", "https"):
             raise ValueError(f"unsupported protocol scheme {request.type!r}")
-        for header in wanted.get("headers") or []:
+        for header in listed(wanted, "headers"):
             value = header.get("value") or ""
-            reference = (header.get("valueFrom") or {}).get("secretKeyRef")
+            reference = inner(header, "valueFrom").get("secretKeyRef")
             if reference:
                 value = keyed("secretKeyRef", reference, settings, "http") or ""
             request.add_header(header["name"], value)
@@ -116,14 +117,14 @@ def data(wanted: Json, store: Store) -> Outcome:
     from flowdsl.runtime.expressions.evaluate import evaluate
     from flowdsl.runtime.expressions.values import ExpressionError, json_of
 
-    source = (wanted.get("source") or {}).get("artifactPaths")
+    source = inner(wanted, "source").get("artifactPaths")
     if source is None:
         return _bad_data("unable to process data source: no valid source is used for data template")
     try:
         found: Any = list(store.keys(place(source)[1]))
     except BadKey as error:
         return _bad_data(f"unable to process data source: unable to source artifact paths: {error}")
-    for number, step in enumerate(wanted.get("transformation") or []):
+    for number, step in enumerate(listed(wanted, "transformation")):
         if step.get("expression"):
             try:
                 found = evaluate(step["expression"], {"data": found})
@@ -162,7 +163,7 @@ def _resource(template: Json, settings: Settings, over: Over) -> Json:
     wanted = template["resource"]
     action = str(wanted["action"])
     manifest = str(wanted.get("manifest") or "")
-    flags = [str(one) for one in wanted.get("flags") or []]
+    flags = [str(one) for one in listed(wanted, "flags")]
     if not manifest and not flags:
         raise KubectlError("Must provide at least one of flags or manifest.")
     with tempfile.TemporaryDirectory(prefix="flowdsl-") as folder:
@@ -181,16 +182,16 @@ def _resource(template: Json, settings: Settings, over: Over) -> Json:
                 "Kind and name are both required but at least one of them is missing from the manifest"
             ) from None
         _wait(wanted, namespace, name, over)
-    listed: list[Json] = [dict(one) for one in (template.get("outputs") or {}).get("parameters") or []]
-    for one in listed:
-        source = one.get("valueFrom") or {}
+    shown: list[Json] = [dict(one) for one in listed(inner(template, "outputs"), "parameters")]
+    for one in shown:
+        source = inner(one, "valueFrom")
         if source and not name:
             one["value"] = str(source.get("default", ""))
         elif source.get("jsonPath"):
             one["value"] = kubectl(["-n", namespace, "get", name, "-o", f"jsonpath={source['jsonPath']}"])
         elif source.get("jqFilter"):
             one["value"] = _jq(kubectl(["-n", namespace, "get", name, "-o", "json"]), str(source["jqFilter"]))
-    return {"parameters": listed} if listed else {}
+    return {"parameters": shown} if shown else {}
 
 
 def _words(action: str, wanted: Json, flags: list[str], manifest: Path | None) -> list[str]:
@@ -278,13 +279,12 @@ def looked_up(found: Any, path: str) -> tuple[bool, str]:
     """Whether there is something at a path, and its text."""
     value: Any = found
     for name in path.split("."):
-        if isinstance(value, dict) and name in value:
-            value = value[name]
-        elif isinstance(value, list) and name == "#":
-            value = len(value)
-        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
-            value = value[int(name)]
-        else:
+        try:
+            if hasattr(value, "keys"):
+                value = value[name]
+            else:
+                value = len(value) if name == "#" else value[int(name)]
+        except (LookupError, TypeError, ValueError):
             return False, ""
     if value is None:
         return True, ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from flowdsl.runtime.local.pods.refusal import Refusal
 
@@ -30,7 +30,7 @@ def patched(spec: Json, patches: list[str]) -> Json:
             raise Refusal(f"Error applying PodSpecPatch: {error}") from None
         if not isinstance(patch, dict):
             raise Refusal("Error applying PodSpecPatch: it is not an object")
-        spec = _object(spec, patch)
+        spec = _object(spec, cast(Json, patch))
     return spec
 
 
@@ -38,13 +38,14 @@ def _object(old: Json, patch: Json) -> Json:
     if patch.get("$patch") == "replace":
         return {name: value for name, value in patch.items() if name != "$patch"}
     found = dict(old)
+    value: Any
     for name, value in patch.items():
         if value is None:
             found.pop(name, None)
         elif isinstance(value, dict) and isinstance(found.get(name), dict):
-            found[name] = _object(found[name], value)
+            found[name] = _object(found[name], cast(Json, value))
         elif isinstance(value, list) and name in _KEYS:
-            found[name] = _list(found.get(name) or [], value, _KEYS[name])
+            found[name] = _list(found.get(name) or [], cast(list[Json], value), _KEYS[name])
         else:
             found[name] = value
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.amounts import memory_limit
@@ -12,11 +12,16 @@ from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.expansion import expanded, too_long
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
 from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM
+from flowdsl.runtime.local.pods.tree import inner, listed
 from flowdsl.runtime.local.pods.units import SCRIPT, Unit, mounts, pythonic
 
 if TYPE_CHECKING:
+    from flowdsl.runtime.local.events import StartPod
     from flowdsl.runtime.local.pods.engine import Run
-    from flowdsl.runtime.local.pods.pod import Pod
+    from flowdsl.runtime.local.pods.environment import About
+    from flowdsl.runtime.local.pods.house import House
+    from flowdsl.runtime.local.pods.units import Shape
+    from flowdsl.runtime.local.pods.volumes import Volumes
 
 Json = dict[str, Any]
 _VISIBLE = {"nvidia": "CUDA_VISIBLE_DEVICES", "amd": "ROCR_VISIBLE_DEVICES"}
@@ -24,10 +29,25 @@ _NEAR = 0.9
 """From this part of its memory limit on, a program that was killed has probably used too much."""
 
 
+class Owner(Protocol):
+    """The pod of a container: see pod.py."""
+
+    start: StartPod
+    house: House
+    own: Path
+    template: Json
+    inputs: list[Json]
+    about: About
+    volumes: Volumes
+    shape: Shape
+    gpus: list[str] | None
+    stopped: str | None
+
+
 class Program:
     """One attempt of a container."""
 
-    def __init__(self, pod: Pod, unit: Unit, number: int) -> None:
+    def __init__(self, pod: Owner, unit: Unit, number: int) -> None:
         self.pod = pod
         self.unit = unit
         self.id = f"{pod.start.node}/{unit.name}" + (f"/{number}" if number > 1 else "")
@@ -67,9 +87,9 @@ class Program:
         if not pod.house.isolated:
             words, env, cwd, files = self._rewrite(words, env, cwd, files)
         self.env = env
-        outputs = pod.start.template.get("outputs") or {}
+        outputs = inner(pod.start.template, "outputs")
         has_files = bool(outputs.get("artifacts")) or any(
-            (one.get("valueFrom") or {}).get("path") for one in outputs.get("parameters") or []
+            inner(one, "valueFrom").get("path") for one in listed(outputs, "parameters")
         )
         self.kept = has_files and unit.role == "main" and pod.house.isolated
         return {
@@ -103,6 +123,7 @@ class Program:
         )
         for path, data, mode in files:
             at = self.root / path[1:]
+            at.parent.mkdir(parents=True, exist_ok=True)
             at.write_bytes(data)
             at.chmod(mode)
         self.engine = engine.Run(self.id, self.unit, house.settings, self.pod.gpus or [])
@@ -123,12 +144,12 @@ class Program:
 
     def declared(self) -> list[str]:
         """The paths of inputs and outputs that the manifest names."""
-        outputs = self.pod.start.template.get("outputs") or {}
-        found = [one["path"] for one in outputs.get("artifacts") or [] if one.get("path")]
+        outputs = inner(self.pod.start.template, "outputs")
+        found = [one["path"] for one in listed(outputs, "artifacts") if one.get("path")]
         found += [
             one["valueFrom"]["path"]
-            for one in outputs.get("parameters") or []
-            if (one.get("valueFrom") or {}).get("path")
+            for one in listed(outputs, "parameters")
+            if inner(one, "valueFrom").get("path")
         ]
         return found + [one["path"] for one in self.pod.inputs]
 
@@ -159,7 +180,7 @@ class Program:
         """Show a program the GPUs that are its own."""
         if self.pod.gpus:
             for vendor, name in _VISIBLE.items():
-                limits = (self.unit.body.get("resources") or {}).get("limits") or {}
+                limits = inner(inner(self.unit.body, "resources"), "limits")
                 if any(one.startswith(f"{vendor}.com/") for one in limits):
                     env[name] = ",".join(self.pod.gpus)
 
@@ -205,7 +226,7 @@ class Program:
 
     def print(self, text: str) -> None:
         """Write a line into the log."""
-        self.log.parent.mkdir(exist_ok=True)
+        self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("a", encoding="utf-8") as log:
             log.write(f"{text}\n")
 

@@ -33,18 +33,31 @@ import _thread
 import ctypes
 import marshal
 import os
+import resource
 import select
-import stat
 import time
 
+from flowdsl.runtime.local.pods.processes import (
+    CAPBSET_DROP,
+    KEPT,
+    KILL,
+    SUBREAPER,
+    TERM,
+    Job,
+    Missing,
+    Processes,
+    exactly,
+    isolate,
+    locked,
+    program,
+    reaped,
+    spawned,
+)
 from flowdsl.runtime.local.pods.rooms import (
     BIND,
     FS,
     LINUX,
     NEWNS,
-    NEWPID,
-    NEWUSER,
-    PRIVATE,
     REC,
     Changes,
     PlainRoom,
@@ -62,11 +75,6 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-TERM, KILL, INT, PIPE, XFSZ = 15, 9, 2, 13, 25
-PDEATHSIG, SUBREAPER, CAPBSET_DROP = 1, 36, 24
-KEPT = frozenset((0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 19, 27, 29, 31))
-"""What root may do in a container of Docker, and trace its own processes."""
-LONGEST_RESULT = 256 * 1024 + 1
 LONGEST_MESSAGE = 48 * 1024
 BRIEF = 0.05
 """Seconds after which the log of a program gets its name."""
@@ -74,94 +82,26 @@ REAPED = 5.0
 """Seconds between two looks for orphans of programs that run for long."""
 
 
-def isolate(folder: str) -> None:
-    """Leave the namespaces of the machine, and go on as process 1 of new ones. Raises OSError.
-
-    The process before waits for the end of all, and removes the folder; its sockets end with it.
-    """
-    user, group = os.getuid(), os.getgid()
-    check(libc.unshare(NEWPID | (NEWUSER if user != 0 else 0)), "unshare")
-    if user != 0:
-        for name, text in (
-            ("setgroups", "deny"),
-            ("uid_map", f"{user} {user} 1"),
-            ("gid_map", f"{group} {group} 1"),
-        ):
-            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-                file.write(text)
-    child = os.fork()
-    if child != 0:
-        os.waitpid(child, 0)
-        remove(folder)
-        os._exit(0)
-    libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
-    check(
-        libc.unshare(NEWNS), "unshare"
-    )  # after the fork: who removes the folder must not see what is mounted there
-    mount("none", "/", REC | PRIVATE)
-    mount("proc", "/proc", 0, "proc")
-
-
-class Missing(Exception):
-    """A program is not there, in the words of Go's exec.LookPath."""
-
-
-def program(name: str, path: str) -> str:
-    """The file of a program, as the emissary of Argo looks for it. Raises Missing."""
-    if "/" in name:
-        if not os.path.exists(name):
-            raise Missing(f'exec: "{name}": stat {name}: no such file or directory')
-        if not runnable(name):
-            raise Missing(f'exec: "{name}": permission denied')
-        return name
-    for folder in path.split(":"):
-        if folder and runnable(f"{folder}/{name}"):
-            return f"{folder}/{name}"
-    raise Missing(f'exec: "{name}": executable file not found in $PATH')
-
-
-def runnable(path: str) -> bool:
-    """Whether this is a file that may be executed."""
-    return os.access(path, os.X_OK) and stat.S_ISREG(os.stat(path).st_mode)
-
-
-class Job:
-    """One program that is to run, runs, or has ended."""
-
-    def __init__(self, asked: Json, room: Room, space: str) -> None:
-        self.asked = asked
-        self.id = str(asked["id"])
-        self.room = room
-        self.space = space
-        self.pid = 0
-        self.freed = locked()
-
-
-class Supervisor:
+class Supervisor(Processes):
     """What its threads share."""
 
     def __init__(self, jobs: int, control: int, settings: Json) -> None:
+        super().__init__(bool(settings["isolate"]))
         self.fd = jobs
         self.control = control
         self.folder = str(settings["folder"])
         self.needed: list[str] = settings["needed"]
-        self.isolated = bool(settings["isolate"])
         self.changes = Changes()
         self.jobs: dict[str, Job] = {}
         self.stopped: set[str] = set()
         self.due: list[tuple[float, str]] = []
         self.workers = 0
         self.long = 0
-        self.spawning = _thread.allocate_lock()
-        self.mains: set[int] = set()
         self.sweeps: list[tuple[Room, _thread.LockType, list[bool]]] = []
         self.bell = os.pipe()
         self.logs = str(settings["logs"])
         self.nameless = LINUX
         self.null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        self.load = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC) if LINUX else -1
-        self.births = 0
-        self.base = 0
 
     def serve(self) -> None:
         """Until the sockets end; the rooms are cleaned here, where no mount of another thread is seen."""
@@ -214,13 +154,6 @@ class Supervisor:
         with self.spawning:
             self.births += 1
             _thread.start_new_thread(function, arguments)
-
-    def signal(self, pid: int, number: int) -> None:
-        """Signal the process group that a program began with."""
-        try:
-            os.killpg(pid, number)
-        except OSError:
-            pass
 
     def say(self, answer: Json) -> None:
         """Send one message."""
@@ -357,7 +290,9 @@ class Supervisor:
     def brief(self, job: Job, log: int) -> None:
         """Wait a moment; who runs for longer has a log that can be read meanwhile."""
         ended = os.pidfd_open(job.pid)
-        if not select.select([ended], [], [], BRIEF)[0]:
+        poll = select.poll()
+        poll.register(ended, select.POLLIN)
+        if not poll.poll(BRIEF * 1000):
             self.name(log, job.asked["log"])
         os.close(ended)
 
@@ -377,51 +312,24 @@ class Supervisor:
                 os.makedirs(cwd)
             os.chdir(cwd)
             path = program(asked["argv"][0], asked["env"].get("PATH", ""))
-            dup = os.POSIX_SPAWN_DUP2
-            actions = [(dup, self.null, 0), (dup, out, 1), (dup, err, 2)]
             with self.spawning:
-                if job.id not in self.stopped:
-                    job.pid = os.posix_spawn(
-                        path,
-                        asked["argv"],
-                        asked["env"],
-                        file_actions=actions,
-                        setsid=True,
-                        setsigdef=[PIPE, XFSZ, INT],
-                    )
-                    self.mains.add(job.pid)
-                    self.births += 1
+                if job.id in self.stopped:
+                    return
+                self.starting += 1
+                self.births += 1
+            pid = 0
+            try:
+                pid = spawned(path, asked["argv"], asked["env"], (self.null, out, err))
+            finally:
+                with self.spawning:
+                    self.starting -= 1
+                    if pid:
+                        self.mains.add(pid)
+                        job.pid = pid
+                        if job.id in self.stopped:
+                            self.signal(pid, TERM)
         finally:
             room.outside()
-
-    def copied(self, source: int, log: int, job: Job) -> bytes:
-        """Copy standard output to the log; the last of it. It ends with the program, whoever else holds it."""
-        parts: list[bytes] = []
-        size = 0
-        ended = os.pidfd_open(job.pid) if LINUX else -1
-        poll = select.poll()
-        for one in (source, ended):
-            if one >= 0:
-                poll.register(one, select.POLLIN)
-        while True:
-            if source not in [one for one, _ in poll.poll()]:
-                self.leftovers(job)
-                os.set_blocking(source, False)
-            try:
-                part = os.read(source, 1 << 16)
-            except BlockingIOError:
-                part = b""
-            if not part:
-                break
-            os.write(log, part)
-            parts.append(part)
-            size += len(part)
-            while size - len(parts[0]) >= LONGEST_RESULT:
-                size -= len(parts.pop(0))
-        if ended >= 0:
-            os.close(ended)
-        os.close(source)
-        return b"".join(parts)[-LONGEST_RESULT:]
 
     def swept(self, room: Room) -> bool:
         """Have a room cleaned by the main thread; whether it can be used again."""
@@ -431,58 +339,6 @@ class Supervisor:
         os.write(self.bell[1], b".")
         done.acquire()
         return fresh[0]
-
-    # --- what a program leaves behind -------------------------------------------------------------
-
-    def leftovers(self, job: Job) -> None:
-        """Kill all that a program has started and that still runs, until there is none of it."""
-        if not self.isolated:
-            self.signal(job.pid, KILL)
-        while True:
-            with self.spawning:
-                found = False
-                last = self.last() - self.births
-                if self.isolated and last == self.base:
-                    return
-                strangers = self.strangers()
-                for pid in strangers:
-                    try:
-                        if self.belongs(pid, job):
-                            found = True
-                            os.kill(pid, KILL)
-                    except OSError:
-                        pass  # it has ended
-                    reaped(pid)
-                if not strangers:
-                    self.base = last
-            if not found:
-                return
-            time.sleep(0.001)
-
-    def last(self) -> int:
-        """The number that the last process of this namespace got."""
-        return int(os.pread(self.load, 64, 0).split()[-1]) if self.isolated else 0
-
-    def strangers(self) -> list[int]:
-        """The processes of this run that are not the first ones of a program."""
-        if self.isolated:
-            known = {*self.mains, 1}
-            return [int(one) for one in os.listdir("/proc") if one.isdigit() and int(one) not in known]
-        found: list[int] = []
-        todo = [os.getpid(), *self.mains] if LINUX else []
-        while todo:
-            for inner in children(todo.pop()):
-                if inner not in self.mains:
-                    todo.append(inner)
-                    found.append(inner)
-        return found
-
-    def belongs(self, pid: int, job: Job) -> bool:
-        """Whether a process was started by this program."""
-        if job.space:
-            return os.readlink(f"/proc/{pid}/ns/mnt") == job.space
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return f"FLOWDSL_CONTAINER={job.id}\0".encode() in file.read()
 
     # --- beside -----------------------------------------------------------------------------------
 
@@ -524,41 +380,6 @@ class Supervisor:
         self.say(answer)
 
 
-def reaped(pid: int) -> None:
-    """Take the exit code of an orphan, if it has ended."""
-    try:
-        os.waitpid(pid, os.WNOHANG)
-    except OSError:
-        pass  # the child of another process
-
-
-def children(pid: int) -> list[int]:
-    """The processes that a process has started, or has been given as orphans."""
-    found: list[int] = []
-    try:
-        for task in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-                found += map(int, file.read().split())
-    except OSError:
-        pass
-    return found
-
-
-def locked() -> _thread.LockType:
-    """A lock that is held, and that another thread releases when something has happened."""
-    lock = _thread.allocate_lock()
-    lock.acquire()
-    return lock
-
-
-def exactly(fd: int, count: int) -> bytes:
-    """So many bytes of a stream, or less at its end."""
-    data = os.read(fd, count)
-    while len(data) < count and (part := os.read(fd, count - len(data))):
-        data += part
-    return data
-
-
 def main(jobs: int, control: int) -> None:
     """Be the supervisor, with the descriptors of the sockets."""
     settings: Json = marshal.loads(exactly(control, int.from_bytes(exactly(control, 4), "little")))
@@ -570,6 +391,8 @@ def main(jobs: int, control: int) -> None:
         read_only(host)
     elif LINUX:
         libc.prctl(SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     boss = Supervisor(jobs, control, settings)
     boss.say({"isolated": boss.isolated})
     boss.serve()

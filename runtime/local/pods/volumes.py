@@ -10,6 +10,7 @@ from typing import Any
 from flowdsl.runtime.local.pods.environment import About, field, missing, resource
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.tree import inner, listed
 
 Json = dict[str, Any]
 Notice = Callable[[str], None]
@@ -47,7 +48,7 @@ class Volumes:
             if not source.exists():
                 source.mkdir(parents=True)
         given = {"configMap", "secret", "projected", "downwardAPI"} & volume.keys()
-        claim = volume.get("persistentVolumeClaim", {})
+        claim = inner(volume, "persistentVolumeClaim")
         return source, bool(mount.get("readOnly") or claim.get("readOnly") or given)
 
     def _source(self, name: str, volume: Json, container: Json) -> Path:
@@ -64,7 +65,7 @@ class Volumes:
             raise Refusal(f"volume '{name}' is a {kind}, which one machine does not have")
         elif not folder.exists():
             folder.mkdir(parents=True)
-            for one in volume["projected"].get("sources", []) if "projected" in volume else [volume]:
+            for one in listed(volume["projected"], "sources") if "projected" in volume else [volume]:
                 self._write(one, folder, container)
         return folder
 
@@ -109,14 +110,14 @@ class Volumes:
                     continue
                 raise missing(f"{kind}Ref", name, None, settings, container["name"])
             items = one.get("items") or [{"key": key, "path": key} for key in data]
-            mode = one.get("defaultMode", 0o644)
+            mode = int(one.get("defaultMode", 0o644))
             for item in items:
                 if item["key"] not in data:
                     if one.get("optional"):
                         continue
                     raise missing(f"{kind}Ref", name, item["key"], settings, container["name"])
-                _file(folder, item["path"], data[item["key"]], item.get("mode", mode))
-        for item in source.get("downwardAPI", {}).get("items", []):
+                _file(folder, item["path"], data[item["key"]], int(item.get("mode", mode)))
+        for item in listed(inner(source, "downwardAPI"), "items"):
             if "fieldRef" in item:
                 text = field(item["fieldRef"]["fieldPath"], self.about)
             else:

@@ -1,0 +1,155 @@
+"""Texts as values: what somebody types for a parameter, and what travelled as an output.
+
+`encode` is the way there, and what comes back has the type: members of an Enum, records, tuples.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from typing import Any, TypeGuard
+
+from flowdsl import types as t
+from flowdsl.diagnostic import near
+
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_FLAGS = {"true": True, "false": False}
+
+
+class WrongValue(Exception):
+    """A value that is not of its type; the text says what is wrong with it."""
+
+
+def typed(text: str, kind: t.Type) -> Any:
+    """The value that somebody means who types a text. Raises WrongValue.
+
+    Numbers, flags, members of an Enum and texts are bare, everything else is JSON; `null` is None.
+    """
+    match kind:
+        case t.Text():
+            return text
+        case t.Number("int"):
+            if _WHOLE.fullmatch(text.strip()) is None:
+                raise WrongValue("it is no whole number")
+            return int(text)
+        case t.Number():
+            try:
+                return float(text)
+            except ValueError:
+                raise WrongValue("it is no number") from None
+        case t.Flag():
+            if text.strip().lower() not in _FLAGS:
+                raise WrongValue("it is true or false")
+            return _FLAGS[text.strip().lower()]
+        case t.Choice(values):
+            for value in values:
+                if text == (value if isinstance(value, str) else json.dumps(value)):
+                    return value
+            raise WrongValue(_one_of([str(value) for value in values], text))
+        case t.Enumeration(cls):
+            return _member(text, cls)
+        case t.Maybe(item):
+            if text.strip() == "null":
+                return None
+            return typed(text, item)
+        case t.Json():
+            try:
+                return json.loads(text)
+            except ValueError:
+                return text
+        case _:
+            return rebuilt(_parsed(text), kind)
+
+
+def decoded(text: str, kind: t.Type) -> Any:
+    """The value of a text that travelled, as the step that takes it reads it. Raises WrongValue."""
+    if t.is_text(kind):
+        return _member(text, kind.cls) if isinstance(kind, t.Enumeration) else text
+    return rebuilt(_parsed(text), kind)
+
+
+def rebuilt(value: Any, kind: t.Type, where: str = "") -> Any:
+    """What JSON says as a value of the type; `where` is its place in a larger one. Raises WrongValue."""
+    place = f"{where}: " if where else ""
+    match kind:
+        case t.Text() if isinstance(value, str):
+            return value
+        case t.Number("int") if isinstance(value, int | float) and not isinstance(value, bool):
+            if value == int(value):  # Argo writes whole floats and integers alike
+                return int(value)
+        case t.Number("float") if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        case t.Flag() if isinstance(value, bool):
+            return value
+        case t.Choice(values):
+            for one in values:
+                if type(one) is type(value) and one == value:
+                    return one
+            raise WrongValue(place + _one_of([str(one) for one in values], value))
+        case t.Enumeration(cls) if isinstance(value, str):
+            return _member(value, cls, place)
+        case t.Maybe(item):
+            return None if value is None else rebuilt(value, item, where)
+        case t.Sequence(item) if _is_list(value):
+            return [rebuilt(one, item, f"{where}[{at}]") for at, one in enumerate(value)]
+        case t.Mapping(item) if _is_dict(value):
+            return {key: rebuilt(one, item, f"{where}[{key!r}]") for key, one in value.items()}
+        case t.Fixed(items) if _is_list(value):
+            if len(value) != len(items):
+                raise WrongValue(f"{place}it has {len(items)} parts, not {len(value)}")
+            parts = zip(value, items, strict=True)
+            return tuple(rebuilt(one, item, f"{where}[{at}]") for at, (one, item) in enumerate(parts))
+        case t.Record(cls, fields) if _is_dict(value):
+            return _record(value, cls, fields, where)
+        case t.Json():
+            return value
+        case t.Nothing() if value is None:
+            return None
+        case _:
+            pass
+    raise WrongValue(f"{place}{json.dumps(value, ensure_ascii=False)[:80]} is no {t.spell(kind)}")
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def _is_dict(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _record(given: dict[str, Any], cls: type[Any], fields: tuple[t.Field, ...], where: str) -> Any:
+    names = [one.name for one in fields]
+    place = f"{where}: " if where else ""
+    for name in given:
+        if name not in names:
+            meant = near(name, names)
+            more = f"; did you mean `{meant}`?" if meant else f"; it has {', '.join(names)}"
+            raise WrongValue(f"{place}{cls.__name__} has no field `{name}`{more}")
+    found: dict[str, Any] = {}
+    for one in fields:
+        if one.name in given:
+            at = f"{where}.{one.name}" if where else one.name
+            found[one.name] = rebuilt(given[one.name], one.type, at)
+        elif one.required:
+            raise WrongValue(f"{place}the field `{one.name}` of {cls.__name__} is missing")
+    return cls(**found)
+
+
+def _member(name: str, cls: type[enum.Enum], place: str = "") -> enum.Enum:
+    if name in cls.__members__:
+        return cls.__members__[name]
+    raise WrongValue(place + _one_of(list(cls.__members__), name))
+
+
+def _one_of(names: list[str], value: object) -> str:
+    meant = near(value, names) if isinstance(value, str) else None
+    return f"it is one of {', '.join(names)}" + (f"; did you mean `{meant}`?" if meant else "")
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise WrongValue(f"it is no JSON: {error}") from None

@@ -1,0 +1,88 @@
+"""Earlier runs: where they are, and what they were begun with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.diagnostic import near
+from flowdsl.runtime.local.journal import JournalError, read
+from flowdsl.runtime.local.runner import RunError, going_on
+from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Json = dict[str, Any]
+
+_SHOWN = 5
+
+
+def existing(runs: Path, name: str) -> Path:
+    """The folder of a run by its name. Raises RunError."""
+    folder = runs / name
+    if "/" not in name and (folder / "journal.jsonl").exists():
+        return folder
+    names = [one.name for one in _runs(runs)]
+    meant = near(name, names)
+    if meant is not None:
+        more = f"; did you mean `{meant}`?"
+    elif names:
+        more = f"; the last ones are {', '.join(names[:_SHOWN])}"
+    else:
+        more = ""
+    raise RunError(f"there is no run `{name}` in {runs}{more}")
+
+
+def _runs(runs: Path) -> list[Path]:
+    """The folders of all runs, the last one first."""
+    found = [path for path in runs.glob("*/journal.jsonl") if path.is_file()]
+    found.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    return [path.parent for path in found]
+
+
+def header(folder: Path) -> Json:
+    """What a run was begun with. Raises RunError."""
+    try:
+        return read(folder / "journal.jsonl")[0]
+    except JournalError as error:
+        raise RunError(f"the run {folder.name} cannot be read: {error}") from None
+
+
+def chosen(runs: Path, document: Json, name: str | None) -> Path:
+    """The run of that name; without one, the last run of the same workflow. Raises RunError."""
+    if name is not None:
+        folder = existing(runs, name)
+    else:
+        metadata = part(document, "metadata")
+        base = str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
+        found = [one for one in _runs(runs) if _base(one) == base]
+        if not found:
+            raise RunError(f"there is no earlier run of {base} in {runs}: run all of it first")
+        folder = found[0]
+    if going_on(folder):
+        raise RunError(f"the run {folder.name} is still going on")
+    return folder
+
+
+def _base(folder: Path) -> str:
+    """What the workflow of a run is called; nothing for a run of one step."""
+    try:
+        found = header(folder)
+    except RunError:
+        return ""
+    if found["settings"].get("only"):
+        return ""
+    return str(found["settings"].get("workflow") or part(found["manifest"], "metadata").get("name"))
+
+
+def parameters(folder: Path, document: Json) -> dict[str, str]:
+    """The values that a run had for the parameters of a workflow."""
+    spec = part(document, "spec")
+    spec = part(spec, "workflowSpec") if document.get("kind") == "CronWorkflow" else spec
+    known = {str(one["name"]) for one in several(part(spec, "arguments"), "parameters")}
+    arguments = part(part(header(folder)["manifest"], "spec"), "arguments")
+    return {
+        one["name"]: one["value"]
+        for one in several(arguments, "parameters")
+        if one.get("value") is not None and one["name"] in known
+    }

@@ -1,0 +1,333 @@
+"""What one machine does not honour of a workflow: what is said before it runs, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from flowdsl.diagnostic import near
+from flowdsl.runtime.local.shapes import part, several, texts
+from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.templates import Base, Templates, kind
+from flowdsl.runtime.local.workflow import spec_of
+
+Json = dict[str, Any]
+
+_PLACEMENT = {
+    "nodeSelector": "node selectors",
+    "affinity": "affinity",
+    "tolerations": "tolerations",
+    "priorityClassName": "priorities",
+    "podPriorityClassName": "priorities",
+    "schedulerName": "schedulers",
+    "topologySpreadConstraints": "spreading",
+}
+_IDENTITY = {
+    "serviceAccountName": "service accounts",
+    "executor": "service accounts",
+    "securityContext": "users and capabilities",
+    "hostNetwork": "the network of the node",
+    "dnsPolicy": "DNS settings",
+    "dnsConfig": "DNS settings",
+    "hostAliases": "DNS settings",
+}
+_STORES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "artifactory": "url"}
+
+
+class Asked(NamedTuple):
+    """How a run is asked for, as far as it matters here.
+
+    `fakes`: tasks and templates that do not run; `artifacts`, `config_maps`, `secrets`: names that are given.
+    `has`: whether this machine has a program; `mounts`: claims that folders are named for.
+    """
+
+    engine: str | None = None
+    kubectl: bool = False
+    fakes: frozenset[str] = frozenset()
+    mounts: frozenset[str] = frozenset()
+    artifacts: frozenset[str] = frozenset()
+    config_maps: frozenset[str] = frozenset()
+    secrets: frozenset[str] = frozenset()
+    has: Callable[[str], bool] = bool
+
+
+class Verdict(NamedTuple):
+    """Sentences for the user: what is not as in a cluster, and what stands against a run."""
+
+    notes: list[str]
+    refusals: list[str]
+
+
+class _Use(NamedTuple):
+    """A template, and the first task that runs it."""
+
+    task: str
+    template: Json
+    base: Base
+
+
+def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
+    """What is to be said about a run of a workflow on one machine."""
+    try:
+        spec = spec_of(manifest, references)
+    except ArgoError as error:
+        return Verdict([], [f"{error}: name the file that has it, too"])
+    run = str(part(manifest, "metadata").get("name", ""))
+    refusals: dict[str, None] = {}
+    uses = list(_reached(Templates(run, spec, references), spec, asked, refusals))
+    for use in uses:
+        refusals.update(dict.fromkeys(_refused(use, asked)))
+    volumes = {one["name"]: one for one in several(spec, "volumes")}
+    refusals.update(dict.fromkeys(_missing(spec, volumes, uses, asked)))
+    refusals.update(dict.fromkeys(_unknown(asked.mounts, _claims(spec, uses, run), "--mount", "claim")))
+    files = [one for use in uses for one in several(part(use.template, "inputs"), "artifacts")]
+    tasks = (task for use in uses for task in _called(use.template))
+    files.extend(one for place in (spec, *tasks) for one in several(part(place, "arguments"), "artifacts"))
+    known = {str(one["name"]): None for one in files} | dict.fromkeys(_keys(files))
+    refusals.update(dict.fromkeys(_unknown(asked.artifacts, known, "--artifact", "artifact")))
+    return Verdict(_notes(spec, uses, asked), list(refusals))
+
+
+def _claims(spec: Json, uses: list[_Use], run: str) -> dict[str, None]:
+    """The claims that pods may mount."""
+    found = {
+        str(part(volume, "persistentVolumeClaim")["claimName"]): None
+        for place in (spec, *(use.template for use in uses))
+        for volume in several(place, "volumes")
+        if part(volume, "persistentVolumeClaim").get("claimName")
+    }
+    new = (str(part(one, "metadata").get("name")) for one in several(spec, "volumeClaimTemplates"))
+    return found | dict.fromkeys(f"{run}-{name}" for name in new)
+
+
+def _unknown(given: frozenset[str], known: Iterable[str], option: str, word: str) -> Iterator[str]:
+    """What is given for a name that is nowhere: it would be overlooked."""
+    names = list(known)
+    if any("{{" in name for name in names):
+        return
+    for name in sorted(given.difference(names)):
+        meant = near(name, names)
+        more = (
+            f"did you mean `{meant}`?"
+            if meant
+            else f"there are {', '.join(names)}"
+            if names
+            else "it has none"
+        )
+        yield f"{option} {name}: the workflow has no {word} `{name}`; {more}"
+
+
+def steps(manifest: Json, references: list[Json]) -> dict[str, Json]:
+    """The templates that may run, by the task that runs them first, or their own name."""
+    try:
+        spec = spec_of(manifest, references)
+    except ArgoError:
+        return {}
+    run = str(part(manifest, "metadata").get("name", ""))
+    return {use.task: use.template for use in _reached(Templates(run, spec, references), spec, Asked(), {})}
+
+
+def _reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, None]) -> Iterator[_Use]:
+    """The templates that may run, each once, without those of steps that are faked."""
+    waiting: list[tuple[str, Json, Base]] = []
+    entry = spec.get("entrypoint")
+    if entry:
+        waiting.append(("", {"template": entry}, templates.local))
+    if spec.get("onExit"):
+        waiting.append(("onExit", {"template": spec["onExit"]}, templates.local))
+    waiting.extend((name, hook, templates.local) for name, hook in part(spec, "hooks").items())
+    seen: set[tuple[str, str, int]] = set()
+    while waiting:
+        task, holder, base = waiting.pop(0)
+        if not any(holder.get(key) for key in ("inline", "template", "templateRef")):
+            continue
+        name = str(holder.get("template") or part(holder, "templateRef").get("template") or "")
+        if "{{" in name:  # known when it runs: it may be any
+            waiting.extend((task, {"template": one}, base) for one in base.templates)
+            continue
+        try:
+            found, template = templates.resolve(base, holder)
+        except ArgoError as error:
+            more = "; name the file that has it, too" if "workflow template" in str(error) else ""
+            refusals[f"{_step(task)}: {error}{more}"] = None
+            continue
+        key = (found.scope, str(template.get("name", "")), id(holder) if holder.get("inline") else 0)
+        leaf = kind(template) not in ("dag", "steps")
+        if key in seen or (leaf and {task, str(template.get("name", ""))} & asked.fakes):
+            continue
+        seen.add(key)
+        yield _Use(task or str(template.get("name", "")), template, found)
+        for one in _called(template):
+            own = str(one.get("name", ""))
+            waiting.append((own, one, found))
+            hooks: Iterable[Json] = part(one, "hooks").values()
+            waiting.extend((own, hook, found) for hook in hooks)
+            if one.get("onExit"):
+                waiting.append((own, {"template": one["onExit"]}, found))
+
+
+def _called(template: Json) -> Iterator[Json]:
+    yield from several(part(template, "dag"), "tasks")
+    groups: list[Any] = template.get("steps") or []
+    for group in groups:
+        yield from group if isinstance(group, list) else [group]
+
+
+def _step(task: str) -> str:
+    return f"the step `{task}`" if task else "the workflow"
+
+
+def _refused(use: _Use, asked: Asked) -> Iterator[str]:
+    """Why a template cannot run here."""
+    body = kind(use.template)
+    fake = f"--fake {use.task}=VALUE"
+    if body == "resource" and not asked.kubectl:
+        yield (
+            f"{_step(use.task)} applies an object to a cluster: let it do so with --kubectl, "
+            f"or take a value for its result: {fake}"
+        )
+    elif body == "plugin":
+        yield f"{_step(use.task)} is run by a plugin of Argo, which is not here: take a value for its result: {fake}"
+    elif asked.engine is None:
+        for one in _containers(use.template):
+            if not one.get("command"):
+                yield (
+                    f"{_step(use.task)} runs the command that its image {one.get('image', '')} has: name the command "
+                    f"in the manifest, run the image with --engine docker, or leave the step out: {fake}"
+                )
+
+
+def _containers(template: Json) -> Iterator[Json]:
+    for name in ("container", "script"):
+        if template.get(name) is not None:
+            yield template[name]
+    yield from several(part(template, "containerSet"), "containers")
+    yield from several(template, "initContainers")
+    yield from several(template, "sidecars")
+
+
+# --- what somebody has to give ----------------------------------------------------------------------
+
+
+def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[_Use], asked: Asked) -> Iterator[str]:
+    """ConfigMaps, Secrets and files that are named, and that nobody gave."""
+    for one in (
+        *several(part(spec, "arguments"), "parameters"),
+        *(one for use in uses for one in several(part(use.template, "inputs"), "parameters")),
+    ):
+        reference = part(part(one, "valueFrom"), "configMapKeyRef")
+        if one.get("value") is None and not reference.get("optional"):
+            yield from _object(
+                "ConfigMap", reference.get("name"), asked.config_maps, f"the parameter `{one['name']}`"
+            )
+    made = {key for use in uses for key in _keys(several(part(use.template, "outputs"), "artifacts"))}
+    for one in several(part(spec, "arguments"), "artifacts"):
+        yield from _file(one, made, asked, f"the artifact `{one['name']}`")
+    for place in (spec, *(use.template for use in uses)):
+        for one in several(part(place, "synchronization"), "semaphores"):
+            name = part(one, "configMapKeyRef").get("name")
+            yield from _object("ConfigMap", name, asked.config_maps, "a semaphore")
+    for use in uses:
+        for task in _called(use.template):
+            for one in several(part(task, "arguments"), "artifacts"):
+                yield from _file(
+                    one, made, asked, f"the artifact `{one['name']}` of {_step(str(task['name']))}"
+                )
+        for one in several(part(use.template, "inputs"), "artifacts"):
+            yield from _file(one, made, asked, f"the input `{one['name']}` of {_step(use.task)}")
+        for header in several(part(use.template, "http"), "headers"):
+            secret = part(part(header, "valueFrom"), "secretKeyRef")
+            if not secret.get("optional"):
+                yield from _object("Secret", secret.get("name"), asked.secrets, _step(use.task))
+        own = {one["name"]: one for one in several(use.template, "volumes")}
+        for container in _containers(use.template):
+            yield from _objects(container, {**volumes, **own}, use, asked)
+
+
+def _objects(container: Json, volumes: Mapping[str, Json], use: _Use, asked: Asked) -> Iterator[str]:
+    references: list[tuple[str, Json, str]] = []
+    for variable in several(container, "env"):
+        source = part(variable, "valueFrom")
+        references.append(("ConfigMap", part(source, "configMapKeyRef"), "name"))
+        references.append(("Secret", part(source, "secretKeyRef"), "name"))
+    for source in several(container, "envFrom"):
+        references.append(("ConfigMap", part(source, "configMapRef"), "name"))
+        references.append(("Secret", part(source, "secretRef"), "name"))
+    for mount in several(container, "volumeMounts"):
+        volume = volumes.get(str(mount.get("name")), {})
+        for source in (volume, *several(part(volume, "projected"), "sources")):
+            references.append(("ConfigMap", part(source, "configMap"), "name"))
+            secret = part(source, "secret")
+            references.append(("Secret", secret, "secretName" if "secretName" in secret else "name"))
+    for word, reference, field in references:
+        given = asked.config_maps if word == "ConfigMap" else asked.secrets
+        if not reference.get("optional"):
+            yield from _object(word, reference.get(field), given, _step(use.task))
+
+
+def _object(word: str, name: Any, given: frozenset[str], whose: str) -> Iterator[str]:
+    if isinstance(name, str) and name and "{{" not in name and name not in given:
+        option = "--config-map" if word == "ConfigMap" else "--secret"
+        yield f"{whose} reads the {word} `{name}`: give its data with {option} {name}=PATH"
+
+
+def _file(artifact: Json, made: set[str], asked: Asked, whose: str) -> Iterator[str]:
+    for store, field in _STORES.items():
+        key = part(artifact, store).get(field)
+        name = str(artifact["name"])
+        if not isinstance(key, str) or "{{" in key or artifact.get("optional"):
+            continue
+        if key not in made and not {key, name} & asked.artifacts:
+            yield f"{whose} lies in a store, under {key}: give the file with --artifact {name}=PATH"
+
+
+def _keys(artifacts: Iterable[Json]) -> Iterator[str]:
+    for one in artifacts:
+        for store, field in _STORES.items():
+            key = part(one, store).get(field)
+            if isinstance(key, str):
+                yield key
+
+
+# --- what is only said ------------------------------------------------------------------------------
+
+
+def _notes(spec: Json, uses: list[_Use], asked: Asked) -> list[str]:
+    notes: list[str] = []
+    pods = [use for use in uses if kind(use.template) in ("container", "script", "containerSet")]
+    images = dict.fromkeys(
+        str(one["image"]) for use in pods for one in _containers(use.template) if one.get("image")
+    )
+    if images and asked.engine is None:
+        notes.append(
+            f"images are not used, the programs of this machine are ({', '.join(images)}); "
+            "--engine docker runs them"
+        )
+    for table, word in ((_PLACEMENT, "where steps run"), (_IDENTITY, "as whom steps run")):
+        found = _named(table, [spec, *(use.template for use in uses)])
+        if found:
+            notes.append(f"{word} is not looked at: {', '.join(found)}")
+    programs = dict.fromkeys(
+        f"`{word}` ({use.task})"
+        for use in pods
+        for one in _containers(use.template)
+        if (word := next(iter(texts(one, "command")), "")) and asked.engine is None and _lacks(word, asked)
+    )
+    if programs:
+        notes.append(
+            f"this machine does not have {', '.join(programs)}: the step fails; install it, "
+            "or use --engine docker or --fake"
+        )
+    locks = [part(one, "synchronization") for one in (spec, *(use.template for use in uses))]
+    if any(locks):
+        notes.append("locks hold within this run; other runs do not wait for them")
+    return notes
+
+
+def _lacks(word: str, asked: Asked) -> bool:
+    plain = "/" not in word and "{{" not in word and "$(" not in word
+    return plain and not word.startswith("python") and not asked.has(word)
+
+
+def _named(table: Mapping[str, str], places: Iterable[Json]) -> list[str]:
+    return list(dict.fromkeys(table[key] for place in places for key in table if place.get(key)))

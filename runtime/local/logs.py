@@ -1,0 +1,43 @@
+"""What the containers of a step wrote."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from flowdsl.runtime.local.node import Node
+
+_SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_LONGEST = 500  # characters of a line that are shown
+
+
+def files(folder: Path, node: Node) -> list[Path]:
+    """The logs of a step in the folder of its run, that of its main container first; of its last attempt."""
+    last = node.result()
+    found = sorted((folder / "logs" / last.id).glob("*.log"), key=lambda one: (one.stem != "main", one.name))
+    return [one for one in found if one.stat().st_size]
+
+
+def text(folder: Path, node: Node) -> str:
+    """All that a step wrote."""
+    return "".join(one.read_text(encoding="utf-8", errors="replace") for one in files(folder, node))
+
+
+def tail(path: Path, lines: int = 10) -> list[str]:
+    """The last lines of a log, without what would move the cursor or colour the screen."""
+    with path.open("rb") as log:
+        log.seek(0, 2)
+        log.seek(max(0, log.tell() - lines * 4096))
+        last = deque(log, lines)
+    return [clean(line.decode(errors="replace").rstrip("\n")) for line in last]
+
+
+def clean(line: str) -> str:
+    """A line as it can be shown anywhere: what a carriage return wrote over is gone."""
+    line = line.rstrip("\r").rpartition("\r")[2]
+    return _CONTROL.sub("", _SEQUENCES.sub("", line.replace("\t", "    ")))[:_LONGEST]

@@ -1,0 +1,47 @@
+"""Where the files of a run are on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.runtime.local.shapes import part
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Json = dict[str, Any]
+
+_KEYS = (("s3", "key"), ("gcs", "key"), ("oss", "key"), ("azure", "blob"))
+
+
+def file_of(artifact: Json, folder: Path) -> Path | None:
+    """The file or folder of an artifact that a run stored, in the folder of the run, as it was stored."""
+    for kind, field in _KEYS:
+        key = part(artifact, kind).get(field)
+        if key:
+            path = folder / "artifacts" / str(key).strip("/")
+            return path if path.exists() else None
+    return None
+
+
+def unpacked(artifact: Json, folder: Path) -> Path | None:
+    """The file or folder that a step returned: out of its archive, and then below `outputs` of the run."""
+    from flowdsl.runtime.local.pods.archive import is_tar, unpack_tar, unpack_zip
+
+    path = file_of(artifact, folder)
+    archive = part(artifact, "archive")
+    if path is None or "none" in archive or path.is_dir():
+        return path
+    packed = "zip" in archive or is_tar(path)
+    if not packed:
+        return path
+    target = folder / "outputs" / path.relative_to(folder / "artifacts").with_suffix("")
+    if not target.exists():
+        new = target.with_name(f".{target.name}.{os.getpid()}")
+        shutil.rmtree(new, ignore_errors=True)
+        new.parent.mkdir(parents=True, exist_ok=True)
+        (unpack_zip if "zip" in archive else unpack_tar)(path, new)
+        new.replace(target)
+    return target

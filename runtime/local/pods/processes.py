@@ -1,0 +1,288 @@
+"""The processes that a supervisor starts: how they are found, and what they leave behind. Built-in modules only."""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import os
+import select
+import stat
+import time
+
+from flowdsl.runtime.local.pods.rooms import (
+    LINUX,
+    NEWNS,
+    NEWPID,
+    NEWUSER,
+    PRIVATE,
+    REC,
+    Room,
+    check,
+    libc,
+    mount,
+    remove,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+
+TERM, KILL, INT, PIPE, XFSZ = 15, 9, 2, 13, 25
+PDEATHSIG, SUBREAPER, CAPBSET_DROP = 1, 36, 24
+LONGEST_RESULT = 256 * 1024 + 1
+KEPT = frozenset((0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 19, 27, 29, 31))
+"""What root may do in a container of Docker, and trace its own processes."""
+
+
+def isolate(folder: str) -> None:
+    """Leave the namespaces of the machine, and go on as process 1 of new ones. Raises OSError.
+
+    The process before waits for the end of all, and removes the folder; its sockets end with it.
+    """
+    user, group = os.getuid(), os.getgid()
+    check(libc.unshare(NEWPID | (NEWUSER if user != 0 else 0)), "unshare")
+    if user != 0:
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+                file.write(text)
+    child = os.fork()
+    if child != 0:
+        os.waitpid(child, 0)
+        remove(folder)
+        os._exit(0)
+    libc.prctl(PDEATHSIG, ctypes.c_ulong(KILL), 0, 0, 0)
+    check(
+        libc.unshare(NEWNS), "unshare"
+    )  # after the fork: who removes the folder must not see what is mounted there
+    mount("none", "/", REC | PRIVATE)
+    mount("proc", "/proc", 0, "proc")
+
+
+class Missing(Exception):
+    """A program is not there, in the words of Go's exec.LookPath."""
+
+
+def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, int, int]) -> int:
+    """Start a program in a session of its own, with three files for its standard streams; its number. Raises OSError.
+
+    Not by `os.posix_spawn`, which keeps the other threads waiting until the program has begun.
+    """
+    setsid, signals = True, [PIPE, XFSZ, INT]
+    if not LINUX:
+        dup = os.POSIX_SPAWN_DUP2
+        actions = [(dup, file, number) for number, file in enumerate(files)]
+        return os.posix_spawn(path, argv, env, file_actions=actions, setsid=setsid, setsigdef=signals)
+    words = [os.fsencode(word) for word in argv]
+    pairs = [os.fsencode(f"{name}={value}") for name, value in env.items()]
+    if any(b"\0" in text for text in (*words, *pairs)):
+        raise OSError(22, "an argument or variable has a null in it", path)
+    number = ctypes.c_int()
+    todo = ctypes.create_string_buffer(_OPAQUE)
+    libc.posix_spawn_file_actions_init(todo)
+    try:
+        for at, file in enumerate(files):
+            libc.posix_spawn_file_actions_adddup2(todo, file, at)
+        code = libc.posix_spawn(
+            ctypes.byref(number),
+            os.fsencode(path),
+            todo,
+            _ATTRIBUTES,
+            (ctypes.c_char_p * (len(words) + 1))(*words, None),
+            (ctypes.c_char_p * (len(pairs) + 1))(*pairs, None),
+        )
+    finally:
+        libc.posix_spawn_file_actions_destroy(todo)
+    if code:
+        raise OSError(code, os.strerror(code), path)
+    return number.value
+
+
+_OPAQUE = 512
+"""Bytes that no C library's structures of posix_spawn exceed."""
+
+
+def _attributes() -> ctypes.Array[ctypes.c_char]:
+    """A new session, and the usual effect of the signals that Python ignores or catches. Source: spawn.h."""
+    made, wanted = ctypes.create_string_buffer(_OPAQUE), ctypes.create_string_buffer(_OPAQUE)
+    libc.posix_spawnattr_init(made)
+    libc.sigemptyset(wanted)
+    for one in (PIPE, XFSZ, INT):
+        libc.sigaddset(wanted, one)
+    libc.posix_spawnattr_setsigdefault(made, wanted)
+    libc.posix_spawnattr_setflags(made, ctypes.c_short(0x04 | 0x80))  # SETSIGDEF, SETSID
+    return made
+
+
+_ATTRIBUTES = _attributes() if LINUX else None
+
+
+def program(name: str, path: str) -> str:
+    """The file of a program, as the emissary of Argo looks for it. Raises Missing."""
+    if "/" in name:
+        if not os.path.exists(name):
+            raise Missing(f'exec: "{name}": stat {name}: no such file or directory')
+        if not runnable(name):
+            raise Missing(f'exec: "{name}": permission denied')
+        return name
+    for folder in path.split(":"):
+        if folder and runnable(f"{folder}/{name}"):
+            return f"{folder}/{name}"
+    raise Missing(f'exec: "{name}": executable file not found in $PATH')
+
+
+def runnable(path: str) -> bool:
+    """Whether this is a file that may be executed."""
+    return os.access(path, os.X_OK) and stat.S_ISREG(os.stat(path).st_mode)
+
+
+class Job:
+    """One program that is to run, runs, or has ended."""
+
+    def __init__(self, asked: Json, room: Room, space: str) -> None:
+        self.asked = asked
+        self.id = str(asked["id"])
+        self.room = room
+        self.space = space
+        self.pid = 0
+        self.freed = locked()
+
+
+class Processes:
+    """The processes of a run. `spawning` is held while one is started or looked for."""
+
+    def __init__(self, isolated: bool) -> None:
+        self.isolated = isolated
+        self.spawning = _thread.allocate_lock()
+        self.mains: set[int] = set()
+        self.load = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC) if LINUX else -1
+        self.births = 0
+        self.starting = 0
+        self.base = 0
+
+    def signal(self, pid: int, number: int) -> None:
+        """Signal the process group that a program began with."""
+        try:
+            os.killpg(pid, number)
+        except OSError:
+            pass
+
+    def copied(self, source: int, log: int, job: Job) -> bytes:
+        """Copy standard output to the log; the last of it. It ends with the program, whoever else holds it."""
+        parts: list[bytes] = []
+        size = 0
+        ended = os.pidfd_open(job.pid) if LINUX else -1
+        poll = select.poll()
+        for one in (source, ended):
+            if one >= 0:
+                poll.register(one, select.POLLIN)
+        while True:
+            if source not in [one for one, _ in poll.poll()]:
+                self.leftovers(job)
+                os.set_blocking(source, False)
+            try:
+                part = os.read(source, 1 << 16)
+            except BlockingIOError:
+                part = b""
+            if not part:
+                break
+            os.write(log, part)
+            parts.append(part)
+            size += len(part)
+            while size - len(parts[0]) >= LONGEST_RESULT:
+                size -= len(parts.pop(0))
+        if ended >= 0:
+            os.close(ended)
+        os.close(source)
+        return b"".join(parts)[-LONGEST_RESULT:]
+
+    def leftovers(self, job: Job) -> None:
+        """Kill all that a program has started and that still runs, until there is none of it."""
+        if not self.isolated:
+            self.signal(job.pid, KILL)
+        while True:
+            with self.spawning:
+                found = False
+                last = self.last() - self.births
+                if self.isolated and last == self.base:
+                    return
+                strangers = self.strangers()
+                for pid in strangers:
+                    try:
+                        if self.belongs(pid, job):
+                            found = True
+                            os.kill(pid, KILL)
+                    except OSError:
+                        pass  # it has ended
+                    if not self.starting:  # else it may be the first one of a program
+                        reaped(pid)
+                if not strangers and not self.starting:
+                    self.base = last
+            if not found:
+                return
+            time.sleep(0.001)
+
+    def last(self) -> int:
+        """The number that the last process of this namespace got."""
+        return int(os.pread(self.load, 64, 0).split()[-1]) if self.isolated else 0
+
+    def strangers(self) -> list[int]:
+        """The processes of this run that are not the first ones of a program."""
+        if self.isolated:
+            known = {*self.mains, 1}
+            return [int(one) for one in os.listdir("/proc") if one.isdigit() and int(one) not in known]
+        found: list[int] = []
+        todo = [os.getpid(), *self.mains] if LINUX else []
+        while todo:
+            for inner in children(todo.pop()):
+                if inner not in self.mains:
+                    todo.append(inner)
+                    found.append(inner)
+        return found
+
+    def belongs(self, pid: int, job: Job) -> bool:
+        """Whether a process was started by this program."""
+        if job.space:
+            return os.readlink(f"/proc/{pid}/ns/mnt") == job.space
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return f"FLOWDSL_CONTAINER={job.id}\0".encode() in file.read()
+
+
+def reaped(pid: int) -> None:
+    """Take the exit code of an orphan, if it has ended."""
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except OSError:
+        pass  # the child of another process
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process has started, or has been given as orphans."""
+    found: list[int] = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
+                found += map(int, file.read().split())
+    except OSError:
+        pass
+    return found
+
+
+def locked() -> _thread.LockType:
+    """A lock that is held, and that another thread releases when something has happened."""
+    lock = _thread.allocate_lock()
+    lock.acquire()
+    return lock
+
+
+def exactly(fd: int, count: int) -> bytes:
+    """So many bytes of a stream, or less at its end."""
+    data = os.read(fd, count)
+    while len(data) < count and (part := os.read(fd, count - len(data))):
+        data += part
+    return data

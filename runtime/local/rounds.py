@@ -1,0 +1,171 @@
+"""The rounds of a loop as a table: what differs between them, what they gave, and which one is the best."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.runtime.local.node import SUCCEEDED
+from flowdsl.runtime.local.shapes import several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.tree import Entry
+
+HIDDEN = "flowdsl-"
+"""How the names of what the compiler adds begin."""
+
+Json = dict[str, Any]
+
+
+class Objective(NamedTuple):
+    """What a sweep looks for: an output, and whether it is to be large (`max`) or small (`min`)."""
+
+    metric: str
+    goal: str
+
+    def usable(self, text: str | None) -> float | None:
+        """The number that counts; NaN and infinities do not."""
+        try:
+            number = float("nan" if text is None else text)
+        except ValueError:
+            return None
+        return number if isfinite(number) else None
+
+    def rank(self, number: float) -> float:
+        """What is smaller the better it is."""
+        return -number if self.goal == "max" else number
+
+
+class Round(NamedTuple):
+    """One round: its number and node, the cells of its row, and what is to be said about it."""
+
+    number: int
+    node: str
+    values: dict[str, str]
+    phase: str
+    message: str
+    best: bool = False
+
+
+class Table(NamedTuple):
+    """The rounds of a loop; `inputs` and `outputs` are the names of the columns."""
+
+    path: str
+    objective: Objective | None
+    inputs: list[str]
+    outputs: list[str]
+    rounds: list[Round]
+
+
+def objectives_of(settings: Mapping[str, Any]) -> dict[str, Objective]:
+    """The objectives of sweeps, by template, as the settings of a run keep them."""
+    found: dict[str, list[str]] = settings.get("objectives") or {}
+    return {template: Objective(*one) for template, one in found.items()}
+
+
+def tables(entries: Iterable[Entry], run: str, objectives: Mapping[str, Objective]) -> list[Table]:
+    """The tables of all loops that have something to show, outermost first."""
+    found: list[Table] = []
+    for top in entries:
+        for one in top.walk():
+            made = _table(one, run, objectives) if one.rounds else None
+            if made is not None:
+                found.append(made)
+    return found
+
+
+def _table(loop: Entry, run: str, objectives: Mapping[str, Objective]) -> Table | None:
+    objective = None
+    if loop.node is not None:
+        boundary = loop.node.boundary
+        objective = objectives.get(loop.node.template) or (
+            objectives.get(boundary.template) if boundary is not None else None
+        )
+    nodes = [(one, one.node) for one in loop.rounds if one.node is not None]
+    given = {one.name: _parameters(node.inputs) for one, node in nodes}
+    made = {one.name: _outputs(node, run) for one, node in nodes}
+    inputs = [
+        name
+        for name in _names(given.values())
+        if len({row.get(name) for row in given.values()}) > 1
+        and not all(_is_key(row.get(name), run) for row in given.values())
+    ]
+    outputs = [name for name in _names(made.values()) if name not in inputs]
+    if not outputs and not any(one.failed for one in loop.rounds):
+        return None
+    best = _best(made, objective)
+    rounds = [
+        Round(
+            int(one.name[1:-1]),
+            node.id,
+            {
+                **{name: given[one.name].get(name, "") for name in inputs},
+                **{name: made[one.name].get(name, "") for name in outputs},
+            },
+            one.phase,
+            one.message,
+            one.name == best,
+        )
+        for one, node in nodes
+    ]
+    if objective is not None:
+        rounds.sort(key=lambda one: _order(one, objective))
+    return Table(loop.path, objective, inputs, outputs, rounds)
+
+
+def _order(one: Round, objective: Objective) -> tuple[bool, float, int]:
+    number = objective.usable(one.values.get(objective.metric)) if one.phase == SUCCEEDED else None
+    return number is None, 0.0 if number is None else objective.rank(number), one.number
+
+
+def _best(made: dict[str, dict[str, str]], objective: Objective | None) -> str | None:
+    """The round that a sweep picks: of equal ones the first."""
+    if objective is None:
+        return None
+    usable = [
+        (objective.rank(number), name)
+        for name, row in made.items()
+        if (number := objective.usable(row.get(objective.metric))) is not None
+    ]
+    return min(usable, key=lambda one: one[0])[1] if usable else None
+
+
+def _names(rows: Iterable[dict[str, str]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _parameters(of: Json | None) -> dict[str, str]:
+    files = {one["name"] for one in several(of, "artifacts")}
+    return {
+        one["name"]: str(one["value"])
+        for one in several(of, "parameters")
+        if not one["name"].startswith(HIDDEN) and one["name"] not in files and one.get("value") is not None
+    }
+
+
+def _outputs(node: Node, run: str) -> dict[str, str]:
+    """The outputs of a round that are values; of a round that failed, none."""
+    if node.phase != SUCCEEDED:
+        return {}
+    found = _parameters(node.result().outputs)
+    return {name: text for name, text in found.items() if not _is_key(text, run)}
+
+
+def _is_key(text: str | None, run: str) -> bool:
+    """Whether a text is the key of a file of the run, or several of them."""
+    if text is None:
+        return False
+    if text.startswith(f"{run}/"):
+        return True
+    if not text.startswith(("[", "{")):
+        return False
+    try:
+        value: Any = json.loads(text)
+    except ValueError:
+        return False
+    parts: list[Any] = [*value.values()] if isinstance(value, dict) else value
+    return bool(parts) and all(isinstance(one, str) and one.startswith(f"{run}/") for one in parts)

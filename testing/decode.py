@@ -1,0 +1,106 @@
+"""What a run handed on, as values of the types that its functions return."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl import types as t
+from flowdsl.compiler.values import WrongValue, decoded, rebuilt
+from flowdsl.runtime.local.places import unpacked
+from flowdsl.runtime.local.shapes import several
+from flowdsl.testing.result import RunFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from flowdsl.testing.files import Files
+
+Json = dict[str, Any]
+
+_INDEX = "flowdsl-index"
+
+
+class _Ports(NamedTuple):
+    """The outputs of a node, by name."""
+
+    texts: dict[str, str]
+    artifacts: dict[str, Json]
+    files: Files
+
+
+def returned(outputs: Json | None, kind: t.Type, files: Files) -> Any:
+    """What a step or pipeline returned. Raises RunFailed where it is not there."""
+    texts = {one["name"]: str(one["value"]) for one in several(outputs, "parameters") if "value" in one}
+    ports = _Ports(texts, {one["name"]: one for one in several(outputs, "artifacts")}, files)
+    found = [(one, _value(one.name, one.type, ports)) for one in t.outputs(kind)]
+    match kind:
+        case t.Nothing():
+            return None
+        case t.Record(cls):
+            return cls(**{str(one.attribute): value for one, value in found})
+        case t.Fixed():
+            return tuple(value for _, value in found)
+        case _:
+            return found[0][1]
+
+
+def _value(name: str, kind: t.Type, ports: _Ports) -> Any:
+    """The value of an output, or of a part of one."""
+    text = ports.texts.get(name)
+    try:
+        if isinstance(kind, t.Sequence) and text is not None and _INDEX in text:
+            return [_row(one, kind.item, ports.files) for one in json.loads(text)]
+        if not t.holds_file(kind):
+            if text is None:
+                raise RunFailed(f"the output `{name}` is not there")
+            return decoded(text, kind)
+    except WrongValue as wrong:
+        raise RunFailed(f"the output `{name}` is no {t.spell(kind)}: {text!r}: {wrong}") from None
+    match kind:
+        case t.File():
+            found = _file(name, ports)
+            if found is None:
+                raise RunFailed(f"the file of the output `{name}` is not there")
+            return found
+        case t.Maybe(item):
+            known = any(one == name or one.startswith(f"{name}-") for one in (*ports.texts, *ports.artifacts))
+            if isinstance(item, t.File):
+                return _file(name, ports)
+            return _value(name, item, ports) if known else None
+        case t.Record(cls, fields):
+            plain: Json = json.loads(text) if text else {}
+            return cls(
+                **{
+                    one.name: rebuilt(plain[one.name], one.type)
+                    if one.name in plain and not t.holds_file(one.type)
+                    else _value(f"{name}-{one.name}", one.type, ports)
+                    for one in fields
+                }
+            )
+        case t.Fixed(items):
+            return tuple(_value(f"{name}-{at}", one, ports) for at, one in enumerate(items))
+        case t.Sequence(item):
+            numbers = range(len({*ports.texts, *ports.artifacts}))
+            return [
+                _value(f"{name}-{at}", item, ports)
+                for at in numbers
+                if any(one.startswith(f"{name}-{at}") for one in (*ports.texts, *ports.artifacts))
+            ]
+        case _:
+            raise RunFailed(f"the output `{name}` is {t.spell(kind)}: its files are in {ports.files.folder}")
+
+
+def _file(name: str, ports: _Ports) -> Path | None:
+    artifact = ports.artifacts.get(name)
+    found = unpacked(artifact, ports.files.folder) if artifact is not None else None
+    if found is None and name in ports.texts:
+        found = ports.files.of_text(ports.texts[name])
+    return found
+
+
+def _row(row: Mapping[str, str], kind: t.Type, files: Files) -> Any:
+    """What one round of a loop returned."""
+    outputs: Json = {"parameters": [{"name": name, "value": text} for name, text in row.items()]}
+    return returned(outputs, kind, files)

@@ -1,0 +1,201 @@
+"""What came of a run in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from flowdsl import types as t
+    from flowdsl.runtime.local.machine import Machine
+    from flowdsl.runtime.local.tree import Entry
+    from flowdsl.testing.files import Files
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+class CannotRun(Exception):
+    """A pipeline that cannot be run here as it was asked for; the text says why."""
+
+
+class RunFailed(AssertionError):
+    """Outputs were asked for of what gave none; the text has the end of the log."""
+
+
+class Phase(str):
+    """A phase: `Succeeded`, `Failed`, `Error`, `Skipped`, `Omitted`. A failed comparison shows the log."""
+
+    flowdsl_report: Callable[[], list[str]]
+
+    def __new__(cls, text: str, report: Callable[[], list[str]]) -> Phase:
+        """A phase of a run or step, which `report` explains."""
+        made = super().__new__(cls, text)
+        made.flowdsl_report = report
+        return made
+
+
+class StepRun:
+    """One step of a run, a loop with its rounds, or a graph of steps."""
+
+    def __init__(self, entry: Entry, folder: Path, returns: Mapping[str, t.Type], files: Files) -> None:
+        self._entry = entry
+        self._folder = folder
+        self._returns = returns
+        self._files = files
+
+    @property
+    def path(self) -> str:
+        """The names on the way to it: `runs(3)`, `inner.train`."""
+        return self._entry.path
+
+    @property
+    def phase(self) -> Phase:
+        """How it ended."""
+        return Phase(self._entry.phase, self.report)
+
+    @property
+    def message(self) -> str:
+        """Why it ended so."""
+        return self._entry.message
+
+    @property
+    def attempts(self) -> int:
+        """How often it was tried."""
+        return self._entry.attempts
+
+    @property
+    def log(self) -> str:
+        """What it wrote; of a step that was tried again, the last time."""
+        from flowdsl.runtime.local import logs
+
+        return "" if self._entry.node is None else logs.text(self._folder, self._entry.node)
+
+    @property
+    def rounds(self) -> list[StepRun]:
+        """The rounds of a loop, in their order."""
+        return [StepRun(one, self._folder, self._returns, self._files) for one in self._entry.rounds]
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The parameters that it was given, as they travelled."""
+        node = self._entry.node
+        parameters: list[dict[str, Any]] = ((node.inputs if node else None) or {}).get("parameters") or []
+        return {one["name"]: one["value"] for one in parameters if not one["name"].startswith("flowdsl-")}
+
+    @property
+    def outputs(self) -> Any:
+        """What it returned, as the type that its function returns; of a loop a list. Raises RunFailed."""
+        from flowdsl.testing.decode import returned
+
+        if self._entry.rounds:
+            return [one.outputs for one in self.rounds if one.phase == "Succeeded"]
+        node = self._entry.node
+        if node is None or self._entry.phase != "Succeeded":
+            raise RunFailed("\n".join(self.report()))
+        kind = self._returns.get(node.template)
+        if kind is None:
+            found: list[dict[str, Any]] = (node.result().outputs or {}).get("parameters") or []
+            return {one["name"]: one.get("value") for one in found}
+        return returned(node.result().outputs, kind, self._files)
+
+    def report(self) -> list[str]:
+        """How it ended, and the end of its log."""
+        return report_of([self._entry], self._folder, f"{self.path}: {self._entry.phase}", self.message)
+
+    def __repr__(self) -> str:
+        return f"<step {self.path}: {self._entry.phase}>"
+
+
+class Steps(Mapping[str, StepRun]):
+    """The steps of a run by their paths, and by their names where only one has it."""
+
+    def __init__(self, steps: list[StepRun]) -> None:
+        self._steps = {one.path: one for one in steps}
+        names: dict[str, list[StepRun]] = {}
+        for one in steps:
+            names.setdefault(one.path.rpartition(".")[2], []).append(one)
+        self._names = {name: several[0] for name, several in names.items() if len(several) == 1}
+
+    def __getitem__(self, name: str) -> StepRun:
+        """The step of that path or name."""
+        found = self._steps.get(name) or self._names.get(name)
+        if found is None:
+            from flowdsl.diagnostic import near
+
+            meant = near(name, self._steps)
+            more = f"; did you mean {meant!r}?" if meant else f"; there are {', '.join(self._steps)}"
+            raise KeyError(f"the run has no step {name!r}{more}")
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """The paths."""
+        return iter(self._steps)
+
+    def __len__(self) -> int:
+        """How many steps there are."""
+        return len(self._steps)
+
+
+class Run(Generic[R_co]):
+    """A run that has ended."""
+
+    def __init__(
+        self, machine: Machine, folder: Path, kind: t.Type, returns: Mapping[str, t.Type], files: Files
+    ) -> None:
+        from flowdsl.runtime.local.tree import tree
+
+        self.name: str = machine.run.name
+        """The name of the run."""
+        self.folder = folder
+        """Its folder, with `logs`, `artifacts` and `workflow.json`."""
+        self._machine = machine
+        self._kind = kind
+        self._files = files
+        self._entries = tree(machine)
+        walked = (one for top in self._entries for one in top.walk())
+        self.steps: Mapping[str, StepRun] = Steps([StepRun(one, folder, returns, files) for one in walked])
+        """Its steps, by path: `run.steps["train"]`."""
+
+    @property
+    def phase(self) -> Phase:
+        """How it ended: `Succeeded`, `Failed` or `Error`."""
+        return Phase(self._machine.phase, self.report)
+
+    @property
+    def message(self) -> str:
+        """Why it ended so."""
+        return self._machine.message
+
+    @property
+    def outputs(self) -> R_co:
+        """What the pipeline returned. Raises RunFailed if the run did not succeed."""
+        from flowdsl.testing.decode import returned
+
+        entry = self._machine.nodes.get(self.name)
+        if self._machine.phase != "Succeeded" or entry is None:
+            raise RunFailed("\n".join(self.report()))
+        found: Any = returned(entry.result().outputs, self._kind, self._files)
+        return cast(R_co, found)
+
+    def report(self) -> list[str]:
+        """How it ended, and the ends of the logs of the steps that failed."""
+        first = f"the run {self.name}: {self._machine.phase}"
+        return report_of(self._entries, self.folder, first, self.message)
+
+    def __repr__(self) -> str:
+        return f"<run {self.name}: {self._machine.phase}>"
+
+
+def report_of(entries: list[Entry], folder: Path, first: str, message: str) -> list[str]:
+    """A first line, and the ends of the logs of what failed."""
+    from flowdsl.cli.ending import failures, log_of
+    from flowdsl.cli.tables import Paint
+
+    lines = [f"{first}{f': {message}' if message else ''}"]
+    for one in failures(entries)[:3]:
+        lines.append(f"step {one.path}: {one.phase}{f': {one.message}' if one.message else ''}")
+        lines.extend(log_of(one, folder, Paint(None), 20)[1:])
+    return lines

@@ -1,0 +1,278 @@
+"""Running a pipeline of a test on this machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
+
+from flowdsl import types as t
+from flowdsl.pipeline import Pipeline, PipelineDef
+from flowdsl.testing.result import CannotRun, Run
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.ir import Program
+    from flowdsl.runtime.local.events import Event
+    from flowdsl.runtime.local.machine import Machine
+    from flowdsl.runtime.local.means import Means
+    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.pods.pods import Pods
+    from flowdsl.runtime.local.substitutes import Fakes
+
+R = TypeVar("R")
+Json = dict[str, Any]
+Located = Mapping[str, str | Path]
+Data = Mapping[str, Mapping[str, str]]
+
+_LONGEST = 50  # characters of the name of a pipeline that the name of its run begins with
+
+
+class _Ready(NamedTuple):
+    """A run that may begin."""
+
+    manifest: Json
+    fake: Fakes
+    means: Means
+
+
+class RunPipeline:
+    """Runs pipelines in a folder, each call a run of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._count = 0
+
+    def __call__(
+        self,
+        pipeline: Callable[..., R],
+        /,
+        *,
+        mounts: Located | None = None,
+        artifacts: Located | None = None,
+        config_maps: Data | None = None,
+        secrets: Data | None = None,
+        fakes: Mapping[str, object] | None = None,
+        approve: bool = False,
+        python: str = sys.executable,
+        cluster: str | None = None,
+        **parameters: object,
+    ) -> Run[R]:
+        """Run a pipeline to its end.
+
+        `parameters` are its own. `mounts` are folders for claims, `artifacts` files for artifacts that no step
+        makes, `config_maps` and `secrets` data by name and key. `fakes` are what steps return, by task or step: these
+        do not run. `approve` lets suspended steps go on. Raises CannotRun; a run that fails is returned.
+        """
+        from flowdsl.runtime.local.means import Means
+        from flowdsl.runtime.local.runner import RunError
+
+        if not _is_pipeline(pipeline):
+            raise CannotRun(f"{pipeline!r} is no pipeline: a step is called as a function")
+        program, document = _compiled(pipeline, cluster)
+        self._count += 1
+        name = f"{program.name[:_LONGEST]}-{self._count}"
+        volumes = self.folder / "volumes"
+        means = Means(
+            python, volumes, _located(mounts), _located(artifacts), config_maps or {}, secrets or {}
+        )
+        try:
+            ready = _ready(name, self.folder, program, document, parameters, fakes or {}, means)
+            machine = _run(self.folder, ready, approve)
+        except RunError as error:
+            text = str(error).replace("--fake ", "fakes: ").replace("-p ", "")
+            raise CannotRun(text) from None
+        folder = self.folder / "runs" / name
+        from flowdsl.testing.files import Files
+
+        places = Files(folder, _volumes(ready.manifest, means, folder))
+        kind = pipeline._definition.signature.returns  # pyright: ignore[reportPrivateUsage] -- as in compile.py
+        return Run(machine, folder, kind, program.returns, places)
+
+
+def _is_pipeline(thing: object) -> TypeGuard[Pipeline[..., Any]]:
+    return isinstance(thing, Pipeline)
+
+
+def _ready(
+    name: str,
+    folder: Path,
+    program: Program,
+    document: Json,
+    parameters: Mapping[str, object],
+    fakes: Mapping[str, object],
+    means: Means,
+) -> _Ready:
+    """A run with its values, if nothing stands against it. Raises RunError, CannotRun."""
+    from flowdsl.cli.given import stand_for
+    from flowdsl.runtime.local.honoured import Asked, judged, steps
+    from flowdsl.runtime.local.prepare import workflow
+    from flowdsl.runtime.local.substitutes import Fakes
+
+    texts, files = _parameters(parameters, document, program, means.mounts)
+    manifest = workflow(document, texts)
+    manifest["metadata"]["name"] = name
+    means = means._replace(artifacts={**means.artifacts, **stand_for(manifest, files)})
+    known = steps(manifest, [])
+    fake = Fakes(folder / "runs" / name, name, _fakes(fakes, known, program))
+    fake.check(known)
+    asked = Asked(
+        fakes=fake.names,
+        mounts=frozenset(means.mounts),
+        artifacts=frozenset(means.artifacts),
+        config_maps=frozenset(means.config_maps),
+        secrets=frozenset(means.secrets),
+    )
+    refusals = judged(manifest, [], asked).refusals
+    if refusals:
+        raise CannotRun("\n".join(refusals))
+    return _Ready(manifest, fake, means)
+
+
+def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
+    """Run to the end. Raises RunError, CannotRun."""
+    from flowdsl.runtime.local.means import settings_of
+    from flowdsl.runtime.local.pods.pods import Pods
+    from flowdsl.runtime.local.runner import Inputs, Runner, Waits
+
+    place = folder / "runs" / str(ready.manifest["metadata"]["name"])
+    settings = settings_of(ready.manifest, ready.means)
+
+    def executor(report: Callable[[Event], None]) -> Pods:
+        return Pods(place, report, settings)
+
+    def answer(node: Node) -> dict[str, str] | None:
+        supplied = ready.fake.supplied(node)
+        return {} if supplied is None and approve else supplied
+
+    runner = Runner(place, executor, fake=ready.fake, approve=answer, caches=folder / "cache")
+    configs = {name: dict(data) for name, data in ready.means.config_maps.items()}
+    try:
+        return runner.begin(Inputs(ready.manifest, [], configs, {}))
+    except Waits as waits:
+        raise CannotRun(
+            f"the run waits for {waits}: let it go on with approve=True, or give its answer in fakes"
+        ) from None
+
+
+def _compiled(pipeline: Pipeline[..., Any], cluster: str | None) -> tuple[Program, Json]:
+    """The program and the document of a pipeline that stands in an imported module. Raises CannotRun."""
+    from flowdsl.cli.config import cluster as profile_of
+    from flowdsl.cli.config import settings_of
+    from flowdsl.cli.report import render_all
+    from flowdsl.compiler.compile import compile_loaded
+    from flowdsl.compiler.load import LoadError, imported
+
+    definition = pipeline._definition  # pyright: ignore[reportPrivateUsage] -- as in compile.py
+    key = (definition, cluster)
+    if key in _COMPILED:
+        return _COMPILED[key]
+    module = sys.modules.get(pipeline.__module__)
+    names = (
+        []
+        if module is None
+        else [
+            name
+            for name, value in vars(module).items()
+            if isinstance(value, Pipeline) and value._definition is definition  # pyright: ignore[reportPrivateUsage]
+        ]
+    )
+    if module is None or not names:
+        raise CannotRun(f"the pipeline `{definition.name}` does not stand at the top of an imported module")
+    try:
+        loaded = imported(module)
+        profile, wrong = profile_of(settings_of(loaded.path), cluster, None)
+        if wrong:
+            raise CannotRun("; ".join(one.message for one in wrong))
+        compiled = compile_loaded(loaded, names[0], profile=profile)
+    except LoadError as error:
+        raise CannotRun(error.traceback or error.message) from None
+    if compiled.failed:
+        raise CannotRun("\n" + render_all([(compiled.diagnostics, loaded.sources)], "text", False))
+    _COMPILED[key] = compiled.programs[0], compiled.documents[0]
+    return _COMPILED[key]
+
+
+_COMPILED: dict[tuple[PipelineDef, str | None], tuple[Program, Json]] = {}
+
+
+def _located(given: Located | None) -> dict[str, Path]:
+    """Paths that exist, by name. Raises CannotRun."""
+    found = {name: Path(path).resolve() for name, path in (given or {}).items()}
+    for name, path in found.items():
+        if not path.exists():
+            raise CannotRun(f"{name}: there is no {path}")
+    return found
+
+
+def _parameters(
+    given: Mapping[str, object], document: Json, program: Program, mounts: Mapping[str, Path]
+) -> tuple[dict[str, str], dict[str, Path]]:
+    """The texts that travel for values, and the files of artifacts. Raises RunError, CannotRun."""
+    from flowdsl.cli.given import parameters
+    from flowdsl.compiler.encode import encode, plain
+    from flowdsl.compiler.values import WrongValue, rebuilt
+
+    known = program.signature.by_name if program.signature is not None else {}
+    texts: dict[str, str] = {}
+    rest: dict[str, str] = {}
+    for name, value in given.items():
+        if name not in known or t.holds_file(known[name].type):
+            rest[name] = str(value)
+            continue
+        kind = known[name].type
+        try:
+            rebuilt(plain(value, kind), kind)
+            texts[name] = encode(value, kind)
+        except (WrongValue, TypeError, ValueError, AttributeError, KeyError) as error:
+            raise CannotRun(f"`{name}` is {t.spell(kind)}, not {value!r}: {error}") from None
+    found = parameters(rest, document, program, mounts)
+    return {**texts, **found.texts}, found.files
+
+
+def _fakes(given: Mapping[str, object], known: Mapping[str, Json], program: Program) -> list[str]:
+    """The outputs of steps that do not run, as texts."""
+    from flowdsl.compiler.encode import encode, field, plain
+    from flowdsl.compiler.values import WrongValue, rebuilt
+
+    by_template = {str(one.get("name", "")): one for one in known.values()}
+    found: list[str] = []
+    for step, value in given.items():
+        template = known.get(step) or by_template.get(step) or {}
+        kind = program.returns.get(str(template.get("name", "")))
+        if kind is None:
+            found.append(f"{step}={value}")
+            continue
+        outputs = t.outputs(kind)
+        if not outputs:
+            found.append(f"{step}=")
+        for one in outputs:
+            try:
+                part = value if one.attribute is None else field(value, str(one.attribute))
+                if not t.holds_file(one.type):
+                    rebuilt(plain(part, one.type), one.type)
+                    text = encode(part, one.type)
+                elif part is None:
+                    continue
+                else:
+                    text = str(part)
+            except (WrongValue, TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
+                raise CannotRun(f"fakes: `{step}` returns {t.spell(kind)}, not {value!r}: {error}") from None
+            found.append(f"{step}.{one.name}={text}")
+    return found
+
+
+def _volumes(manifest: Json, means: Means, folder: Path) -> dict[str, Path]:
+    """The folders of volumes, by the names that the manifest has for them."""
+    from flowdsl.runtime.local.shapes import part, several
+
+    spec = part(manifest, "spec")
+    found: dict[str, Path] = {}
+    for one in several(spec, "volumes"):
+        claim = part(one, "persistentVolumeClaim").get("claimName")
+        if claim:
+            found[one["name"]] = means.mounts.get(str(claim), means.volumes / str(claim))
+    for one in several(spec, "volumeClaimTemplates"):
+        name = str(part(one, "metadata").get("name", ""))
+        found[name] = folder / "volumes" / f"{part(manifest, 'metadata')['name']}-{name}"
+    return found

@@ -1,0 +1,182 @@
+"""What a run on one machine is refused for, and what is said before it begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from flowdsl.runtime.local.honoured import Asked, judged, steps
+
+HEAD = """\
+metadata: {name: run}
+spec:
+  entrypoint: main
+"""
+
+
+def manifest(text: str) -> Any:
+    return yaml.safe_load(HEAD + "".join(f"  {line}\n" for line in text.strip("\n").splitlines()))
+
+
+def main(body: str, more: str = "") -> str:
+    return f"{more}\ntemplates:\n- name: main\n  {body}\n"
+
+
+SH = "command: [sh, -c, 'true']"
+
+#: A spec, how it is asked for, and the refusals.
+REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
+    "nothing": (main(f"container: {{image: a, {SH}}}"), Asked(), []),
+    "no command": (
+        main("container: {image: a, args: [x]}"),
+        Asked(),
+        ["the step `main` runs the command that its image a has: name the command"],
+    ),
+    "no command, by Docker": (main("container: {image: a}"), Asked(engine="docker"), []),
+    "no command, faked": (main("container: {image: a}"), Asked(fakes=frozenset({"main"})), []),
+    "a script without a command": (main("script: {image: a, source: x}"), Asked(), ["the step `main` runs"]),
+    "a sidecar without a command": (
+        main(f"container: {{image: a, {SH}}}\n  sidecars: [{{name: s, image: nginx}}]"),
+        Asked(),
+        ["the step `main` runs the command that its image nginx has"],
+    ),
+    "an object": (
+        main("resource: {action: get}"),
+        Asked(),
+        ["the step `main` applies an object to a cluster"],
+    ),
+    "an object, allowed": (main("resource: {action: get}"), Asked(kubectl=True), []),
+    "a plugin": (main("plugin: {slack: {}}"), Asked(kubectl=True), ["the step `main` is run by a plugin"]),
+    "not reached": (main(f"container: {{image: a, {SH}}}") + "- {name: other, plugin: {a: {}}}", Asked(), []),
+    "in the exit handler": (
+        main(f"container: {{image: a, {SH}}}", "onExit: bye") + "- {name: bye, plugin: {a: {}}}",
+        Asked(),
+        ["the step `onExit` is run by a plugin"],
+    ),
+    "in a hook": (
+        main(f"container: {{image: a, {SH}}}", "hooks: {running: {template: bye, expression: 'true'}}")
+        + "- {name: bye, plugin: {a: {}}}",
+        Asked(),
+        ["the step `running` is run by a plugin"],
+    ),
+    "a task, by its name": (
+        main("dag: {tasks: [{name: first, template: leaf}]}") + "- {name: leaf, plugin: {a: {}}}",
+        Asked(),
+        ["the step `first` is run by a plugin"],
+    ),
+    "a task, faked by its template": (
+        main("dag: {tasks: [{name: first, template: leaf}]}") + "- {name: leaf, plugin: {a: {}}}",
+        Asked(fakes=frozenset({"leaf"})),
+        [],
+    ),
+    "a template that is not there": (
+        main("steps: [[{name: first, templateRef: {name: lib, template: leaf}}]]"),
+        Asked(),
+        ["the step `first`: workflow template lib not found; name the file that has it, too"],
+    ),
+    "a template of a name that is not known yet": (
+        main("dag: {tasks: [{name: first, template: '{{item}}'}]}") + "- {name: leaf, plugin: {a: {}}}",
+        Asked(),
+        ["the step `first` is run by a plugin"],
+    ),
+    "a Secret": (
+        main(f"container: {{image: a, {SH}, envFrom: [{{secretRef: {{name: hub}}}}]}}"),
+        Asked(),
+        ["the step `main` reads the Secret `hub`: give its data with --secret hub=PATH"],
+    ),
+    "a Secret that is given": (
+        main(f"container: {{image: a, {SH}, envFrom: [{{secretRef: {{name: hub}}}}]}}"),
+        Asked(secrets=frozenset({"hub"})),
+        [],
+    ),
+    "a ConfigMap that may be missing": (
+        main(f"container: {{image: a, {SH}, envFrom: [{{configMapRef: {{name: x, optional: true}}}}]}}"),
+        Asked(),
+        [],
+    ),
+    "a ConfigMap in a volume": (
+        main(
+            f"container: {{image: a, {SH}, volumeMounts: [{{name: v, mountPath: /v}}]}}",
+            "volumes: [{name: v, configMap: {name: conf}}]",
+        ),
+        Asked(),
+        ["the step `main` reads the ConfigMap `conf`: give its data with --config-map conf=PATH"],
+    ),
+    "a ConfigMap of a parameter": (
+        main(
+            f"container: {{image: a, {SH}}}",
+            "arguments: {parameters: [{name: p, valueFrom: {configMapKeyRef: {name: conf, key: k}}}]}",
+        ),
+        Asked(),
+        ["the parameter `p` reads the ConfigMap `conf`"],
+    ),
+    "a file of a store": (
+        main(
+            f"inputs: {{artifacts: [{{name: raw, path: /raw, s3: {{key: in/raw}}}}]}}\n  container: {{{SH}}}"
+        ),
+        Asked(),
+        ["the input `raw` of the step `main` lies in a store, under in/raw"],
+    ),
+    "a file of a store, by its key": (
+        main(
+            f"inputs: {{artifacts: [{{name: raw, path: /raw, s3: {{key: in/raw}}}}]}}\n  container: {{{SH}}}"
+        ),
+        Asked(artifacts=frozenset({"in/raw"})),
+        [],
+    ),
+    "a file of another name": (
+        main(f"inputs: {{artifacts: [{{name: raw, path: /raw, raw: {{data: x}}}}]}}\n  container: {{{SH}}}"),
+        Asked(artifacts=frozenset({"row"})),
+        ["--artifact row: the workflow has no artifact `row`; did you mean `raw`?"],
+    ),
+    "a claim of another name": (
+        main(f"container: {{{SH}}}", "volumes: [{name: v, persistentVolumeClaim: {claimName: data}}]"),
+        Asked(mounts=frozenset({"dato"})),
+        ["--mount dato: the workflow has no claim `dato`; did you mean `data`?"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name: str) -> None:
+    spec, asked, wanted = REFUSED[name]
+    found = judged(manifest(spec), [], asked).refusals
+    assert len(found) == len(wanted)
+    for text, beginning in zip(found, wanted, strict=True):
+        assert text.startswith(beginning)
+
+
+#: A spec, and a part of what is said.
+SAID = {
+    main(f"container: {{image: a, {SH}}}"): "images are not used, the programs of this machine are (a)",
+    main(f"container: {{image: a, {SH}}}\n  nodeSelector: {{disk: ssd}}"): "node selectors",
+    main(
+        f"container: {{image: a, {SH}}}", "tolerations: [{key: x}]"
+    ): "where steps run is not looked at: tolerations",
+    main(f"container: {{image: a, {SH}}}", "serviceAccountName: x"): "as whom steps run is not looked at",
+    main(
+        f"container: {{image: a, {SH}}}\n  synchronization: {{mutexes: [{{name: x}}]}}"
+    ): "locks hold within this run",
+    main("container: {image: a, command: [ffmpeg, x]}"): "this machine does not have `ffmpeg` (main)",
+}
+
+
+@pytest.mark.parametrize("spec", SAID)
+def test_what_is_said(spec: str) -> None:
+    verdict = judged(manifest(spec), [], Asked(has="sh".__eq__))
+    assert verdict.refusals == []
+    assert any(SAID[spec] in note for note in verdict.notes)
+
+
+def test_a_library_is_followed() -> None:
+    leaf: dict[str, Any] = {"name": "leaf", "plugin": {"a": {}}}
+    lib: dict[str, Any] = {
+        "kind": "WorkflowTemplate",
+        "metadata": {"name": "lib"},
+        "spec": {"templates": [leaf]},
+    }
+    found = manifest(main("steps: [[{name: first, templateRef: {name: lib, template: leaf}}]]"))
+    assert judged(found, [lib], Asked()).refusals[0].startswith("the step `first` is run by a plugin")
+    assert set(steps(found, [lib])) == {"main", "first"}

@@ -1,0 +1,250 @@
+"""The fixture `run_pipeline`: what it gives back is typed, and what failed is shown."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Any, NamedTuple, assert_type
+
+import pytest
+
+from flowdsl import S3, Volume, approve, choice, fan_out, maximize, pipeline, step, sweep, when
+from flowdsl.testing import CannotRun, Run, RunFailed, RunPipeline
+
+pytest_plugins = ["flowdsl.testing.plugin"]
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON = "python:3.12-slim"
+DATA = Volume("data")
+RAW = S3("raw.txt")
+
+
+class Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Trained(NamedTuple):
+    model: Path
+    accuracy: float
+    color: Color
+
+
+@step(image=PYTHON)
+def read(raw: Path, upper: bool = False) -> Path:
+    out = Path("text.txt")
+    text = raw.read_text(encoding="utf-8")
+    out.write_text(text.upper() if upper else text, encoding="utf-8")
+    return out
+
+
+@step(image=PYTHON)
+def train(text: Path, rate: float, color: Color = Color.RED) -> Trained:
+    print("training with", rate)  # noqa: T201 -- its log
+    if rate > 1:
+        raise ValueError("too fast")
+    model = Path("model.txt")
+    model.write_text(f"{text.read_text(encoding='utf-8')} {rate}", encoding="utf-8")
+    return Trained(model, 1 - rate, color)
+
+
+@pipeline
+def single(raw: Path = RAW, rate: float = 0.5, color: Color = Color.RED) -> Trained:
+    return train(read(raw, upper=True), rate, color)
+
+
+@pipeline
+def mounted(raw: Path = DATA / "raw.txt") -> Path:
+    return read(raw)
+
+
+@pipeline
+def searched(raw: Path = DATA / "raw.txt") -> list[Trained]:
+    runs = sweep(
+        train,
+        over={"rate": choice(0.5, 0.1, 2.0)},
+        objective=maximize("accuracy"),
+        text=read(raw),
+    )
+    return runs.results
+
+
+@step(image=PYTHON)
+def half(number: int) -> float:
+    return number / 2
+
+
+@step(image=PYTHON)
+def add(numbers: list[float]) -> float:
+    return sum(numbers)
+
+
+@approve()
+def gate() -> str:
+    raise NotImplementedError
+
+
+@pipeline
+def halves(numbers: list[int], least: float = 0.0) -> float:
+    total = add(fan_out(half, over={"number": numbers}))
+    with when(total < least):
+        half(1)
+    return total
+
+
+@pipeline
+def asked() -> str:
+    return gate()
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    path = tmp_path / "raw.txt"
+    path.write_text("words", encoding="utf-8")
+    return path
+
+
+def test_outputs_have_the_types_of_the_pipeline(run_pipeline: RunPipeline, raw: Path) -> None:
+    run = run_pipeline(single, raw=raw, rate=0.25, color=Color.BLUE)
+    assert_type(run, Run[Trained])
+    assert run.phase == "Succeeded"
+    assert run.outputs.model.read_text(encoding="utf-8") == "WORDS 0.25"
+    assert run.outputs.accuracy == 0.75
+    assert run.outputs.color is Color.BLUE
+    assert run.steps["train"].outputs == run.outputs
+    assert run.steps["train"].log == "training with 0.25\n"
+    assert run.steps["train"].inputs["rate"] == "0.25"
+
+
+def test_a_file_on_a_mounted_volume(run_pipeline: RunPipeline, raw: Path) -> None:
+    run = run_pipeline(mounted, mounts={"data": raw.parent})
+    assert run.outputs.read_text(encoding="utf-8") == "words"
+    other = raw.with_name("other.txt")
+    other.write_text("other", encoding="utf-8")
+    run = run_pipeline(mounted, mounts={"data": raw.parent}, raw=other)
+    assert run.outputs.read_text(encoding="utf-8") == "other"
+
+
+def test_the_rounds_of_a_sweep(run_pipeline: RunPipeline, raw: Path) -> None:
+    run = run_pipeline(searched, mounts={"data": raw.parent})
+    assert run.phase == "Succeeded"
+    assert [one.accuracy for one in run.outputs] == [0.5, 0.9]
+    assert [one.model.read_text(encoding="utf-8") for one in run.outputs] == ["words 0.5", "words 0.1"]
+    loop = run.steps["runs"]
+    assert [one.phase for one in loop.rounds] == ["Succeeded", "Succeeded", "Failed"]
+    assert "ValueError: too fast" in loop.rounds[2].log
+    with pytest.raises(RunFailed, match="ValueError: too fast"):
+        _ = loop.rounds[2].outputs
+
+
+def test_a_loop_and_a_condition(run_pipeline: RunPipeline) -> None:
+    run = run_pipeline(halves, numbers=[1, 2, 3])
+    assert run.outputs == 3.0
+    assert run.steps["half"].outputs == [0.5, 1.0, 1.5]
+    assert run.steps["half-1"].phase == "Skipped"
+    assert len(run.steps) == 6
+
+
+def test_a_step_that_is_faked_does_not_run(run_pipeline: RunPipeline, raw: Path) -> None:
+    trained = Trained(raw, 0.125, Color.BLUE)
+    run = run_pipeline(single, raw=raw, fakes={"train": trained})
+    assert run.outputs.accuracy == 0.125
+    assert run.outputs.color is Color.BLUE
+    assert run.outputs.model.read_text(encoding="utf-8") == "words"
+    assert run.steps["train"].log == ""
+
+
+def test_a_gate_is_answered(run_pipeline: RunPipeline) -> None:
+    assert run_pipeline(asked, fakes={"gate": "yes"}).outputs == "yes"
+    with pytest.raises(CannotRun, match="the run waits for gate"):
+        run_pipeline(asked)
+
+
+def test_a_run_that_fails_is_told(run_pipeline: RunPipeline, raw: Path) -> None:
+    run = run_pipeline(single, raw=raw, rate=2.0)
+    assert run.phase == "Failed"
+    assert run.phase != "Succeeded"
+    assert "training with 2.0" in run.steps["train"].log
+    with pytest.raises(RunFailed, match="ValueError: too fast"):
+        _ = run.outputs
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"rat": 0.5}, "has no parameter `rat`; did you mean `rate`?"),
+        ({"rate": "fast"}, "`rate` is float, not 'fast'"),
+        ({"raw": "nowhere.txt"}, "there is no nowhere.txt"),
+        ({"fakes": {"trian": 1}}, "there is no step `trian`; did you mean `train`?"),
+        ({"fakes": {"train": 0.5}}, "`train` returns Trained, not 0.5"),
+        ({"mounts": {"data": "nowhere"}}, "data: there is no"),
+    ],
+)
+def test_what_cannot_run_is_told(
+    given: dict[str, Any], message: str, run_pipeline: RunPipeline, raw: Path
+) -> None:
+    arguments: dict[str, Any] = {"raw": raw, **given}
+    with pytest.raises(CannotRun) as caught:
+        run_pipeline(single, **arguments)
+    assert message in str(caught.value)
+
+
+def test_a_file_that_nobody_gave(run_pipeline: RunPipeline) -> None:
+    with pytest.raises(CannotRun, match=r"lies in a store, under raw\.txt"):
+        run_pipeline(single)
+
+
+def test_a_step_is_no_pipeline(run_pipeline: RunPipeline) -> None:
+    with pytest.raises(CannotRun, match="is no pipeline"):
+        run_pipeline(half, number=1)
+
+
+def test_an_unknown_step_is_near_another(run_pipeline: RunPipeline) -> None:
+    run = run_pipeline(halves, numbers=[1])
+    with pytest.raises(KeyError, match="did you mean 'total'"):
+        _ = run.steps["totl"]
+
+
+def test_a_failed_assertion_shows_the_log(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        """
+from flowdsl import pipeline, step
+from flowdsl.testing import RunPipeline
+
+@step(image="python:3.12-slim")
+def fails() -> None:
+    print("the last words")
+    raise SystemExit(3)
+
+@pipeline
+def all_of_it() -> None:
+    fails()
+
+def test_it(run_pipeline: RunPipeline) -> None:
+    assert run_pipeline(all_of_it).phase == "Succeeded"
+""",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "flowdsl.testing.plugin"]
+    done = subprocess.run(
+        [*command, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "AssertionError: assert 'Failed' == 'Succeeded'" in done.stdout
+    assert "step fails: Failed: main: Error (exit code 3)" in done.stdout
+    assert "| the last words" in done.stdout
+
+
+def test_the_plugin_loads_little() -> None:
+    script = "import sys, flowdsl.testing.plugin; print(*sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    loaded = done.stdout.split()
+    assert not {"yaml", "lark", "rich", "cyclopts", "flowdsl.compiler", "flowdsl.runtime"} & set(loaded)

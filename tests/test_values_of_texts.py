@@ -1,0 +1,92 @@
+"""Texts as values: what is typed for a parameter, and what travelled as an output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal, NamedTuple
+
+import pytest
+
+from flowdsl import types as t
+from flowdsl.compiler.encode import encode
+from flowdsl.compiler.values import WrongValue, decoded, typed
+
+
+class Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+@dataclass
+class Conf:
+    depth: int
+    rate: float = 0.5
+
+
+class Pair(NamedTuple):
+    name: str
+    conf: Conf | None
+
+
+RIGHT: list[tuple[Any, str, object]] = [
+    (int, "3", 3),
+    (int, " -3 ", -3),
+    (float, "3", 3.0),
+    (float, "1e-3", 0.001),
+    (bool, "True", True),
+    (bool, "false", False),
+    (str, "", ""),
+    (str, "null", "null"),
+    (Color, "RED", Color.RED),
+    (Literal["a", "b"], "b", "b"),
+    (Literal[1, 2], "2", 2),
+    (Literal[True, "x"], "true", True),
+    (int | None, "null", None),
+    (int | None, "4", 4),
+    (str | None, "x", "x"),
+    (list[int], "[1, 2]", [1, 2]),
+    (list[Color], '["RED"]', [Color.RED]),
+    (dict[str, float], '{"a": 1}', {"a": 1.0}),
+    (tuple[int, str], '[1, "a"]', (1, "a")),
+    (Conf, '{"depth": 2}', Conf(2)),
+    (Pair, '{"name": "x", "conf": {"depth": 1, "rate": 2}}', Pair("x", Conf(1, 2.0))),
+    (Pair, '{"name": "x", "conf": null}', Pair("x", None)),
+    (object, "text", "text"),
+    (object, "[1]", [1]),
+]
+
+
+@pytest.mark.parametrize(("annotation", "text", "value"), RIGHT)
+def test_what_is_typed_is_a_value(annotation: Any, text: str, value: object) -> None:
+    kind = t.describe(annotation)
+    found = typed(text, kind)
+    assert (found, type(found)) == (value, type(value))
+    travelled = decoded(encode(found, kind), kind)
+    assert (travelled, type(travelled)) == (value, type(value))
+
+
+WRONG: list[tuple[Any, str, str]] = [
+    (int, "3.5", "it is no whole number"),
+    (int, "1_000", "it is no whole number"),
+    (float, "fast", "it is no number"),
+    (bool, "1", "it is true or false"),
+    (Color, "red", "it is one of RED, BLUE; did you mean `RED`?"),
+    (Literal["a", "b"], "c", "it is one of a, b"),
+    (list[int], "1, 2", "it is no JSON"),
+    (list[int], '["a"]', '[0]: "a" is no int'),
+    (list[int], "[true]", "[0]: true is no int"),
+    (dict[str, int], '{"a": 1.5}', "['a']: 1.5 is no int"),
+    (tuple[int, str], "[1]", "it has 2 parts, not 1"),
+    (Conf, '{"dept": 1}', "Conf has no field `dept`; did you mean `depth`?"),
+    (Conf, "{}", "the field `depth` of Conf is missing"),
+    (Pair, '{"name": "x", "conf": {"depth": "a"}}', 'conf.depth: "a" is no int'),
+    (Conf, "3", "3 is no Conf"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "text", "message"), WRONG)
+def test_a_wrong_value_is_told(annotation: Any, text: str, message: str) -> None:
+    with pytest.raises(WrongValue) as caught:
+        typed(text, t.describe(annotation))
+    assert message in str(caught.value)
