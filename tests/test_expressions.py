@@ -1,7 +1,7 @@
 """The evaluator of expressions against what the Go libraries of Argo 4.1 answered, one line for each expression.
 
 `tests/expressions` has the answers as JSON, or `error`: of expr-lang 1.17.8 with sprig 3.3.0 and the functions that
-Argo adds, and of govaluate at 7625b7f8c03d with words as texts.
+Argo adds, and of govaluate at 7625b7f8c03d with words as texts; `recorded.txt`: of a controller of version 4.1.2.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from flowdsl.runtime.expressions.values import ExpressionError, json_of, shown
 
 FOLDER = Path(__file__).with_name("expressions")
 ROWS = '[{"id":"0","loss":"NaN"},{"id":"1","loss":"0.5"},{"id":"2","loss":"0.25"},{"id":"3","loss":"0.25"}]'
+SIX = """[{"id":"0","loss":"NaN"},{"id":"1","loss":"Infinity"},{"id":"2","loss":"0.5"},{"id":"3","loss":"-Infinity"},
+{"id":"4","loss":"0.25"},{"id":"5","loss":"0.25"}]"""
 SCOPE: dict[str, Any] = {
     "inputs": {
         "parameters": {
@@ -32,6 +34,8 @@ SCOPE: dict[str, Any] = {
             "o": '{"b":[2],"a":"<&>"}',
             "s": "Hello World",
             "rows": ROWS,
+            "six": SIX,
+            "a-b": '{"k": [1, 2.5, "z"], "n": null}',
         }
     },
     "tasks": {
@@ -49,7 +53,9 @@ def lines(name: str) -> list[tuple[str, str]]:
     return [(line.rpartition("  =>  ")[0], line.rpartition("  =>  ")[2]) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize(("expression", "expected"), [*lines("expr.txt"), *lines("sprig.txt")])
+@pytest.mark.parametrize(
+    ("expression", "expected"), [*lines("expr.txt"), *lines("sprig.txt"), *lines("recorded.txt")]
+)
 def test_expressions(expression: str, expected: str) -> None:
     if expected == "error":
         with pytest.raises(ExpressionError):
@@ -81,18 +87,38 @@ def test_text_goes_in_as_it_is() -> None:
         text_of(None)
 
 
-def test_messages() -> None:
-    for expression, message in (
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
         ("inputs.parameters.x * 2", "invalid operation: string * int"),
         ("asInt('1e3')", "invalid operation: int(1e3)"),
+        ("asInt('3.0')", "invalid operation: int(3.0)"),
+        ("asInt(' 3')", "invalid operation: int( 3)"),
+        ("asInt('9223372036854775808')", "invalid operation: int"),
+        ("asFloat('null')", "invalid operation: float(null)"),
+        ("asFloat('1e400')", "invalid operation: float(1e400)"),
         ("1/0", "unsupported value: +Inf"),
+        ("asFloat('NaN')", "unsupported value: "),
         ("fromJSON('[1]')[3]", "index out of range: 3 (array length is 1)"),
+        ("filter(fromJSON('[]'), asFloat(#.x) > 1)[0].x", "index out of range"),
+        ("fromJSON('no trial of runs')", "no trial of runs"),
         ("tasks.typo.outputs", "cannot fetch outputs from <nil>"),
+        ("nosuch.x", "unknown name nosuch"),
+        ("workflow.name", "unknown name workflow"),
         ("false ? nosuch : 1", "unknown name nosuch"),
-    ):
-        with pytest.raises(ExpressionError) as error:
-            text_of(evaluate(expression, SCOPE))
-        assert message in str(error.value)
+        ("a ?? b == c", "`??` does not mix with other operators"),
+        ("matches.Succeeded", "unexpected token"),
+        ("1 +", "unexpected token"),
+        ("'open", "expected a second '"),
+        ("9223372036854775808", "expected a number of 64 bits"),
+        ("!1", "invalid operation: ! (int)"),
+        ("1 ? 2 : 3", "invalid operation: ? (int)"),
+    ],
+)
+def test_messages(expression: str, message: str) -> None:
+    with pytest.raises(ExpressionError) as error:
+        text_of(evaluate(expression, SCOPE))
+    assert message in str(error.value)
 
 
 def test_every_function_is_evaluated_or_says_so() -> None:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from flowdsl.compiler.schema.validate import is_list
-from tests.cluster import syntax
+from flowdsl.grammar import expression as grammar
+from flowdsl.grammar import expression_tree as t
 
 Resolve = Callable[[str], Any]
 
@@ -178,26 +179,27 @@ def _operand(tokens: list[tuple[str, str]]) -> Tree:
 
 def expression(text: str) -> Tree:
     """An expression of expr-lang as a tree."""
-    return _tree(syntax.parse(text))
+    return _tree(grammar.parse(text))
 
 
-def _tree(node: syntax.Node) -> Tree:
+def _tree(node: t.Node) -> Tree:
+    path = t.path(node)
+    if path is not None:
+        return Tree("path", (".".join(path),))
     match node:
-        case syntax.Literal(bool() as value):
+        case t.Literal(bool() as value):
             return Tree("value", ("true" if value else "false",))
-        case syntax.Literal(value):
+        case t.Literal(value):
             return Tree("value", (str(value),))
-        case syntax.Call(function, arguments):
+        case t.Call(function, arguments):
             return Tree("call", (function, *map(_tree, arguments)))
-        case syntax.Operation("not", operands):
-            return Tree("!", tuple(map(_tree, operands)))
-        case syntax.Operation(operator, operands):
-            return Tree(operator, tuple(map(_tree, operands)))
-        case syntax.Name() | syntax.Member():
-            path = syntax.path_of(node)
-            if path is not None:
-                return Tree("path", (path,))
-            assert isinstance(node, syntax.Member)
-            return Tree("at", (_tree(node.of), _tree(node.key)))
+        case t.Unary(operator, operand):
+            return Tree(operator, (_tree(operand),))
+        case t.Binary(operator, left, right):
+            return Tree(operator, (_tree(left), _tree(right)))
+        case t.Conditional(asked, yes, no):
+            return Tree("?:", (_tree(asked), _tree(yes), _tree(no)))
+        case t.Member(of, key):
+            return Tree("at", (_tree(of), _tree(key)))
         case _:
             raise ValueError(f"{node} has no form here")

@@ -35,6 +35,8 @@ EXACT = [
     "{{ x }}",
     "{{unknown.thing}}",
     "{{item}}",
+    "{{=item}}",
+    "{{=inputs.parameters.typo}}",
     "{{inputs.parameters.m}}",
     "{ {a} }",
     "{{",
@@ -46,7 +48,7 @@ EXACT = [
 REFUSED = ["\x07", "\x00", "a\x1bb", "\x7f", "\U000e0001", "\U0001f3f4\U000e0067\U000e007f"]
 
 
-def handed_on(text: str, value: str = HANDED_ON) -> Simulation:
+def handed_on(text: str, value: str = HANDED_ON, taken: str = "{{inputs.parameters.m}}") -> Simulation:
     """A graph in which a step takes what another made."""
     tasks: list[dict[str, Any]] = [
         {"name": "g", "template": "makes"},
@@ -61,7 +63,7 @@ def handed_on(text: str, value: str = HANDED_ON) -> Simulation:
     manifest = workflow(
         {"name": "main", "dag": {"tasks": tasks}},
         leaf("makes", outputs=outputs),
-        {**leaf("takes", "m"), "container": {"image": "i", "args": ["{{inputs.parameters.m}}"]}},
+        {**leaf("takes", "m"), "container": {"image": "i", "args": [taken]}},
     )
 
     def world(action: events.StartPod) -> Pod:
@@ -138,6 +140,12 @@ def test_an_expression_sees_the_text_as_it_is() -> None:
     text = 'a "b"\n\\ é'
     assert arrived(handed_on(text, "{{=tasks.g.outputs.parameters.v}}")) == text
     assert arrived(handed_on(text, "{{=len(tasks.g.outputs.parameters.v)}}")) == "9"
+
+
+@pytest.mark.parametrize("text", REFUSED[:4])
+def test_control_characters_pass_where_only_expressions_take_them(text: str) -> None:
+    run = handed_on(text, "{{=tasks.g.outputs.parameters.v}}", "{{=inputs.parameters['m']}}")
+    assert arrived(run) == text
 
 
 def test_a_tag_in_a_tag_is_replaced_from_within() -> None:

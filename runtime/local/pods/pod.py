@@ -124,7 +124,7 @@ class Pod:
                     source, _ = self.volumes.mount(mount, {}, bodies[0])
                     target = source / one["path"][len(mount["mountPath"]) :].lstrip("/")
                     remove(target)
-                if not load(one, target, self.house.store, self.house.settings):
+                if not load(one, target, self.house.store, self.house.settings) and mount is None:
                     self.lacks.add(one["name"])
 
         try:

@@ -162,8 +162,10 @@ class Program:
             only_read = False
             if "artifact" in mount:
                 source = pod.own / "inputs" / mount["artifact"]
-                if not source.exists():
-                    continue  # it is in a volume, or may be missing
+                if mount["artifact"] in pod.lacks:
+                    source.mkdir(parents=True, exist_ok=True)  # as the kubelet does for a subPath
+                elif not source.exists():
+                    continue  # it is in a volume
             else:
                 source, only_read = pod.volumes.mount(mount, env, self.unit.body)
             self.places[path] = source

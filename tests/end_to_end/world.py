@@ -1,17 +1,17 @@
-"""What a test of whole pipelines needs: compiled files, volumes with what is read, and a cluster."""
+"""What a test of whole pipelines needs: compiled files, volumes with what is read, and runs of them."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
-from tests.cluster.kubelet import Python
-from tests.cluster.node import Json
-from tests.cluster.plain import Plain, agree
-from tests.cluster.run import Cluster, Run
+from flowdsl.runtime.local.pods.settings import Settings
+from tests.end_to_end.plain import Plain, agree
+from tests.end_to_end.run import Fake, Json, Run, run
 
 
 class Case(NamedTuple):
@@ -111,19 +111,41 @@ echo trained
 
 
 class World:
-    """A cluster with its volumes, and the folders of a test."""
+    """The volumes and the runs of a test, and its steps as functions. A claim of `volumes` may be a folder to come."""
 
-    def __init__(self, folder: Path, python: Python) -> None:
+    def __init__(self, folder: Path, python: Path) -> None:
         self.folder = folder
+        self.python = python
         self.volumes = filled(folder / "volumes")
         programs = folder / "programs"
         programs.mkdir()
         (programs / "torchrun").write_text(TORCHRUN)
         (programs / "torchrun").chmod(0o755)
-        secrets = {("hub", "token"): "s$$cret"}
-        path = f"{programs}:/usr/local/bin:/usr/bin:/bin"
-        self.cluster = Cluster(folder / "cluster", python, self.volumes, secrets, path)
         self.plain = Plain(folder / "plain")
+        self.runs = 0
+
+    def run(
+        self,
+        document: Json,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        name: str | None = None,
+        fake: Fake | None = None,
+    ) -> Run:
+        """Run a Workflow under a name, by default one of its own."""
+        self.runs += 1
+        for one in self.volumes.values():
+            one.mkdir(parents=True, exist_ok=True)
+        settings = Settings(
+            python=str(self.python),
+            mounts=self.volumes,
+            secrets={"hub": {"token": "s$$cret"}},
+            cpu=64,
+            memory=1 << 40,
+            grace=2,
+        )
+        named = name or f"{document['metadata'].get('generateName', 'run-')}{self.runs:05}"
+        return run(self.folder / f"runs/{self.runs}", document, arguments or {}, named, settings, fake)
 
     def agree(self, run: Run) -> None:
         """Assert that a run gave what the functions gave."""

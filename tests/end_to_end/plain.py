@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flowdsl import types as t
-from tests.cluster.node import FAILED, OMITTED, SKIPPED, SUCCEEDED, Node
-from tests.cluster.run import Run
+from flowdsl.runtime.local.node import FAILED, OMITTED, SKIPPED, SUCCEEDED
+from tests.end_to_end.run import Node, Run
 
 
 class Called(NamedTuple):

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from flowdsl.compiler import split
-from tests.cluster import expected
-from tests.cluster.kubelet import Python
-from tests.cluster.node import ERROR, FAILED, OMITTED, SUCCEEDED
-from tests.cluster.run import Run
-from tests.cluster.world import Case, World, compiled, points, text
+from flowdsl.runtime.local.events import Outcome, StartPod
+from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
+from tests.end_to_end import expected
+from tests.end_to_end.inside import Done, small
+from tests.end_to_end.run import Json, Run
+from tests.end_to_end.world import Case, World, compiled, points, text
 
-ROOT = Path(__file__).resolve().parents[1]
-PIPELINES = Path(__file__).parent / "cluster/pipelines"
-LOWERING = Path(__file__).parent / "lowering"
-
-
-@pytest.fixture(scope="session")
-def python() -> Iterator[Python]:
-    found = Python()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def world(tmp_path: Path, python: Python) -> World:
-    return World(tmp_path, python)
+ROOT = Path(__file__).resolve().parents[2]
+PIPELINES = Path(__file__).parent / "pipelines"
+LOWERING = ROOT / "tests/lowering"
 
 
 CASES = [
@@ -47,8 +38,8 @@ CASES = [
     Case(PIPELINES / "choices.py", {"size": 1, "word": "x", "force": True}),
     Case(PIPELINES / "choices.py", {"size": 6, "kind": "b"}),
     Case(PIPELINES / "choices.py", {"size": 5}),
-    Case(PIPELINES / "items.py", {"size": 1}),
     Case(PIPELINES / "items.py", {"size": 4}),
+    Case(PIPELINES / "items.py", {"size": 1}),
     Case(PIPELINES / "texts.py", {}),
     Case(PIPELINES / "texts.py", {"text": "\ttwo\nlines\\ \U0001f600 '\"`$(PATH)`\"' }} { "}),
     Case(PIPELINES / "texts.py", {"text": ""}),
@@ -68,28 +59,55 @@ CASES = [
 ]
 
 
+def check(
+    case: Case,
+    world: World,
+    manifest: tuple[Any, Json],
+    fake: Callable[[StartPod], Done | None] | None = None,
+) -> Run:
+    """A run of a case, of which each task gave what its function gives."""
+    module, document = manifest
+    if case.file.stem == "nested":
+        world.volumes["datasets"] = world.volumes["nested"]
+    getattr(expected, case.pipeline)(world.plain, module, world.volumes, **case.arguments)
+    run = world.run(document, {name: text(value) for name, value in case.arguments.items()}, fake=fake)
+    world.agree(run)
+    if case.pipeline != "trials":
+        failing = any(one.error is not None for one in world.plain.calls.values())
+        assert run.phase == (FAILED if failing else SUCCEEDED)
+    return run
+
+
+FIRST = {case.pipeline: case for case in reversed(CASES)}
+LAST = {case.pipeline: case for case in CASES}
+"""Of each pipeline one case."""
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_tasks_give_what_their_functions_give(case: Case, world: World) -> None:
-    check(case, world)
-
-
-def check(case: Case, world: World) -> None:
-    module, document = compiled(case.file, case.name)
-    volumes = (
-        {**world.volumes, "datasets": world.volumes["nested"]}
-        if case.file.stem == "nested"
-        else world.volumes
-    )
-    world.cluster.volumes = volumes
-    name = case.pipeline
-    getattr(expected, name)(world.plain, module, volumes, **case.arguments)
-    failing = [one for one in world.plain.calls.values() if one.error is not None]
-    run = world.cluster.run(document, {name: text(value) for name, value in case.arguments.items()})
-    world.agree(run)
-    assert run.phase == (FAILED if failing and name != "trials" else SUCCEEDED)
+    whole = case in FIRST.values() and case.pipeline != "large"
+    check(case, world, compiled(case.file, case.name), None if whole else small)
 
 
 # --- sweeps over points that are drawn -------------------------------------------------------------
+
+
+def one_of_many(pod: StartPod) -> Done | None:
+    """What one of very many trials would give; but the first of them run."""
+    if not (match := re.search(r"\.many\.train\((\d+):", pod.name)) or int(match[1]) < 3:
+        return None
+    given = {one["name"]: one["value"] for one in pod.template["inputs"]["parameters"]}
+    loss = {"value": repr(float(given["rate"]) * int(given["layers"]))}
+    outputs = dict(pod.template["outputs"])
+    outputs["parameters"] = [one if "value" in one else {**one, **loss} for one in outputs["parameters"]]
+    return Done(Outcome("Succeeded", "", outputs), "")
+
+
+def drop_fakes(world: World, run: Run) -> None:
+    """Forget the trials that did not run."""
+    for number in range(3, 502):
+        del world.plain.calls[f"many.train({number})"]
+        del run.nodes[f"{run.entry.name}.many.train({number})"]
 
 
 def test_a_sweep_of_a_pipeline_and_one_with_very_many_trials(world: World) -> None:
@@ -97,10 +115,11 @@ def test_a_sweep_of_a_pipeline_and_one_with_very_many_trials(world: World) -> No
     drawn = points(document, "trials", {"rate": float, "layers": int})
     assert (len(drawn), len(points(document, "many", {"rate": float}))) == (6, 502)
     expected.sweeps(world.plain, module, world.volumes, drawn)
-    run = world.cluster.run(document)
+    run = world.run(document, fake=one_of_many)
+    drop_fakes(world, run)
     picked = run.nodes.pop(f"{run.entry.name}.many-best")
     world.agree(run)
-    first = run.nodes[f"{run.entry.name}.many.train(0)"].parameters
+    first = run.task("many.train(0)").parameters
     assert first is not None
     assert picked.parameters == {"model": first["model"], "loss": first["loss"]}
     assert picked.log == f"the best loss of 502 trials is {first['loss']}\n"
@@ -111,7 +130,7 @@ def test_the_sentiment_example(world: World) -> None:
     module, document = compiled(ROOT / "examples/sentiment/pipeline.py")
     drawn = points(document, "runs", {"lr": float, "layers": int})
     expected.sentiment(world.plain, module, world.volumes, drawn, 0.9)
-    run = world.cluster.run(document)
+    run = world.run(document)
     world.agree(run)
     assert "publish" in world.plain.calls
 
@@ -120,7 +139,7 @@ def test_the_sweep_example(world: World) -> None:
     module, document = compiled(ROOT / "examples/sweep/pipeline.py")
     drawn = points(document, "runs", {"rate": float, "hidden": int})
     expected.moons(world.plain, module, world.volumes, drawn)
-    world.agree(world.cluster.run(document))
+    world.agree(world.run(document))
     assert "publish" in world.plain.calls
     published = world.plain.folder / "models/moons/network.json"
     assert (world.volumes["models"] / "moons/network.json").read_bytes() == published.read_bytes()
@@ -141,60 +160,50 @@ def test_a_sweep_without_a_usable_trial_fails_with_a_sentence(
     world: World, name: str, task: str, sentence: str
 ) -> None:
     _, document = compiled(PIPELINES / "trials.py", name)
-    run = world.cluster.run(document)
+    run = world.run(document)
     assert run.phase == ERROR
-    node = run.nodes[f"{run.entry.name}.{task}"]
+    node = run.task(task)
     assert node.phase == ERROR
     assert sentence in node.message
 
 
-def phases(run: Run) -> dict[str, str]:
-    return {name.partition(".")[2]: node.phase for name, node in run.nodes.items()}
-
-
 def test_what_waits_for_a_failed_task_is_omitted_and_the_rest_runs(world: World) -> None:
     _, document = compiled(PIPELINES / "failures.py", "failures")
-    run = world.cluster.run(document, {"number": "7"})
-    found = phases(run)
+    run = world.run(document, {"number": "7"})
+    found = run.phases()
     assert run.phase == FAILED
     assert (found["checked"], found["after"]) == (FAILED, OMITTED)
     assert [found[f"each.check({number})"] for number in range(3)] == [SUCCEEDED, FAILED, SUCCEEDED]
     assert (found["each"], found["rows"]) == (FAILED, OMITTED)
     assert (found["alone"], found["total"]) == (SUCCEEDED, SUCCEEDED)
-    assert "ValueError: 7 is more than 3" in run.nodes[f"{run.entry.name}.checked"].log
+    assert "ValueError: 7 is more than 3" in run.task("checked").log
 
 
 @pytest.mark.parametrize(("needed", "phase"), [(1, SUCCEEDED), (3, SUCCEEDED), (4, FAILED)])
 def test_a_step_is_tried_again(world: World, needed: int, phase: str) -> None:
     _, document = compiled(PIPELINES / "failures.py", "failures")
-    run = world.cluster.run(document, {"needed": str(needed)})
-    assert (run.phase, phases(run)["tried"]) == (phase, phase)
+    run = world.run(document, {"needed": str(needed)})
+    assert (run.phase, run.phases()["tried"]) == (phase, phase)
     assert (world.volumes["data"] / "attempts/tried").read_text() == str(min(needed, 3))
 
 
 def test_a_result_of_another_type_ends_the_step_with_a_sentence(world: World) -> None:
     _, document = compiled(PIPELINES / "failures.py", "wrongs")
-    run = world.cluster.run(document)
-    assert (
-        run.nodes[f"{run.entry.name}.wrong"].log
-        == "step wrong, output return (str): expected str, got int 1\n"
-    )
+    run = world.run(document)
+    assert run.task("wrong").log == "step wrong, output return (str): expected str, got int 1\n"
 
 
 def test_a_value_that_is_too_long_ends_the_step_with_a_sentence(world: World) -> None:
     _, document = compiled(PIPELINES / "failures.py", "failures")
-    run = world.cluster.run(document, {"size": "70"})
-    assert phases(run)["sizes"] == FAILED
-    assert (
-        "are too many for a value, 65536 is the most: return a Path"
-        in run.nodes[f"{run.entry.name}.sizes"].log
-    )
+    run = world.run(document, {"size": "70"})
+    assert run.phases()["sizes"] == FAILED
+    assert "are too many for a value, 65536 is the most: return a Path" in run.task("sizes").log
 
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_lists_that_are_walked_together_have_one_length(world: World, size: int) -> None:
     _, document = compiled(PIPELINES / "failures.py", "walked")
-    run = world.cluster.run(document, {"size": str(size)})
+    run = world.run(document, {"size": str(size)})
     assert run.phase == ERROR
     assert any("the lists that are walked together differ in length" in one for one in run.errors())
 
@@ -205,7 +214,8 @@ def test_lists_that_are_walked_together_have_one_length(world: World, size: int)
 def written(folder: Path, source: str) -> Path:
     file = folder / "pipeline.py"
     file.write_text(
-        f"from flowdsl import either, fan_out, pipeline, step, when\n\n{source}", encoding="utf-8"
+        f"from flowdsl import either, fan_out, maximize, pipeline, step, sweep, when\n\n{source}",
+        encoding="utf-8",
     )
     return file
 
@@ -234,7 +244,34 @@ def test_steps_that_are_written_inline_take_their_own_inputs(world: World) -> No
     for number in range(1, 204):
         wanted = getattr(module, f"work{number}")(wanted, 5)
     wanted = module.work205(module.work204(2, wanted), wanted)
-    assert value(world.cluster.run(document, {"x": "5"})) == str(wanted)
+    assert value(world.run(document, {"x": "5"}, fake=small)) == str(wanted)
+
+
+SKIPS = """@step(image="a:1")
+def number(x: int) -> int:
+    return 6 // x
+
+@step(image="a:1")
+def publish(x: int) -> None:
+    print(x)
+
+@pipeline
+def main() -> None:
+    runs = sweep(number, over={"x": [0, 1, 2]}, objective=maximize())
+    with when(runs.best > 9):
+        publish(runs.best)
+"""
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="a task that is skipped behind a failed trial takes over its phase, see assessDAGPhase of Argo",
+)
+def test_trials_that_fail_do_not_make_the_run_fail(world: World) -> None:
+    _, document = compiled(written(world.folder, SKIPS))
+    run = world.run(document, fake=small)
+    assert (run.task("runs").phase, run.task("publish").phase) == (SUCCEEDED, SKIPPED)
+    assert run.phase == SUCCEEDED
 
 
 WIDE = """@step(image="a:1")
@@ -269,24 +306,18 @@ def test_a_branch_between_groups(
     names = [task["name"] for task in document["spec"]["templates"][0]["dag"]["tasks"]]
     assert names == ["main-part-1", "yes", "main-part-2", "end"]
     wanted = 20 * taken + sum(range(20)) + (7 if taken == 5 else taken)
-    assert value(world.cluster.run(document, {"limit": str(limit)})) == str(wanted)
+    assert value(world.run(document, {"limit": str(limit)}, fake=small)) == str(wanted)
 
 
 SPLIT = [
     Case(PIPELINES / "large.py", {"start": 3, "text": "$(A)"}, "small"),
     Case(PIPELINES / "large.py", {"start": 3000}, "small"),
-    *(
-        one
-        for one in CASES
-        if one.file.stem in ("branches", "choices", "items", "records", "files", "trials")
-    ),
+    *(one for one in CASES if one.pipeline in ("branches", "choices")),
+    *(LAST[name] for name in ("items", "records", "files", "trials", "in_loops")),
 ]
 
 
-@pytest.mark.parametrize("limit", [4])
 @pytest.mark.parametrize("case", SPLIT, ids=lambda case: case.id)
-def test_a_graph_means_the_same_in_groups(
-    case: Case, limit: int, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(split, "LIMIT", limit)
-    check(case, world)
+def test_a_graph_means_the_same_in_groups(case: Case, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(split, "LIMIT", 4)
+    check(case, world, compiled(case.file, case.name), small)

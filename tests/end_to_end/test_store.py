@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +13,18 @@ from flowdsl.compiler import split
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.pipeline import Pipeline
-from tests.cluster import expected
-from tests.cluster.kubelet import Python
-from tests.cluster.node import FAILED, SUCCEEDED, Json
-from tests.cluster.run import Run
-from tests.cluster.world import Case, World, compiled, points, text
-from tests.test_end_to_end import CASES, SPLIT
-
-LOWERING = Path(__file__).parent / "lowering"
-
-
-@pytest.fixture(scope="module")
-def python() -> Iterator[Python]:
-    found = Python()
-    yield found
-    found.close()
+from flowdsl.runtime.local.node import FAILED, SUCCEEDED
+from tests.end_to_end import expected
+from tests.end_to_end.inside import small
+from tests.end_to_end.run import Json, Run
+from tests.end_to_end.test_pipelines import FIRST, LOWERING, SPLIT, check, drop_fakes, one_of_many
+from tests.end_to_end.world import Case, World, compiled, points
 
 
 @pytest.fixture
-def world(tmp_path: Path, python: Python) -> World:
-    found = World(tmp_path, python)
-    found.volumes["kept"] = tmp_path / "volumes/kept"
-    return found
+def world(world: World) -> World:
+    world.volumes["kept"] = world.folder / "volumes/kept"
+    return world
 
 
 def files(folder: Path) -> list[str]:
@@ -58,41 +47,33 @@ def stored(file: Path, name: str | None = None) -> tuple[Any, Json]:
     return loaded.module, document
 
 
-def check(case: Case, world: World) -> None:
-    module, document = stored(case.file, case.name)
-    volumes = world.volumes
-    if case.file.stem == "nested":
-        volumes = {**volumes, "datasets": volumes["nested"]}
-    world.cluster.volumes = volumes
-    getattr(expected, case.pipeline)(world.plain, module, volumes, **case.arguments)
-    failing = [one for one in world.plain.calls.values() if one.error is not None]
-    run = world.cluster.run(document, {name: text(value) for name, value in case.arguments.items()})
-    world.agree(run)
-    assert run.phase == (FAILED if failing and case.pipeline != "trials" else SUCCEEDED)
-    assert not run.store.objects
+IN_GROUPS = {case.pipeline: case for case in SPLIT}
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", FIRST.values(), ids=lambda case: case.id)
 def test_any_pipeline_runs_on_a_volume(case: Case, world: World) -> None:
-    check(case, world)
+    run = check(case, world, stored(case.file, case.name), small)
+    assert not run.objects
 
 
-@pytest.mark.parametrize("case", SPLIT, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", IN_GROUPS.values(), ids=lambda case: case.id)
 def test_a_graph_in_groups_runs_on_a_volume(
     case: Case, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(split, "LIMIT", 4)
-    check(case, world)
+    run = check(case, world, stored(case.file, case.name), small)
+    assert not run.objects
 
 
 def test_the_best_of_very_many_trials_is_on_a_volume(world: World) -> None:
     module, document = stored(LOWERING / "sweeps.py")
     drawn = points(document, "trials", {"rate": float, "layers": int})
     expected.sweeps(world.plain, module, world.volumes, drawn)
-    run = world.cluster.run(document)
+    run = world.run(document, fake=one_of_many)
+    drop_fakes(world, run)
     run.nodes.pop(f"{run.entry.name}.many-best")
     world.agree(run)
-    assert not run.store.objects
+    assert not run.objects
 
 
 # --- pipelines that say `store` ----------------------------------------------------------------------
@@ -133,7 +114,7 @@ def test_no_artifact_is_named(case: str) -> None:
 )
 def test_a_straight_line(world: World, raw: str, report: str, rejected: list[str]) -> None:
     (world.volumes["datasets"] / "raw.txt").write_text(raw)
-    run = world.cluster.run(compiled(LOWERING / "store_straight.py")[1], {"shortest": "2"})
+    run = world.run(compiled(LOWERING / "store_straight.py")[1], {"shortest": "2"})
     root = f"runs/{run.entry.name}"
     path = f"/flowdsl/volumes/datasets/{root}/report/return"
     assert values(run) == {"return": path}
@@ -148,7 +129,7 @@ def test_a_straight_line(world: World, raw: str, report: str, rejected: list[str
 
 
 def test_loops_and_the_best_of_a_sweep(world: World) -> None:
-    run = world.cluster.run(compiled(LOWERING / "store_loops.py")[1], {"count": "2"})
+    run = world.run(compiled(LOWERING / "store_loops.py")[1], {"count": "2"})
     assert run.phase == SUCCEEDED, run.errors()
     root = world.volumes["datasets"] / "runs" / run.entry.name
     assert (root / "merge/return").read_text() == "de 0, de 1, en 0, en 1"
@@ -180,10 +161,10 @@ def test_both_kinds_of_places_in_one_run(world: World, fresh: str, model: str) -
     (data / "models/last").write_text("the last")
     (data / "raw").write_text("  raw ")
     world.volumes["datasets"] = data
-    run = world.cluster.run(compiled(LOWERING / "store_mixed.py")[1], {"fresh": fresh})
+    run = world.run(compiled(LOWERING / "store_mixed.py")[1], {"fresh": fresh})
     assert run.phase == SUCCEEDED, run.errors()
     name = run.entry.name
-    said = {one: run.nodes[f"{name}.{one}"].log for one in ("chosen", "other", "again", "temporary")}
+    said = {one: run.task(one).log for one in ("chosen", "other", "again", "temporary")}
     assert said == {
         "chosen": f"{model} of {name}\n",
         "other": "raw by key\n",
@@ -212,7 +193,7 @@ def main(name: str) -> Path:
     return load(name)
 """,
     )
-    runs = [world.cluster.run(document, {"name": name}) for name in ("one", "two")]
+    runs = [world.run(document, {"name": name}) for name in ("one", "two")]
     assert [kept(run, values(run)["return"]) for run in runs] == ["one", "two"]
 
 
@@ -243,7 +224,7 @@ def main(fresh: bool, again: bool) -> str:
 """,
     )
     (world.volumes["kept"] / "last").write_text("old")
-    run = world.cluster.run(document, {"fresh": fresh, "again": again})
+    run = world.run(document, {"fresh": fresh, "again": again})
     assert values(run) == {"return": model}
 
 
@@ -275,7 +256,7 @@ def main() -> str:
     )
     (world.volumes["kept"] / "raw").write_text("text")
     (world.volumes["kept"] / "script").write_text('cp "$1" "$COPY"; echo $(($2 * 2)) > "$WORDS"')
-    assert values(world.cluster.run(document)) == {"return": "4:text 6:text"}
+    assert values(world.run(document)) == {"return": "4:text 6:text"}
 
 
 def test_records_of_files_through_a_pipeline(world: World) -> None:
@@ -310,7 +291,7 @@ def main() -> list[str]:
     return read(made, made.model)
 """,
     )
-    assert json.loads(values(world.cluster.run(document))["return"]) == ["2", "0.5", "2"]
+    assert json.loads(values(world.run(document))["return"]) == ["2", "0.5", "2"]
 
 
 # --- attempts ----------------------------------------------------------------------------------------
@@ -343,21 +324,19 @@ def main() -> list[str | None]:
 
 def test_a_whole_output_of_an_earlier_attempt_gives_way(world: World) -> None:
     document = written(world, ATTEMPTS.replace("RETRIES", "1"))
-    run = world.cluster.run(document)
+    run = world.run(document)
     assert json.loads(values(run)["return"]) == ["a1", "b1", "note"]
     name = run.entry.name
     folder = world.volumes["kept"] / "runs" / name / "make"
     assert sorted(path.name for path in folder.iterdir()) == ["many", "note"]
     # The same task once more in the same folder, as a retry of the run by hand does it.
-    world.cluster.runs -= 1
-    again = world.cluster.run(document)
-    assert again.entry.name == name
+    again = world.run(document, name=name)
     assert json.loads(values(again)["return"]) == ["a3", "b3", None]
     assert sorted(path.name for path in folder.iterdir()) == ["many"]
 
 
 def test_what_a_failed_attempt_copied_is_no_output(world: World) -> None:
-    run = world.cluster.run(written(world, ATTEMPTS.replace("RETRIES", "0")))
+    run = world.run(written(world, ATTEMPTS.replace("RETRIES", "0")))
     assert run.phase == FAILED
     assert "output many (list[Path]): the path missing does not exist" in str(run.errors())
     assert files(world.volumes["kept"] / "runs") == []
@@ -382,7 +361,7 @@ def main() -> list[Path]:
     return make()
 """,
     )
-    run = world.cluster.run(document)
+    run = world.run(document)
     assert run.phase == FAILED
     (folder,) = (world.volumes["kept"] / "runs" / run.entry.name).iterdir()
     (left,) = folder.iterdir()
@@ -492,7 +471,7 @@ def test_results_of_loops_inside_results_of_loops(world: World, body: str, wante
     source = (
         f"{NESTED}\n@pipeline(store=OUT)\ndef main(names: list[str] = ['a', 'bc']) -> object:\n    {body}\n"
     )
-    found = values(world.cluster.run(written(world, source)))["return"]
+    found = values(world.run(written(world, source)))["return"]
     assert (found if isinstance(wanted, str) else json.loads(found)) == wanted
 
 
@@ -507,5 +486,5 @@ def test_results_of_loops_inside_results_of_loops(world: World, body: str, wante
 )
 def test_results_of_loops_in_the_repository(world: World, body: str, wanted: object) -> None:
     source = f"{NESTED}\n@pipeline\ndef main(names: list[str] = ['a', 'bc']) -> object:\n    {body}\n"
-    found = values(world.cluster.run(written(world, source)))["return"]
+    found = values(world.run(written(world, source)))["return"]
     assert (found if isinstance(wanted, str) else json.loads(found)) == wanted

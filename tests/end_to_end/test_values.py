@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
-from tests.cluster.kubelet import Python
-from tests.cluster.node import ERROR, SKIPPED, SUCCEEDED, Node
-from tests.cluster.run import Cluster
+from flowdsl.runtime.local import events, prepare
+from flowdsl.runtime.local.node import ERROR, SKIPPED, SUCCEEDED
+from tests.end_to_end import inside
+from tests.end_to_end.world import World
+from tests.local.simulation import Pod, simulate
 
 Values = dict[str, Any]
 
@@ -181,16 +183,45 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("values")
 
 
-def run(lines: list[str], values: Values, place: Path, python: Python) -> dict[str, Node]:
-    """The tasks of a pipeline with these lines, by name, after a run with these arguments."""
+class Seen(NamedTuple):
+    """How a task ended, and what it printed."""
+
+    phase: str
+    message: str
+    log: str
+
+
+def manifest(lines: list[str], place: Path) -> Any:
+    """The manifest of a pipeline with these lines."""
     file = place / "values.py"
     file.write_text(HEAD + "".join(f"    {line}\n" for line in lines), encoding="utf-8")
     result = compile_loaded(load(file))
     messages = [f"{one.finding.message}\n{file.read_text()}" for one in result.diagnostics]
     assert not result.failed, messages
-    arguments = {name: one if isinstance(one, str) else json.dumps(one) for name, one in values.items()}
-    found = Cluster(place / "cluster", python).run(result.documents[0], arguments)
-    return {name.rpartition(".")[2]: node for name, node in found.nodes.items()}
+    return result.documents[0]
+
+
+def arguments(values: Values) -> dict[str, str]:
+    return {name: one if isinstance(one, str) else json.dumps(one) for name, one in values.items()}
+
+
+def run(lines: list[str], values: Values, place: Path) -> dict[str, Seen]:
+    """The tasks of a pipeline with these lines, by name, after a run with these arguments.
+
+    The steps are run in this process, with the variables that they would have.
+    """
+    printed: dict[str, str] = {}
+
+    def world(pod: events.StartPod) -> Pod:
+        made = inside.done(pod)
+        printed[pod.name] = made.printed
+        return Pod(made.outcome)
+
+    found = simulate(prepare.workflow(manifest(lines, place), arguments(values)), world)
+    return {
+        node.display: Seen(node.phase, node.message, printed.get(node.name, ""))
+        for node in found.machine.nodes.values()
+    }
 
 
 def outcome(tree: Tree, values: Values) -> Any:
@@ -217,13 +248,11 @@ VALUES = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=60,
+    max_examples=100,
     suppress_health_check=CALM,
 )
 @given(trees=st.lists(st.one_of(numbers(3), texts(2), flags(2)), min_size=4, max_size=8), values=VALUES)
-def test_an_expression_gives_what_python_gives(
-    trees: list[Tree], values: Values, place: Path, python: Python
-) -> None:
+def test_an_expression_gives_what_python_gives(trees: list[Tree], values: Values, place: Path) -> None:
     lines: list[str] = []
     wanted: dict[str, Any] = {}
     for number, tree in enumerate(trees):
@@ -237,7 +266,7 @@ def test_an_expression_gives_what_python_gives(
         if tree.kind is bool and tree.live:
             lines += [f"with when({tree.source}):", f'    take_int.options(name="when{number}")({number})']
     assume(lines)
-    nodes = run(lines, values, place, python)
+    nodes = run(lines, values, place)
     for name, value in wanted.items():
         node = nodes[name]
         infinite = isinstance(value, float) and not math.isfinite(value) and _computed(name, lines)
@@ -269,11 +298,9 @@ def _computed(name: str, lines: list[str]) -> bool:
         ("take_list([f'{a} {s}', {'k': (a, p)}, None, '{{'])", {}, "['1 s', {'k': [1, True]}, None, '{{']"),
     ],
 )
-def test_what_is_exact_beyond_that(
-    line: str, values: Values, printed: str, place: Path, python: Python
-) -> None:
+def test_what_is_exact_beyond_that(line: str, values: Values, printed: str, place: Path) -> None:
     given = {"a": 1, "b": 2, "x": 0.5, "y": 2.0, "s": "s", "t": "t", "p": True, **values}
-    (node,) = (one for name, one in run([line], given, place, python).items() if name.startswith("take"))
+    (node,) = (one for name, one in run([line], given, place).items() if name.startswith("take"))
     assert (node.phase, node.log) == (SUCCEEDED, f"{printed}\n")
 
 
@@ -287,12 +314,30 @@ def test_what_is_exact_beyond_that(
         ("take_float(x / (1 / y))", {"y": 0.0}),
     ],
 )
-def test_a_division_by_zero_is_an_error_and_no_infinity(
-    line: str, values: Values, place: Path, python: Python
-) -> None:
+def test_a_division_by_zero_is_an_error_and_no_infinity(line: str, values: Values, place: Path) -> None:
     given = {"a": 1, "b": 2, "x": 0.5, "y": 2.0, "s": "s", "t": "t", "p": True, **values}
     with pytest.raises(ZeroDivisionError):
         eval(line.partition("(")[2][:-1], dict(given))  # noqa: S307
-    (node,) = (one for name, one in run([line], given, place, python).items() if name.startswith("take"))
+    (node,) = (one for name, one in run([line], given, place).items() if name.startswith("take"))
     assert node.phase == ERROR
     assert "division by zero" in node.message
+
+
+def test_processes_are_given_the_same(world: World) -> None:
+    lines = [
+        "take_int(a * b - 7)",
+        "take_float(x * 3)",
+        "take_float(a / b)",
+        "take_bool((x < y) & (s == 'q'))",
+        "take_str(f'{a} {x} {s}')",
+        "take_str(s + t)",
+        "take_list([s, t, [a, x, p], {'k': s}])",
+    ]
+    values: Values = {"a": 2**53, "b": 3, "x": 0.1, "y": 1e22, "p": False}
+    values |= {"s": "q'\"\\\n\té\U0001f600 $(A) $$ }} {", "t": "$(FLOWDSL_x)$"}
+    steps = [line.replace("(", f'.options(name="e{number}")(', 1) for number, line in enumerate(lines)]
+    there = world.run(manifest(steps, world.folder), arguments(values))
+    here = run(steps, values, world.folder)
+    for number, line in enumerate(lines):
+        wanted = ascii(eval(line.partition("(")[2][:-1], dict(values)))  # noqa: S307
+        assert here[f"e{number}"].log == there.task(f"e{number}").log == f"{wanted}\n"

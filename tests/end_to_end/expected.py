@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from tests.cluster.plain import Plain
+from tests.end_to_end.plain import Plain
 
 Volumes = dict[str, Path]
 
