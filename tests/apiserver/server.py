@@ -48,7 +48,8 @@ class ApiServer:
 
     `users` besides the administrator have no rights until `allow` gives them some. `min_request_timeout` is the
     shortest time in seconds after which the server ends a watch that named no time; the longest is twice that.
-    `flags` are further ones of kube-apiserver, `crds` files of definitions to install.
+    `flags` are further ones of kube-apiserver, `crds` files of definitions to install; the data of a server that has
+    them are kept beside the programs, for the next one.
     """
 
     def __init__(
@@ -203,7 +204,8 @@ class ApiServer:
         def ready() -> bool:
             self.parts.check()
             try:
-                self.client("admin").raw(left[0])
+                if not self._serves(left[0]):
+                    return False
             except (OSError, http.client.HTTPException):
                 return False
             except Refused as answer:
@@ -215,6 +217,14 @@ class ApiServer:
 
         if not until(ready, seconds):
             raise Broken(f"no {left[0]} after {seconds} s:\n{self.parts.log('apiserver')[-3000:]}")
+
+    def _serves(self, path: str) -> bool:
+        client = self.client()
+        if path == "/readyz":
+            return client.raw(path) == b"ok"
+        client.raw(path, {"limit": 1})
+        version, _, plural = path.rpartition("/")
+        return any(each["name"] == plural for each in client.get(version)["resources"])
 
     # --- users -----------------------------------------------------------------------------------------
 

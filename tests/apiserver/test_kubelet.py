@@ -91,6 +91,7 @@ def test_since_time_counts_from_the_second_named(told: Pod) -> None:
 
 def test_fraction_of_since_time_is_lost_in_the_api_server(told: Pod) -> None:
     assert told.log(timestamps="true", sinceTime="2026-11-21T12:00:02.9Z") == stamped(2)
+    assert "sinceTime=2026-11-21T12%3A00%3A02Z&" in told.server.kubelet.asked[-1]
 
 
 def test_since_seconds_counts_from_now(pod: Pod) -> None:

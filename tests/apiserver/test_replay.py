@@ -28,7 +28,7 @@ def recording(name: str, run: str | None = None) -> History:
     return load(corpus("recordings", "histories", f"{name}.jsonl"), run)
 
 
-def plain(found: Object, uid: str = "") -> Object:
+def plain(found: Object) -> Object:
     """An object as it may be compared: without what the server sets."""
     kept = copy.deepcopy(own(found))
     for owner in kept["metadata"].get("ownerReferences", ()):
