@@ -8,11 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
-from flowdsl.runtime.local import events
+from flowdsl.runtime.local import events, retry
 from flowdsl.runtime.local.dag import Dag
-from flowdsl.runtime.local.hooks import truth
 from flowdsl.runtime.local.names import any_string, pod_name
 from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node, Type
 from flowdsl.runtime.local.scope import Scope, Variables
@@ -33,22 +31,6 @@ _TOO_DEEP = (
 )
 _DISPLAY = "workflows.argoproj.io/display-name"
 _LABEL = re.compile("[a-zA-Z0-9][a-zA-Z0-9-.]{0,61}[a-zA-Z0-9]")
-_TRANSIENT = (
-    "i/o timeout",
-    "connection reset by peer",
-    "connection refused",
-    "TLS handshake timeout",
-    "pod deleted",
-)
-_UNITS = (
-    ("year", 360 * 86400),
-    ("month", 30 * 86400),
-    ("week", 7 * 86400),
-    ("day", 86400),
-    ("hour", 3600),
-    ("minute", 60),
-    ("second", 1),
-)
 _TYPES: dict[str, Type] = {
     "steps": "Steps",
     "dag": "DAG",
@@ -159,7 +141,7 @@ class Execution:
             self.node = self._new(self.call.name, self._type(), PENDING, waits=True)
             self.call.created(self.node)
             if self.template.get("timeout"):
-                deadline = self.node.started + _seconds(self.template["timeout"])
+                deadline = self.node.started + retry.seconds(self.template["timeout"])
                 node = self.node
                 self.machine.at(deadline, self._waited_too_long, lambda: bool(node.lock))
         self.node.lock = name
@@ -223,17 +205,7 @@ class Execution:
             return
         made = node.attempts()
         name = f"{self.call.name}({len(made)})"
-        last = made[-1] if made else None
-        outputs: Json = (last.outputs if last is not None else None) or {}
-        local = Variables(
-            {
-                "retries": str(len(made)),
-                "lastRetry.exitCode": outputs.get("exitCode", "0"),
-                "lastRetry.duration": _took(last),
-                "lastRetry.status": "" if last is None else last.phase,
-                "lastRetry.message": "" if last is None else last.message,
-            }
-        )
+        local = retry.variables(made)
         if kind(self.template) in PODS:
             local["pod.name"] = pod_name(self.machine.name, name, self.template.get("name", ""))
         try:
@@ -249,7 +221,7 @@ class Execution:
         node, strategy = self.node, self.retry
         if node is None or strategy is None or node.completed:
             return
-        policy = strategy.get("retryPolicy") or ("Always" if strategy.get("expression") else "OnFailure")
+        policy = retry.policy_of(strategy)
         if error is not None and policy == "OnFailure":
             self.machine.mark(node, ERROR, error)
             self._over(node, error)
@@ -262,7 +234,7 @@ class Execution:
             self._retried(attempt.phase, stopped)
             return
         try:
-            wait = self._backoff(strategy, attempt)
+            wait = retry.begins(strategy, node.attempts(), self.machine.now)
         except ArgoError as failure:
             self.machine.mark(node, ERROR, str(failure))
             self._over(node, str(failure))
@@ -270,36 +242,10 @@ class Execution:
         if isinstance(wait, str):
             self._retried(attempt.phase, wait)
         elif wait:
-            node.message = f"Backoff for {_humanized(wait - (attempt.finished or self.machine.now))}"
+            node.message = f"Backoff for {retry.humanized(wait - (attempt.finished or self.machine.now))}"
             self.machine.back_off(node, self.call.on_exit, wait, lambda: self._again(attempt, policy))
         else:
             self._again(attempt, policy)
-
-    def _backoff(self, strategy: Json, attempt: Node) -> float | str:
-        """When the next attempt begins, 0 for at once, or why there is none. Raises ArgoError."""
-        backoff = strategy.get("backoff")
-        if not backoff or self.node is None:
-            return 0.0
-        made = self.node.attempts()
-        latest = 0.0
-        if backoff.get("maxDuration"):
-            latest = made[0].started + _seconds(backoff["maxDuration"])
-            if self.machine.now >= latest:
-                return "Max duration limit exceeded"
-        if not backoff.get("duration"):
-            raise ArgoError("no base duration specified for retryStrategy")
-        wait = _seconds(backoff["duration"])
-        factor = _whole(backoff.get("factor"))
-        if factor is not None and factor > 0:
-            wait = min(wait * float(factor) ** (len(made) - 1), 2.0**63 / 1e9)
-        if backoff.get("cap"):
-            wait = min(wait, _seconds(backoff["cap"]))
-        begins = (attempt.finished or self.machine.now) + wait
-        if latest and begins > latest:
-            return "Backoff would exceed max duration limit"
-        limit = _whole(strategy.get("limit"))
-        waits = limit is not None and len(made) <= limit
-        return begins if waits and begins > self.machine.now else 0.0
 
     def _again(self, attempt: Node, policy: str) -> None:
         node, strategy = self.node, self.retry
@@ -310,36 +256,16 @@ class Execution:
             self._retried(attempt.phase, stopped)
             return
         node.message = ""
-        transient = any(text in attempt.message for text in _TRANSIENT)
-        wanted = {
-            "Always": True,
-            "OnError": attempt.phase == ERROR,
-            "OnFailure": attempt.phase == FAILED,
-            "OnTransientError": transient,
-        }
-        if policy not in wanted:
-            self.machine.mark(node, ERROR, f"{policy} is not a valid RetryPolicy")
-            self._over(node, node.message)
+        try:
+            reason = retry.no_more(strategy, policy, node.attempts())
+        except ArgoError as error:
+            self.machine.mark(node, ERROR, str(error))
+            self._over(node, str(error))
             return
-        made = node.attempts()
-        limit = _whole(strategy.get("limit"))
-        if not wanted[policy]:
-            self._retried(attempt.phase, attempt.message)
-        elif limit is not None and len(made) > limit:
-            self._retried(attempt.phase, "No more retries left")
+        if reason is None:
+            self.machine.later(self._attempt_gate)
         else:
-            try:
-                goes_on = not strategy.get("expression") or truth(
-                    strategy["expression"], self._retry_scope(made)
-                )
-            except ArgoError as error:
-                self.machine.mark(node, ERROR, str(error))
-                self._over(node, str(error))
-                return
-            if goes_on:
-                self.machine.later(self._attempt_gate)
-            else:
-                self._retried(attempt.phase, "retryStrategy.expression evaluated to false")
+            self._retried(attempt.phase, reason)
 
     def _attempt_gate(self) -> None:
         """A further attempt needs a place too, but none in its frame; failFast there lets none begin."""
@@ -350,17 +276,6 @@ class Execution:
             self.machine.waiting.append(self._attempt_gate)
         else:
             self._attempt()
-
-    def _retry_scope(self, made: list[Node]) -> Scope:
-        last = made[-1]
-        found = {
-            "retries": str(len(made) - 1),
-            "lastRetry.exitCode": part({"outputs": last.outputs}, "outputs").get("exitCode", "-1"),
-            "lastRetry.status": last.phase,
-            "lastRetry.duration": _took(last),
-            "lastRetry.message": last.message,
-        }
-        return Scope(Variables(found))
 
     def _retried(self, phase: str, message: str | None) -> None:
         node = self.node
@@ -443,7 +358,7 @@ class Execution:
             }
             node.outputs = {"parameters": [_with_default(one, defaults) for one in supplied_later]}
         wait = any_string(template["suspend"].get("duration") or "")
-        self.machine.suspend(self, node, _seconds(wait) if wait else None)
+        self.machine.suspend(self, node, retry.seconds(wait) if wait else None)
 
     def _pod(self, node: Node, template: Json) -> None:
         """Ask for a pod, or for an HTTP request."""
@@ -488,13 +403,13 @@ class Execution:
         now = self.machine.now
         seconds = template.get("activeDeadlineSeconds")
         if seconds is not None:
-            whole = _whole(seconds)
+            whole = retry.whole(seconds)
             if whole is None:
                 raise ArgoError(f"activeDeadlineSeconds is not a number: {seconds}")
             found.append(now + whole)
         if template.get("timeout"):
-            latest = node.started + _seconds(template["timeout"])
-            if latest - now <= 1 and _seconds(template["timeout"]) <= 1:
+            latest = node.started + retry.seconds(template["timeout"])
+            if latest - now <= 1 and retry.seconds(template["timeout"]) <= 1:
                 raise ArgoError(f"{node.name} exceeded its deadline")
             found.append(latest)
         strategy: Json = self.retry or {}
@@ -505,7 +420,7 @@ class Execution:
             and self.node is not None
             and len(self.node.attempts()) > 1
         ):
-            found.append(self.node.attempts()[0].started + _seconds(backoff["maxDuration"]))
+            found.append(self.node.attempts()[0].started + retry.seconds(backoff["maxDuration"]))
         return min(found) if found else None
 
     # --- nodes -------------------------------------------------------------------------------------
@@ -527,47 +442,11 @@ class Execution:
         return node
 
 
-def _took(node: Node | None) -> str:
-    """The seconds that an attempt took, whole ones, as Kubernetes' times have no more."""
-    return "0" if node is None or node.finished is None else str(int(node.finished) - int(node.started))
-
-
 def _with_default(parameter: Json, defaults: Json) -> Json:
     source = parameter["valueFrom"]
     if source.get("default") is None and parameter["name"] in defaults:
         return {**parameter, "valueFrom": {**source, "default": defaults[parameter["name"]]}}
     return parameter
-
-
-def _seconds(text: object) -> float:
-    """The seconds of a duration. Raises ArgoError."""
-    try:
-        return duration(any_string(text))
-    except GrammarError:
-        raise ArgoError(f'unable to parse {text} as a duration: time: invalid duration "{text}"') from None
-
-
-def _whole(value: object) -> int | None:
-    """A whole number, or None where there is none. Raises ArgoError."""
-    if value is None:
-        return None
-    try:
-        return int(any_string(value))
-    except ValueError:
-        raise ArgoError(f'strconv.Atoi: parsing "{value}": invalid syntax') from None
-
-
-def _humanized(seconds: float) -> str:
-    """A duration as Argo's messages have it, in up to two units: `1 minute 30 seconds` (util/humanize)."""
-    for name, size in _UNITS:
-        if seconds >= size:
-            number = int(seconds // size)
-            rest = f" {int(seconds // 3600) % 24} hours"
-            if size < 86400:
-                below = {3600: "minutes", 60: "seconds"}.get(size)
-                rest = f" {int(seconds // (size // 60)) % 60} {below}" if below else ""
-            return f"{number} {name}{'s' * (number != 1)}{rest}"
-    return "0 seconds"
 
 
 def _task_of(name: str) -> str:

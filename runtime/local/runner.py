@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from flowdsl.compiler.emit import emit
 from flowdsl.runtime.local import events, journal
 from flowdsl.runtime.local.cache import Cache
 from flowdsl.runtime.local.machine import Machine
@@ -107,6 +108,7 @@ class Runner:
             },
         }
         self.machine = Machine(inputs.manifest, inputs.references, inputs.config, Cache(cache))
+        _replace(self.folder / "manifest.yaml", _written([inputs.manifest, *inputs.references]))
         log = journal.Journal(path)
         log.write([header])
         return self._go(log, [events.Started(time.time())], [])
@@ -287,6 +289,14 @@ def going_on(folder: Path) -> bool:
     finally:
         os.close(lock)
     return False
+
+
+def _written(documents: list[Json]) -> str:
+    """Documents as YAML; as JSON, which is YAML too, where they hold what no reader of YAML takes."""
+    try:
+        return emit(documents)
+    except ValueError:
+        return "---\n".join(json.dumps(one) + "\n" for one in documents)
 
 
 def _replace(path: Path, text: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.local.pods.refusal import Refusal
-from flowdsl.runtime.local.pods.tree import inner
+from flowdsl.runtime.local.shapes import part
 
 Json = dict[str, Any]
 
@@ -31,11 +31,11 @@ def amount(bodies: Iterable[Json]) -> Amount:
     cpu = memory = 0.0
     gpus, vendor = 0, ""
     for body in bodies:
-        resources: Json = inner(body, "resources")
+        resources: Json = part(body, "resources")
         if not resources:
             continue
-        limits: Json = inner(resources, "limits")
-        asked: Json = {**limits, **inner(resources, "requests")}
+        limits: Json = part(resources, "limits")
+        asked: Json = {**limits, **part(resources, "requests")}
         try:
             cpu += float(quantity(str(asked.get("cpu", 0))))
             memory += float(quantity(str(asked.get("memory", 0))))
@@ -50,7 +50,7 @@ def amount(bodies: Iterable[Json]) -> Amount:
 
 def memory_limit(body: Json) -> float:
     """The most bytes that a container may use; 0 for no limit."""
-    limits = inner(inner(body, "resources"), "limits")
+    limits = part(part(body, "resources"), "limits")
     try:
         return float(quantity(str(limits.get("memory", 0))))
     except GrammarError:

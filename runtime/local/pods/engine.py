@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from flowdsl.runtime.local.pods.settings import Settings
-from flowdsl.runtime.local.pods.tree import inner
 from flowdsl.runtime.local.pods.units import Unit
+from flowdsl.runtime.local.shapes import part
 
 _ARGO = ("/argo/staging", "/var/run/argo")
 
@@ -66,7 +66,7 @@ class Run:
             found += ["-v", f"{source}:{path}:ro" if only_read else f"{source}:{path}"]
         if cwd:
             found += ["--workdir", cwd]
-        user = inner(body, "securityContext").get("runAsUser")
+        user = part(body, "securityContext").get("runAsUser")
         if user is not None:
             found += ["--user", str(user)]
         if self.gpus and self.engine == "docker":

@@ -18,7 +18,7 @@ from flowdsl.runtime.local.pods.amounts import machine
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_CONFIG_MAP, GIVE_SECRET, Settings
-from flowdsl.runtime.local.pods.tree import inner, listed
+from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 _NETWORK = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")
@@ -54,10 +54,10 @@ def variables(container: Json, about: About) -> dict[str, str]:
     Source: makeEnvironmentVariables of the kubelet.
     """
     found: dict[str, str] = {}
-    for source in listed(container, "envFrom"):
+    for source in several(container, "envFrom"):
         for key, value in _all_of(source, about, container).items():
             found[source.get("prefix", "") + key] = value
-    for one in listed(container, "env"):
+    for one in several(container, "env"):
         if "valueFrom" in one:
             given = _value(one["valueFrom"], container, about)
             if given is not None:
@@ -167,10 +167,10 @@ def resource(reference: Json, container: Json, settings: Settings) -> str:
     """What the downward API gives for a request or limit; without one, what the machine has. Raises Refusal."""
     what = str(reference["resource"])
     kind, _, name = what.partition(".")
-    resources = inner(container, "resources")
+    resources = part(container, "resources")
     text = resources.get(kind, {}).get(name)
     if text is None and kind == "requests":
-        text = inner(resources, "limits").get(name)
+        text = part(resources, "limits").get(name)
     if text is None and kind == "limits":
         text = _totals(settings).get(name)
     if kind not in ("requests", "limits"):

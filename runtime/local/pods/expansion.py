@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from flowdsl.runtime.local.pods.tree import inner, listed
+from flowdsl.runtime.local.shapes import part, several
 
 LONGEST = 131072
 """The most bytes of one variable or argument, with the zero at its end. Source: MAX_ARG_STRLEN of Linux."""
@@ -37,7 +37,7 @@ def carried(template: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any
     """
     if "script" not in template and not template.get("inputs") and not template.get("outputs"):
         return template  # the executor reads nothing of it
-    inputs: dict[str, Any] = {"artifacts": listed(inner(template, "inputs"), "artifacts")}
+    inputs: dict[str, Any] = {"artifacts": several(part(template, "inputs"), "artifacts")}
     text = json.dumps({**template, "inputs": inputs}, ensure_ascii=False, separators=(",", ":"))
     if "$$" not in text and "$(ARGO_" not in text:
         return template

@@ -18,7 +18,7 @@ from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_ARTIFACT, Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, copied, located, place
-from flowdsl.runtime.local.pods.tree import inner, listed
+from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 
@@ -87,9 +87,9 @@ def fetch(artifact: Json, target: Path, store: Store, settings: Settings) -> Non
 def download(http: Json, target: Path, settings: Settings) -> None:
     """Get a URL. Raises NotFound, LoadError."""
     request = urllib.request.Request(http["url"])
-    for header in listed(http, "headers"):
+    for header in several(http, "headers"):
         request.add_header(header["name"], header["value"])
-    basic = inner(inner(http, "auth"), "basicAuth")
+    basic = part(part(http, "auth"), "basicAuth")
     if basic:
         import base64
 
@@ -154,7 +154,7 @@ def _git(words: list[str], folder: Path | None) -> None:
 
 def unarchive(artifact: Json, temporary: Path, target: Path) -> None:
     """Extract what was brought, if it is an archive. Raises BadArchive."""
-    archive = inner(artifact, "archive")
+    archive = part(artifact, "archive")
     if "zip" in archive:
         unpack_zip(temporary, target)
     elif "tar" in archive or ("none" not in archive and temporary.is_file() and is_tar(temporary)):

@@ -20,7 +20,7 @@ from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
-from flowdsl.runtime.local.pods.tree import inner, listed
+from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 Over = Callable[[], bool]
@@ -53,7 +53,7 @@ def http(wanted: Json, settings: Settings) -> Outcome:
     from flowdsl.runtime.expressions.values import ExpressionError
 
     method = str(wanted.get("method") or "GET").upper()
-    given = inner(wanted, "bodyFrom").get("bytes")
+    given = part(wanted, "bodyFrom").get("bytes")
     body = base64.b64decode(given) if given else str(wanted.get("body") or "").encode()
     context = ssl.create_default_context()
     if wanted.get("insecureSkipVerify"):
@@ -64,9 +64,9 @@ def http(wanted: Json, settings: Settings) -> Outcome:
         request = urllib.request.Request(str(wanted["url"]), data=body or None, method=method)
         if request.type not in ("http", "https"):
             raise ValueError(f"unsupported protocol scheme {request.type!r}")
-        for header in listed(wanted, "headers"):
+        for header in several(wanted, "headers"):
             value = header.get("value") or ""
-            reference = inner(header, "valueFrom").get("secretKeyRef")
+            reference = part(header, "valueFrom").get("secretKeyRef")
             if reference:
                 value = keyed("secretKeyRef", reference, settings, "http") or ""
             request.add_header(header["name"], value)
@@ -117,14 +117,14 @@ def data(wanted: Json, store: Store) -> Outcome:
     from flowdsl.runtime.expressions.evaluate import evaluate
     from flowdsl.runtime.expressions.values import ExpressionError, json_of
 
-    source = inner(wanted, "source").get("artifactPaths")
+    source = part(wanted, "source").get("artifactPaths")
     if source is None:
         return _bad_data("unable to process data source: no valid source is used for data template")
     try:
         found: Any = list(store.keys(place(source)[1]))
     except BadKey as error:
         return _bad_data(f"unable to process data source: unable to source artifact paths: {error}")
-    for number, step in enumerate(listed(wanted, "transformation")):
+    for number, step in enumerate(several(wanted, "transformation")):
         if step.get("expression"):
             try:
                 found = evaluate(step["expression"], {"data": found})
@@ -163,7 +163,7 @@ def _resource(template: Json, settings: Settings, over: Over) -> Json:
     wanted = template["resource"]
     action = str(wanted["action"])
     manifest = str(wanted.get("manifest") or "")
-    flags = [str(one) for one in listed(wanted, "flags")]
+    flags = [str(one) for one in several(wanted, "flags")]
     if not manifest and not flags:
         raise KubectlError("Must provide at least one of flags or manifest.")
     with tempfile.TemporaryDirectory(prefix="flowdsl-") as folder:
@@ -182,9 +182,9 @@ def _resource(template: Json, settings: Settings, over: Over) -> Json:
                 "Kind and name are both required but at least one of them is missing from the manifest"
             ) from None
         _wait(wanted, namespace, name, over)
-    shown: list[Json] = [dict(one) for one in listed(inner(template, "outputs"), "parameters")]
+    shown: list[Json] = [dict(one) for one in several(part(template, "outputs"), "parameters")]
     for one in shown:
-        source = inner(one, "valueFrom")
+        source = part(one, "valueFrom")
         if source and not name:
             one["value"] = str(source.get("default", ""))
         elif source.get("jsonPath"):

@@ -13,7 +13,7 @@ from typing import Any
 from flowdsl.runtime.local.events import Outcome, Phase
 from flowdsl.runtime.local.pods.paths import View
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
-from flowdsl.runtime.local.pods.tree import inner, listed
+from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 _LONGEST_RESULT = 256 * 1024
@@ -50,7 +50,7 @@ class Taken:
         """Read the files of parameters; the first that is missing ends that, and all are listed."""
         listed = self.found["parameters"] = [dict(one) for one in wanted]
         for one in listed:
-            source = inner(one, "valueFrom")
+            source = part(one, "valueFrom")
             if not source.get("path"):
                 continue
             try:
@@ -66,7 +66,7 @@ class Taken:
         """Store the artifacts that are there."""
         saved: list[Json] = []
         errors: list[str] = []
-        for one in listed(self.wanted, "artifacts"):
+        for one in several(self.wanted, "artifacts"):
             if not one.get("path"):
                 continue
             path = self.view.place(one["path"])
@@ -86,7 +86,7 @@ class Taken:
         """Store one artifact; it with its place. Raises OSError, BadKey."""
         from flowdsl.runtime.local.pods.archive import pack_tar, pack_zip
 
-        archive = inner(artifact, "archive")
+        archive = part(artifact, "archive")
         name = named = artifact["path"].rstrip("/").rpartition("/")[2]
         if "zip" in archive:
             name = f"{artifact['name']}.zip"
@@ -104,7 +104,7 @@ class Taken:
         if "zip" in archive:
             pack_zip(path, named, made)
         else:
-            level = inner(archive, "tar").get("compressionLevel")
+            level = part(archive, "tar").get("compressionLevel")
             pack_tar(path, named, made, -1 if level is None else int(level))
         self.store.take(key, made)
         return found

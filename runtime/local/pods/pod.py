@@ -18,9 +18,9 @@ from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.program import Program
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.store import located
-from flowdsl.runtime.local.pods.tree import inner, listed
 from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.local.pods.volumes import Volumes
+from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 
@@ -52,20 +52,20 @@ class Pod:
         }
         self.template = carried(start.template, names)
         self.own = house.scratch / f"pod-{next(house.numbers)}"
-        metadata = inner(start.template, "metadata")
+        metadata = part(start.template, "metadata")
         labels = {
             "workflows.argoproj.io/workflow": settings.workflow,
             "workflows.argoproj.io/completed": "false",
             **settings.labels,
-            **inner(metadata, "labels"),
+            **part(metadata, "labels"),
         }
         annotations = {
             "workflows.argoproj.io/node-id": start.node,
             "workflows.argoproj.io/node-name": start.name,
-            **inner(metadata, "annotations"),
+            **part(metadata, "annotations"),
         }
         self.inputs: list[Json] = [
-            one for one in listed(inner(self.template, "inputs"), "artifacts") if one.get("path")
+            one for one in several(part(self.template, "inputs"), "artifacts") if one.get("path")
         ]
         there = [one for one in self.inputs if located(one)]
         self.shape = units.shape(start.template, start.volumes, settings, there)
@@ -250,8 +250,8 @@ class Pod:
         self.over = True
         main = next((one for one in self.shape.of("main") if one.name == "main"), None)
         program = self.programs.get("main") if main else None
-        wanted = inner(self.start.template, "outputs")
-        archive = inner(self.start.template, "archiveLocation").get("archiveLogs")
+        wanted = part(self.start.template, "outputs")
+        archive = part(self.start.template, "archiveLocation").get("archiveLogs")
         logs = self.house.settings.archive_logs if archive is None else bool(archive)
         if wanted.get("parameters") or wanted.get("artifacts") or logs:
             self.house.apart(lambda: self._take(program, logs))
@@ -260,7 +260,7 @@ class Pod:
 
     def _take(self, program: Program | None, logs: bool) -> None:
         """Take the outputs, free what is not needed any more, and say how the pod ended."""
-        outputs = inner(self.template, "outputs")
+        outputs = part(self.template, "outputs")
         if program is None:
             program = next(
                 (self.programs[one.name] for one in self.shape.of("main") if one.name in self.programs), None

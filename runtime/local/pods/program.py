@@ -12,8 +12,8 @@ from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.expansion import expanded, too_long
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
 from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM
-from flowdsl.runtime.local.pods.tree import inner, listed
 from flowdsl.runtime.local.pods.units import SCRIPT, Unit, mounts, pythonic
+from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.events import StartPod
@@ -32,6 +32,7 @@ _NEAR = 0.9
 class Owner(Protocol):
     """The pod of a container: see pod.py."""
 
+    lacks: set[str]
     start: StartPod
     house: House
     own: Path
@@ -88,9 +89,9 @@ class Program:
         if not pod.house.isolated:
             words, env, cwd, files = self._rewrite(words, env, cwd, files)
         self.env = env
-        outputs = inner(pod.start.template, "outputs")
+        outputs = part(pod.start.template, "outputs")
         has_files = bool(outputs.get("artifacts")) or any(
-            inner(one, "valueFrom").get("path") for one in listed(outputs, "parameters")
+            part(one, "valueFrom").get("path") for one in several(outputs, "parameters")
         )
         self.kept = has_files and unit.role == "main" and pod.house.isolated
         return {
@@ -145,12 +146,12 @@ class Program:
 
     def declared(self) -> list[str]:
         """The paths of inputs and outputs that the manifest names."""
-        outputs = inner(self.pod.start.template, "outputs")
-        found = [one["path"] for one in listed(outputs, "artifacts") if one.get("path")]
+        outputs = part(self.pod.start.template, "outputs")
+        found = [one["path"] for one in several(outputs, "artifacts") if one.get("path")]
         found += [
             one["valueFrom"]["path"]
-            for one in listed(outputs, "parameters")
-            if inner(one, "valueFrom").get("path")
+            for one in several(outputs, "parameters")
+            if part(one, "valueFrom").get("path")
         ]
         return found + [one["path"] for one in self.pod.inputs]
 
@@ -181,7 +182,7 @@ class Program:
         """Show a program the GPUs that are its own."""
         if self.pod.gpus:
             for vendor, name in _VISIBLE.items():
-                limits = inner(inner(self.unit.body, "resources"), "limits")
+                limits = part(part(self.unit.body, "resources"), "limits")
                 if any(one.startswith(f"{vendor}.com/") for one in limits):
                     env[name] = ",".join(self.pod.gpus)
 

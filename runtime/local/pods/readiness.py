@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.local.pods.tree import listed
+from flowdsl.runtime.local.shapes import several
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.pods.program import Program
@@ -51,7 +51,7 @@ def _holds(probe: Json, program: Program) -> bool:
 
 def _port(target: Json, program: Program) -> int:
     port = target["port"]
-    for one in listed(program.unit.body, "ports"):
+    for one in several(program.unit.body, "ports"):
         if one.get("name") == port:
             return int(one["containerPort"])
     return int(port)
@@ -61,7 +61,7 @@ def _request(target: Json, program: Program, seconds: float) -> bool:
     scheme = str(target.get("scheme", "HTTP")).lower()
     path = str(target.get("path", "/"))
     url = f"{scheme}://127.0.0.1:{_port(target, program)}/{path.lstrip('/')}"
-    headers = {one["name"]: one["value"] for one in listed(target, "httpHeaders")}
+    headers = {one["name"]: one["value"] for one in several(target, "httpHeaders")}
     context = unchecked() if scheme == "https" else None
     try:
         with urllib.request.urlopen(

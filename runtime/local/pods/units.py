@@ -12,7 +12,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.local.pods.patch import patched
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_IMAGE, Settings
-from flowdsl.runtime.local.pods.tree import inner, listed
+from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 Role = Literal["init", "main", "sidecar"]
@@ -62,12 +62,12 @@ def shape(template: Json, volumes: list[Json], settings: Settings, inputs: list[
     mains, depends = _mains(template)
     mounted = [{"name": "", "mountPath": one["path"], "artifact": one["name"]} for one in inputs]
     for one in mains:
-        one["volumeMounts"] = [*listed(one, "volumeMounts"), *mounted]
-    sidecars = [_mirrored(one, mains) for one in listed(template, "sidecars")]
+        one["volumeMounts"] = [*several(one, "volumeMounts"), *mounted]
+    sidecars = [_mirrored(one, mains) for one in several(template, "sidecars")]
     spec: Json = {
         "containers": [*mains, *sidecars],
-        "initContainers": [_mirrored(one, mains) for one in listed(template, "initContainers")],
-        "volumes": [*volumes, *listed(template, "volumes")],
+        "initContainers": [_mirrored(one, mains) for one in several(template, "initContainers")],
+        "volumes": [*volumes, *several(template, "volumes")],
     }
     patches = [*settings.patches, *([template["podSpecPatch"]] if template.get("podSpecPatch") else [])]
     if patches:
@@ -91,12 +91,12 @@ def _mains(template: Json) -> tuple[list[Json], dict[str, tuple[str, ...]]]:
         found = [dict(one) for one in group["containers"]]
         depends = {one["name"]: tuple(one.pop("dependencies", None) or ()) for one in found}
         for one in found:
-            one["volumeMounts"] = [*listed(one, "volumeMounts"), *listed(group, "volumeMounts")]
+            one["volumeMounts"] = [*several(one, "volumeMounts"), *several(group, "volumeMounts")]
         return found, depends
     if "script" in template:
         script = dict(template["script"])
         script.pop("source", None)
-        script["args"] = [*listed(script, "args"), SCRIPT]
+        script["args"] = [*several(script, "args"), SCRIPT]
         return [{**script, "name": "main"}], {}
     return [{**template["container"], "name": "main"}], {}
 
@@ -106,7 +106,7 @@ def _mirrored(body: Json, mains: list[Json]) -> Json:
     if not body.get("mirrorVolumeMounts"):
         return body
     main = next((one for one in mains if one["name"] == "main"), mains[0])
-    own = listed(body, "volumeMounts")
+    own = several(body, "volumeMounts")
     taken = {one["mountPath"] for one in own}
     return {
         **body,
@@ -115,13 +115,13 @@ def _mirrored(body: Json, mains: list[Json]) -> Json:
 
 
 def _unit(body: Json, role: Role, settings: Settings) -> Unit:
-    words = [str(one) for one in listed(body, "command")]
+    words = [str(one) for one in several(body, "command")]
     if not words and settings.engine is None:
         raise Refusal(
             f"the command of container {body['name']} is that of its image {body.get('image', '')}, which is not used "
             f"on this machine: {GIVE_IMAGE}"
         )
-    return Unit(body["name"], role, body, [*words, *(str(one) for one in listed(body, "args"))])
+    return Unit(body["name"], role, body, [*words, *(str(one) for one in several(body, "args"))])
 
 
 def pythonic(words: list[str], settings: Settings) -> list[str]:
@@ -133,7 +133,7 @@ def pythonic(words: list[str], settings: Settings) -> list[str]:
 
 def _retries(group: Json) -> tuple[int, float]:
     """How often a container is tried, and the pause. Source: GetRetryStrategy of Argo: `retries` counts all tries."""
-    strategy = inner(group, "retryStrategy")
+    strategy = part(group, "retryStrategy")
     try:
         return max(1, int(strategy.get("retries") or 1)), duration(str(strategy.get("duration") or "0"))
     except (ValueError, GrammarError) as error:
@@ -143,7 +143,7 @@ def _retries(group: Json) -> tuple[int, float]:
 def mounts(body: Json) -> list[Json]:
     """The mounts of a container, those of outer folders first."""
     found = [
-        {**one, "mountPath": posixpath.normpath(one["mountPath"])} for one in listed(body, "volumeMounts")
+        {**one, "mountPath": posixpath.normpath(one["mountPath"])} for one in several(body, "volumeMounts")
     ]
     return sorted(found, key=lambda one: one["mountPath"].count("/") if one["mountPath"] != "/" else 0)
 

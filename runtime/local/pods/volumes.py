@@ -10,7 +10,7 @@ from typing import Any
 from flowdsl.runtime.local.pods.environment import About, field, missing, resource
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
-from flowdsl.runtime.local.pods.tree import inner, listed
+from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 Notice = Callable[[str], None]
@@ -48,7 +48,7 @@ class Volumes:
             if not source.exists():
                 source.mkdir(parents=True)
         given = {"configMap", "secret", "projected", "downwardAPI"} & volume.keys()
-        claim = inner(volume, "persistentVolumeClaim")
+        claim = part(volume, "persistentVolumeClaim")
         return source, bool(mount.get("readOnly") or claim.get("readOnly") or given)
 
     def _source(self, name: str, volume: Json, container: Json) -> Path:
@@ -65,7 +65,7 @@ class Volumes:
             raise Refusal(f"volume '{name}' is a {kind}, which one machine does not have")
         elif not folder.exists():
             folder.mkdir(parents=True)
-            for one in listed(volume["projected"], "sources") if "projected" in volume else [volume]:
+            for one in several(volume["projected"], "sources") if "projected" in volume else [volume]:
                 self._write(one, folder, container)
         return folder
 
@@ -117,7 +117,7 @@ class Volumes:
                         continue
                     raise missing(f"{kind}Ref", name, item["key"], settings, container["name"])
                 _file(folder, item["path"], data[item["key"]], int(item.get("mode", mode)))
-        for item in listed(inner(source, "downwardAPI"), "items"):
+        for item in several(part(source, "downwardAPI"), "items"):
             if "fieldRef" in item:
                 text = field(item["fieldRef"]["fieldPath"], self.about)
             else:

@@ -1,0 +1,145 @@
+"""Whether and when a template is tried again.
+
+Source: processNodeRetries in workflow/controller/operator.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from flowdsl.grammar.duration import duration
+from flowdsl.grammar.error import GrammarError
+from flowdsl.runtime.local.hooks import truth
+from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.node import ERROR, FAILED, Json, Node
+from flowdsl.runtime.local.scope import Scope, Variables
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.tags import ArgoError
+
+_TRANSIENT = (
+    "i/o timeout",
+    "connection reset by peer",
+    "connection refused",
+    "TLS handshake timeout",
+    "pod deleted",
+)
+
+_UNITS = (
+    ("year", 360 * 86400),
+    ("month", 30 * 86400),
+    ("week", 7 * 86400),
+    ("day", 86400),
+    ("hour", 3600),
+    ("minute", 60),
+    ("second", 1),
+)
+
+
+def policy_of(strategy: Json) -> str:
+    """Which ends are tried again; all of them where an expression decides."""
+    return strategy.get("retryPolicy") or ("Always" if strategy.get("expression") else "OnFailure")
+
+
+def variables(made: list[Node]) -> Variables:
+    """What the next attempt knows of those before it."""
+    if not made:
+        last = dict.fromkeys(("status", "message"), "") | dict.fromkeys(("exitCode", "duration"), "0")
+    else:
+        last = _last(made[-1], "0")
+    return Variables(
+        {"retries": str(len(made)), **{f"lastRetry.{name}": text for name, text in last.items()}}
+    )
+
+
+def _last(node: Node, code: str) -> dict[str, str]:
+    """What an attempt left; `code` where it had no exit code."""
+    return {
+        "exitCode": part({"outputs": node.outputs}, "outputs").get("exitCode", code),
+        "status": node.phase,
+        "duration": _took(node),
+        "message": node.message,
+    }
+
+
+def begins(strategy: Json, made: list[Node], now: float) -> float | str:
+    """When the next attempt begins, 0 for at once, or why there is none. Raises ArgoError."""
+    backoff = strategy.get("backoff")
+    if not backoff:
+        return 0.0
+    latest = 0.0
+    if backoff.get("maxDuration"):
+        latest = made[0].started + seconds(backoff["maxDuration"])
+        if now >= latest:
+            return "Max duration limit exceeded"
+    if not backoff.get("duration"):
+        raise ArgoError("no base duration specified for retryStrategy")
+    wait = seconds(backoff["duration"])
+    factor = whole(backoff.get("factor"))
+    if factor is not None and factor > 0:
+        wait = min(wait * float(factor) ** (len(made) - 1), 2.0**63 / 1e9)
+    if backoff.get("cap"):
+        wait = min(wait, seconds(backoff["cap"]))
+    found = (made[-1].finished or now) + wait
+    if latest and found > latest:
+        return "Backoff would exceed max duration limit"
+    limit = whole(strategy.get("limit"))
+    waits = limit is not None and len(made) <= limit
+    return found if waits and found > now else 0.0
+
+
+def no_more(strategy: Json, policy: str, made: list[Node]) -> str | None:
+    """Why there is no other attempt after a failed one, or None. Raises ArgoError."""
+    last = made[-1]
+    wanted = {
+        "Always": True,
+        "OnError": last.phase == ERROR,
+        "OnFailure": last.phase == FAILED,
+        "OnTransientError": any(text in last.message for text in _TRANSIENT),
+    }
+    if policy not in wanted:
+        raise ArgoError(f"{policy} is not a valid RetryPolicy")
+    limit = whole(strategy.get("limit"))
+    if not wanted[policy]:
+        return last.message
+    if limit is not None and len(made) > limit:
+        return "No more retries left"
+    if strategy.get("expression"):
+        found = {f"lastRetry.{name}": text for name, text in _last(last, "-1").items()}
+        scope = Scope(Variables({"retries": str(len(made) - 1), **found}))
+        if not truth(strategy["expression"], scope):
+            return "retryStrategy.expression evaluated to false"
+    return None
+
+
+def _took(node: Node) -> str:
+    """The seconds that an attempt took, whole ones, as Kubernetes' times have no more."""
+    return "0" if node.finished is None else str(int(node.finished) - int(node.started))
+
+
+def seconds(text: object) -> float:
+    """The seconds of a duration. Raises ArgoError."""
+    try:
+        return duration(any_string(text))
+    except GrammarError:
+        raise ArgoError(f'unable to parse {text} as a duration: time: invalid duration "{text}"') from None
+
+
+def whole(value: object) -> int | None:
+    """A whole number, or None where there is none. Raises ArgoError."""
+    if value is None:
+        return None
+    try:
+        return int(any_string(value))
+    except ValueError:
+        raise ArgoError(f'strconv.Atoi: parsing "{value}": invalid syntax') from None
+
+
+def humanized(seconds: float) -> str:
+    """A duration as Argo's messages have it, in up to two units: `1 minute 30 seconds` (util/humanize)."""
+    for name, size in _UNITS:
+        if seconds >= size:
+            number = int(seconds // size)
+            rest = f" {int(seconds // 3600) % 24} hours"
+            if size < 86400:
+                below = {3600: "minutes", 60: "seconds"}.get(size)
+                rest = f" {int(seconds // (size // 60)) % 60} {below}" if below else ""
+            return f"{number} {name}{'s' * (number != 1)}{rest}"
+    return "0 seconds"
