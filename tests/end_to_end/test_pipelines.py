@@ -38,7 +38,7 @@ CASES = [
     Case(PIPELINES / "choices.py", {"size": 1, "word": "x", "force": True}),
     Case(PIPELINES / "choices.py", {"size": 6, "kind": "b"}),
     Case(PIPELINES / "choices.py", {"size": 5}),
-    Case(PIPELINES / "items.py", {"size": 4}),
+    Case(PIPELINES / "items.py", {"size": 2}),
     Case(PIPELINES / "items.py", {"size": 1}),
     Case(PIPELINES / "texts.py", {}),
     Case(PIPELINES / "texts.py", {"text": "\ttwo\nlines\\ \U0001f600 '\"`$(PATH)`\"' }} { "}),

@@ -248,7 +248,7 @@ VALUES = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=100,
+    max_examples=60,
     suppress_health_check=CALM,
 )
 @given(trees=st.lists(st.one_of(numbers(3), texts(2), flags(2)), min_size=4, max_size=8), values=VALUES)

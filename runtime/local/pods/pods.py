@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -178,12 +179,13 @@ def _needed(folder: Path, settings: Settings) -> list[str]:
     return list(dict.fromkeys(str(Path(one).absolute()) for one in found))
 
 
-def _prefixes(python: str) -> list[str]:
-    """The folders of an interpreter, and those it imports from."""
+@cache
+def _prefixes(python: str) -> tuple[str, ...]:
+    """The folders of an interpreter, and those it imports from; asked once for all runs of a process."""
     if python == sys.executable:
-        return [sys.prefix, sys.base_prefix, *(one for one in sys.path if one)]
+        return (sys.prefix, sys.base_prefix, *(one for one in sys.path if one))
     import subprocess
 
     code = "import sys; print(sys.prefix, sys.base_prefix, *sys.path, sep='\\n')"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
-    return [one for one in done.stdout.splitlines() if one]
+    return tuple(one for one in done.stdout.splitlines() if one)

@@ -32,7 +32,6 @@ _NEAR = 0.9
 class Owner(Protocol):
     """The pod of a container: see pod.py."""
 
-    lacks: set[str]
     start: StartPod
     house: House
     own: Path
@@ -41,6 +40,7 @@ class Owner(Protocol):
     about: About
     volumes: Volumes
     shape: Shape
+    lacks: set[str]
     gpus: list[str] | None
     stopped: str | None
 
