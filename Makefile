@@ -13,11 +13,14 @@ RUN := $(VENV)/.installed
 DEV := $(VENV)/.group-dev
 PEERS := .venv-bench/.group-bench
 PIP := -m pip --quiet --disable-pip-version-check
+MATERIAL = @test -d "$${FLOWDSL_CORPUS:-../shared}" || { \
+	echo "make $@: no reference material in $${FLOWDSL_CORPUS:-../shared}; name its folder: FLOWDSL_CORPUS=/path make $@" >&2; \
+	exit 1; }
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test corpus test-reader test-peers lint types docs wheel-test bench clean
+.PHONY: help demo test corpus test-reader test-cluster test-peers lint types docs wheel-test bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -29,16 +32,20 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 	cd build/demo && $(abspath $(BIN))/flowdsl run $(abspath $(EXAMPLE))
 
 test: $(DEV) ## the tests that need nothing outside the checkout
-	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers -n $(JOBS)
+	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers \
+		--ignore=tests/apiserver -n $(JOBS)
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
-	@test -d "$${FLOWDSL_CORPUS:-../shared}" || { \
-		echo "make corpus: no reference material in $${FLOWDSL_CORPUS:-../shared}; name its folder: FLOWDSL_CORPUS=/path make corpus" >&2; \
-		exit 1; }
+	$(MATERIAL)
 	$(PYTEST) tests/corpus -n $(JOBS)
 
 test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the Kubernetes tools
 	$(PYTEST) tests/reader
+
+test-cluster: $(DEV) $(VENV)/.group-go ## build an API server, once, and bring recorded workflows to life in it
+	$(MATERIAL)
+	$(BIN)/python -m tests.apiserver.build
+	$(PYTEST) tests/apiserver
 
 test-peers: $(DEV) $(PEERS) ## compile what docs/comparison.md shows with the tools it compares
 	$(PYTEST) tests/peers

@@ -43,7 +43,7 @@ RUN: dict[str, tuple[list[str], int | None]] = {
     "resource_claims": ([], 0),
     "retry_container": ([], None),
     "synchronization_mutex_wf_level": ([], 0),
-    "template_defaults": ([], 0),
+    "template_defaults": ([], None),
     "volumes_emptydir": ([], 0),
     "volumes_existing": ([], 0),
     "volumes_pvc": ([], 0),

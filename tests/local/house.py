@@ -14,7 +14,7 @@ from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
 
 Json = dict[str, Any]
-PATIENCE = 8.0
+PATIENCE = 60.0
 
 
 class Street(NamedTuple):

@@ -1,0 +1,26 @@
+"""One server for all tests: each has a namespace of its own, and leaves the parts running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from tests.apiserver.server import ApiServer
+from tests.corpus import corpus
+
+numbers = count(1)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[ApiServer]:
+    """A server with the definitions of Argo."""
+    with ApiServer(crds=sorted(corpus("argo").glob("argoproj.io_*.yaml"))) as made:
+        yield made
+
+
+@pytest.fixture
+def namespace(server: ApiServer) -> str:
+    """A new namespace."""
+    return server.namespace(f"test-{next(numbers)}")
