@@ -40,7 +40,6 @@ class Owner(Protocol):
     about: About
     volumes: Volumes
     shape: Shape
-    lacks: set[str]
     gpus: list[str] | None
     stopped: str | None
 
