@@ -40,6 +40,7 @@ class Owner(Protocol):
     about: About
     volumes: Volumes
     shape: Shape
+    lacks: set[str]
     gpus: list[str] | None
     stopped: str | None
 
