@@ -130,6 +130,8 @@ def _line(node: Node, before: str | None, run: str, instead: str) -> str:
     if node.retried:
         name = _attempt(name)
     phase = node.phase
+    if node.idle:
+        return ""
     if node.type in ("Skipped", "Pod", "HTTP", "Suspend", "Plugin") and phase in (SKIPPED, OMITTED):
         return f"{name}: {phase.lower()}{_because(node.message.removeprefix('omitted: '))}"
     if node.type == "Suspend":

@@ -209,6 +209,7 @@ class Dag(Frame):
         """A task that does not run."""
         node = self._node(task.name, "Skipped", phase, task.holder)
         node.message = message
+        node.idle = task.holder.get("when") == "false" and task.holder.get("inline") == {"suspend": {}}
         self._begun(task, node)
         self._connect(task, node)
         self._watch(task, node, task.holder)

@@ -39,6 +39,7 @@ class Node:
         "finished",
         "hooked",
         "id",
+        "idle",
         "inputs",
         "ip",
         "lock",
@@ -77,6 +78,8 @@ class Node:
         self.template = ""
         self.template_ref: Json | None = None
         self.scope = ""
+        self.idle = False
+        """Whether it stands for a task that never runs, and is there for what it waits for."""
         self.hooked = False
         self.retried = False
         self.plain = False

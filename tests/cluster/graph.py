@@ -45,15 +45,23 @@ class Graph:
         self.tasks: dict[str, Json] = {one["name"]: one for one in template["dag"]["tasks"]}
         if len(self.tasks) != len(template["dag"]["tasks"]):
             raise Unsupported("tasks of one name")
+        self.results: dict[str, tuple[str, ...]] = {}
         self.before = {name: self.dependencies(task) for name, task in self.tasks.items()}
         self.done: dict[str, Node] = {}
         self._ancestors: dict[str, dict[str, None]] = {}
 
     def dependencies(self, task: Json) -> list[str]:
-        """The tasks that a task waits for; anything but names joined by `&&` raises `Unsupported`."""
+        """The tasks that a task waits for: names joined by `&&`, or results of one task joined by `||`.
+
+        Anything else raises `Unsupported`.
+        """
         only(task, _TASK)
         if "depends" in task and any("continueOn" in one for one in self.tasks.values()):
             raise Unsupported("continueOn in a graph with depends")
+        results = [word.strip().split(".") for word in task.get("depends", "").split("||")]
+        if all(len(one) == 2 for one in results) and len({name for name, _ in results}) == 1:
+            self.results[task["name"]] = tuple(result for _, result in results)
+            return [results[0][0]]
         found = [word.strip() for word in task.get("depends", "").split("&&") if word.strip()]
         if not all(one in self.tasks for one in found):
             raise Unsupported(f"depends {task['depends']}")
@@ -128,9 +136,10 @@ class Graph:
         parts: list[str] = []
         for one in self.before[task["name"]]:
             name = one.replace("-", "_")
-            phase = self.done[one].phase
-            results[name] = {word: phase == word for word in (SUCCEEDED, SKIPPED, "Daemoned")}
-            parts.append(f"({name}.Succeeded || {name}.Skipped || {name}.Daemoned)")
+            words = self.results.get(task["name"], (SUCCEEDED, SKIPPED, "Daemoned"))
+            phase = {ERROR: "Errored"}.get(self.done[one].phase, self.done[one].phase)
+            results[name] = {word: phase == word for word in words}
+            parts.append(f"({' || '.join(f'{name}.{word}' for word in words)})")
         return evaluate(" && ".join(parts), results) is True if parts else True
 
     # --- references --------------------------------------------------------------------------------
