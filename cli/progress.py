@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.cli.process import err
 from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
-from flowdsl.runtime.local.tree import duration
+from flowdsl.runtime.local.tree import duration, idle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,6 +130,8 @@ def _line(node: Node, before: str | None, run: str, instead: str) -> str:
     if node.retried:
         name = _attempt(name)
     phase = node.phase
+    if idle(node):
+        return ""
     if node.type in ("Skipped", "Pod", "HTTP", "Suspend", "Plugin") and phase in (SKIPPED, OMITTED):
         return f"{name}: {phase.lower()}{_because(node.message.removeprefix('omitted: '))}"
     if node.type == "Suspend":

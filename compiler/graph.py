@@ -89,7 +89,7 @@ def _body(templates: dict[str, ir.Template], name: str) -> ir.Graph:
 def _graph(
     templates: dict[str, ir.Template], graph: ir.Graph, head: str
 ) -> tuple[tuple[Node, ...], tuple[tuple[str, str], ...]]:
-    tasks = [task for task in graph.tasks if task.template != ir.NOTHING]
+    tasks = [task for task in graph.tasks if not _idle(templates, task)]
     nodes = tuple(_node(templates, task, head) for task in tasks)
     edges = tuple(
         (head + before, head + task.name)
@@ -97,6 +97,18 @@ def _graph(
         for before in (*task.after, *(name for name, _ in task.ended))
     )
     return nodes, edges
+
+
+def _idle(templates: dict[str, ir.Template], task: ir.Task) -> bool:
+    """Whether a task runs nothing, or a graph of nothing."""
+    if task.template == ir.NOTHING:
+        return True
+    body = templates[task.template].body
+    return (
+        isinstance(body, ir.Graph)
+        and bool(body.tasks)
+        and all(one.template == ir.NOTHING for one in body.tasks)
+    )
 
 
 def _node(templates: dict[str, ir.Template], task: ir.Task, head: str) -> Node:
@@ -110,7 +122,7 @@ def _node(templates: dict[str, ir.Template], task: ir.Task, head: str) -> Node:
         return _node(templates, body.tasks[0]._replace(name=task.name, when=task.when), head)
     if not isinstance(body, ir.Graph):
         return Node(identity, task.name, runs, times, when)
-    if len(body.tasks) == 1 and (loop := body.tasks[0].loop) is not None:
+    if body.tasks and (loop := body.tasks[0].loop) is not None:
         # A loop is a graph of one task: what that runs is drawn in the loop itself.
         times, runs = _times(loop, body.parallelism), ""
         inner = templates[body.tasks[0].template].body

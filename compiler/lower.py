@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import ir, mistakes, placing
+from flowdsl.compiler.borne import borne
 from flowdsl.compiler.checks.checkpoints import kept
 from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.command import CommandLine, bind
@@ -179,6 +180,7 @@ class Lowering:
                     parameters.append((one.name, text_of(one.value, one.type)))
         if self.planner.cached:
             self._cache(name)
+        self.templates = borne(self.templates, lambda: self.names.name("succeed", "ends of graphs"), STATUS)
         # Graphs as they are met, then the steps as they are defined: a call more moves no template.
         graphs = [one for one in self.templates if isinstance(one.body, ir.Graph)]
         pods = [one for one in self.templates if not isinstance(one.body, ir.Graph)]

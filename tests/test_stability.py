@@ -268,7 +268,7 @@ class Parts:
         for template in templates:
             tasks = template.get("dag", {}).get("tasks", [])
             self.found[template["name"],] = {key: value for key, value in template.items() if key != "dag"}
-            self.uses[template["name"]] = {task["template"] for task in tasks}
+            self.uses[template["name"]] = {task["template"] for task in tasks if "template" in task}
             for task in tasks:
                 self.found[template["name"], task["name"]] = task
             if template["name"] == self.entry:

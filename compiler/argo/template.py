@@ -166,7 +166,8 @@ class Writer:
         if task.when is not None:
             found["when"] = "false" if task.template == ir.NOTHING else condition(task.when)
         loop = task.loop
-        if task.may_fail or (loop is not None and loop.keep_going):
+        bears = task.may_fail or (loop is not None and loop.keep_going)
+        if bears and len(graph.tasks) == 1:  # else the task after it does
             found["continueOn"] = {"failed": True, "error": True}
         if loop is not None:
             if loop.items is not None:

@@ -121,11 +121,22 @@ def tree(machine: Machine) -> list[Entry]:
     return found
 
 
+def idle(node: Node) -> bool:
+    """Whether a node stands for a task of no template that never runs: it is there for what waits for it."""
+    return node.type == "Skipped" and not node.template and node.message == "when 'false' evaluated false"
+
+
+def _all_idle(node: Node, inside: dict[str, list[Node]]) -> bool:
+    """Whether nothing is done in a node, however the run goes."""
+    nodes = inside.get(node.id, []) if node.type == "DAG" else []
+    return idle(node) or (bool(nodes) and all(map(idle, nodes)))
+
+
 def _entry(node: Node, name: str, above: str, inside: dict[str, list[Node]]) -> Entry:
     path = f"{above}.{name}" if above else name
     within = "" if node.boundary is None and not node.hooked else path
     body = node.result() if node.type == "Retry" else node
-    nodes = inside.get(body.id, [])
+    nodes = [one for one in inside.get(body.id, []) if not _all_idle(one, inside)]
     children = _entries(nodes, within, inside)
     if len(children) == 1 and children[0].rounds and node.boundary is not None:
         loop = children[0]  # a graph that is there for a loop

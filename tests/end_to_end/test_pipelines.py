@@ -263,10 +263,6 @@ def main() -> None:
 """
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a task that is skipped behind a failed trial takes over its phase, see assessDAGPhase of Argo",
-)
 def test_trials_that_fail_do_not_make_the_run_fail(world: World) -> None:
     _, document = compiled(written(world.folder, SKIPS))
     run = world.run(document, fake=small)

@@ -49,7 +49,7 @@ def compiled(file: Path, name: str | None = None) -> tuple[Any, Json]:
 def points(document: Json, loop: str, names: dict[str, type]) -> list[Any]:
     """The points that were drawn for a sweep, as they stand in the manifest."""
     (template,) = (one for one in document["spec"]["templates"] if one["name"] == loop)
-    (task,) = template["dag"]["tasks"]
+    (task,) = (one for one in template["dag"]["tasks"] if "withItems" in one)
     return [tuple(kind(item[name]) for name, kind in names.items()) for item in task["withItems"]]
 
 

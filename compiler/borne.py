@@ -1,0 +1,116 @@
+"""Failures that a loop or a call may have, kept from the tasks after it that do not run.
+
+To Argo a graph is what its last tasks are, and a task that did not run is what the nodes before it are: those
+of the rounds of a loop, a failed one among them, though the loop itself has succeeded. So where a last task
+may not run, the graph around such rounds gets one more task, which always succeeds, has no pod, and is the
+node before it. Source: assessDAGPhase and getOutboundNodes in workflow/controller of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler import ir
+from flowdsl.expr import Const, Op, Out, leaves
+from flowdsl.types import BOOL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+NONE: frozenset[str] = frozenset()
+
+
+def borne(templates: list[ir.Template], name: Callable[[], str], status: str) -> list[ir.Template]:
+    """The templates, with an end for each graph whose failures would fail a graph that bears them.
+
+    `name` gives one for the template of these ends, `status` is the output that says how a call went.
+    """
+    if not any(
+        _bears(task) for one in templates if isinstance(one.body, ir.Graph) for task in one.body.tasks
+    ):
+        return templates
+    reach = _Reach({one.name: one.body for one in templates if isinstance(one.body, ir.Graph)}, status)
+    for one in reach.graphs:
+        reach.after(one)
+    if not reach.found:
+        return templates
+    end = name()
+    made = [_ended(one, end) if one.name in reach.found else one for one in templates]
+    last = next(one for one in templates if one.name in reach.found)
+    nothing = ir.Task("nothing", ir.NOTHING, (), (), Const(False, BOOL), None, last.place)
+    return [*made, ir.Template(end, (), (), ir.Graph((nothing,)), last.place)]
+
+
+def _bears(task: ir.Task) -> bool:
+    return task.may_fail or (task.loop is not None and task.loop.keep_going)
+
+
+def _ended(template: ir.Template, end: str) -> ir.Template:
+    body = template.body
+    assert isinstance(body, ir.Graph)
+    (task,) = body.tasks
+    # A loop over a list that is found in the run may have no items.
+    empty = ("Skipped",) if task.loop is not None and task.loop.items is None else ()
+    results = ("Succeeded", "Failed", "Errored", *empty)
+    last = ir.Task(f"{task.name}-ended", end, (), (), None, None, task.place, ((task.name, results),))
+    return template._replace(body=body._replace(tasks=(task, last)))
+
+
+class _Reach:
+    """Which failures that are borne reach a last task that may not run."""
+
+    def __init__(self, graphs: dict[str, ir.Graph], status: str) -> None:
+        self.graphs = graphs
+        self.status = status
+        self.found: set[str] = set()
+        self._after: dict[str, frozenset[str]] = {}
+
+    def after(self, name: str) -> frozenset[str]:
+        """The graphs whose failures are the last nodes of a template."""
+        known = self._after.get(name)
+        if known is not None:
+            return known
+        graph = self.graphs.get(name)
+        if graph is None:
+            return NONE
+        tasks: dict[str, ir.Task] = {}
+        own: dict[str, frozenset[str]] = {}  # if it runs
+        past: dict[str, frozenset[str]] = {}  # if it does not
+        omitted: set[str] = set()
+        waited: set[str] = set()
+        for task in graph.tasks:
+            tasks[task.name] = task
+            before = (*task.after, *(one for one, _ in task.ended))
+            waited.update(before)
+            if task.ended or any(one in omitted for one in task.after):
+                omitted.add(task.name)
+            own[task.name] = frozenset((name,)) if _bears(task) else self.after(task.template)
+            past[task.name] = NONE
+            if task.name in omitted or task.when is not None:
+                past[task.name] = NONE.union(
+                    *(
+                        past[one] if self._both(tasks[one], task, omitted) else own[one] | past[one]
+                        for one in before
+                        if not self._only_if_failed(task, one)
+                    )
+                )
+        last = [one for one in tasks if one not in waited]
+        self.found.update(*(past[one] for one in last))
+        found = self._after[name] = NONE.union(*(own[one] | past[one] for one in last))
+        return found
+
+    @staticmethod
+    def _both(before: ir.Task, task: ir.Task, omitted: set[str]) -> bool:
+        """Whether a task is skipped only if the one before it is."""
+        return task.name not in omitted and before.when == task.when
+
+    def _only_if_failed(self, task: ir.Task, before: str) -> bool:
+        """Whether a task is skipped only if the one before it, which may fail, succeeded."""
+        match task.when:
+            case Op("not", (Op("==", (asked, Const("Succeeded"))),)):
+                return {(one.task, one.name) for one in leaves(asked) if isinstance(one, Out)} == {
+                    (before, self.status)
+                }
+            case _:
+                return False
