@@ -19,6 +19,8 @@ from flowdsl.runtime.local.cache import Entry
 Json = dict[str, Any]
 
 VERSION = 1
+_PAUSE = 0.01
+"""Seconds between two times that lines are brought to the disk: those of quick steps go together."""
 _EVENTS: dict[str, type[events.Event]] = {
     "started": events.Started,
     "running": events.PodRunning,
@@ -40,6 +42,7 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._wanted = threading.Event()
+        self._closing = threading.Event()
         self._closed = False
         self._thread = threading.Thread(target=self._sync, name="journal", daemon=True)
         self._thread.start()
@@ -58,6 +61,7 @@ class Journal:
         """Bring everything to the disk."""
         if not self._closed:
             self._closed = True
+            self._closing.set()
             self._wanted.set()
             self._thread.join()
             os.close(self._file)
@@ -70,6 +74,7 @@ class Journal:
             os.fdatasync(self._file)
             if closed:
                 return
+            self._closing.wait(_PAUSE)
 
 
 def of_event(event: events.Event) -> Json:
