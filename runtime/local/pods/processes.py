@@ -160,10 +160,14 @@ class Processes:
         self.isolated = isolated
         self.spawning = _thread.allocate_lock()
         self.mains: set[int] = set()
-        self.load = os.open("/proc/loadavg", os.O_RDONLY | os.O_CLOEXEC) if LINUX else -1
-        self.births = 0
         self.starting = 0
-        self.base = 0
+        # Orphans become children of process 1, of its first thread: no program is started by that one.
+        self.orphans = -1
+        if isolated:
+            try:
+                self.orphans = os.open("/proc/1/task/1/children", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                pass  # the kernel was built without that file
 
     def signal(self, pid: int, number: int) -> None:
         """Signal the process group that a program began with."""
@@ -208,11 +212,7 @@ class Processes:
         while True:
             with self.spawning:
                 found = False
-                last = self.last() - self.births
-                if self.isolated and last == self.base:
-                    return
-                strangers = self.strangers()
-                for pid in strangers:
+                for pid in self.strangers():
                     try:
                         if self.belongs(pid, job):
                             found = True
@@ -221,18 +221,14 @@ class Processes:
                         pass  # it has ended
                     if not self.starting:  # else it may be the first one of a program
                         reaped(pid)
-                if not strangers and not self.starting:
-                    self.base = last
             if not found:
                 return
             time.sleep(0.001)
 
-    def last(self) -> int:
-        """The number that the last process of this namespace got."""
-        return int(os.pread(self.load, 64, 0).split()[-1]) if self.isolated else 0
-
     def strangers(self) -> list[int]:
         """The processes of this run that are not the first ones of a program."""
+        if self.orphans >= 0:
+            return [int(one) for one in os.pread(self.orphans, 1 << 16, 0).split()]
         if self.isolated:
             known = {*self.mains, 1}
             return [int(one) for one in os.listdir("/proc") if one.isdigit() and int(one) not in known]

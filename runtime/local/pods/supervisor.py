@@ -133,12 +133,12 @@ class Supervisor(Processes):
         do = what["do"]
         if do == "grow":
             while self.workers < what["workers"]:
-                self.thread(self.work, (f"{self.folder}/room-{self.workers}",))
+                _thread.start_new_thread(self.work, (f"{self.folder}/room-{self.workers}",))
                 self.workers += 1
         elif do == "wake":
             self.say({})
         elif do == "exec":
-            self.thread(self.beside, (what,))
+            _thread.start_new_thread(self.beside, (what,))
         elif do == "free":
             self.jobs.pop(what["id"]).freed.release()
         elif do == "stop":
@@ -148,12 +148,6 @@ class Supervisor(Processes):
                 if job is not None and job.pid:
                     self.signal(job.pid, TERM)
             self.due = sorted([*self.due, (time.monotonic() + what["grace"], what["id"])])
-
-    def thread(self, function: Any, arguments: tuple[Any, ...]) -> None:
-        """Start a thread, which takes a number of the processes."""
-        with self.spawning:
-            self.births += 1
-            _thread.start_new_thread(function, arguments)
 
     def say(self, answer: Json) -> None:
         """Send one message."""
@@ -178,7 +172,7 @@ class Supervisor(Processes):
         while True:
             data = os.read(self.fd, 1 << 16)
             if not data:
-                return None
+                return
             asked: Json = marshal.loads(data)
             if "at" in asked:
                 with open(asked["at"], "rb") as file:
@@ -202,7 +196,8 @@ class Supervisor(Processes):
             except OSError:
                 fresh = False  # what is still mounted is not touched
             if not fresh:
-                return self.thread(self.work, (f"{folder}+",))
+                _thread.start_new_thread(self.work, (f"{folder}+",))
+                return
 
     def moved_in(self, folder: str) -> tuple[Room, str]:
         """The room of this thread, in its own mount namespace where that is allowed, and the name of that."""
@@ -316,7 +311,6 @@ class Supervisor(Processes):
                 if job.id in self.stopped:
                     return
                 self.starting += 1
-                self.births += 1
             pid = 0
             try:
                 pid = spawned(path, asked["argv"], asked["env"], (self.null, out, err))
@@ -364,7 +358,6 @@ class Supervisor(Processes):
             with self.spawning:
                 pid = os.posix_spawn(path, what["argv"], what["env"], file_actions=actions, setsid=True)
                 self.mains.add(pid)
-                self.births += 1
             os.close(sink)
             end = time.monotonic() + what["seconds"]
             while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
