@@ -25,12 +25,17 @@ class Street(NamedTuple):
     folder: Path
 
     def start(
-        self, template: Json, name: str = "one", *, result: bool = False, volumes: list[Json] | None = None
+        self,
+        template: Json,
+        name: str = "one",
+        *,
+        result: bool = False,
+        volumes: list[Json] | None = None,
+        patches: tuple[str, ...] = (),
     ) -> None:
         """Start a pod of a template."""
-        self.pods.start(
-            StartPod(name, f"wf.{name}", f"wf-{name}", {"name": "t", **template}, volumes or [], result)
-        )
+        whole = {"name": "t", **template}
+        self.pods.start(StartPod(name, f"wf.{name}", f"wf-{name}", whole, volumes or [], result, patches))
 
     def stop(self, name: str = "one", message: str = "") -> None:
         """Stop a pod."""
@@ -56,10 +61,16 @@ class Street(NamedTuple):
         return found
 
     def run(
-        self, template: Json, name: str = "one", *, result: bool = False, volumes: list[Json] | None = None
+        self,
+        template: Json,
+        name: str = "one",
+        *,
+        result: bool = False,
+        volumes: list[Json] | None = None,
+        patches: tuple[str, ...] = (),
     ) -> Outcome:
         """Run a pod to its end."""
-        self.start(template, name, result=result, volumes=volumes)
+        self.start(template, name, result=result, volumes=volumes, patches=patches)
         return self.ended()[name]
 
     def shell(self, text: str, name: str = "one", **more: Any) -> Outcome:

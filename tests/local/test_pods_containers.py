@@ -258,12 +258,12 @@ def test_a_container_of_a_set_is_tried_again(pods: Street) -> None:
     assert pods.run(template).phase == "Failed"
 
 
-def test_a_patch_of_the_pod_is_merged(tmp_path: Path) -> None:
-    with street(tmp_path, patches=["containers: [{name: main, env: [{name: A, value: one}]}]"]) as pods:
-        patch = '{"containers":[{"name":"main","workingDir":"/place","env":[{"name":"B","value":"two"}]}]}'
-        template = {**sh("echo $A $B $C", env=[{"name": "C", "value": "three"}]), "podSpecPatch": patch}
-        assert result(pods.run(template, result=True)) == "one two three"
-        assert pods.run({**sh(":"), "podSpecPatch": "{"}).message.startswith("Error applying PodSpecPatch")
+def test_a_patch_of_the_pod_is_merged_after_that_of_the_workflow(pods: Street) -> None:
+    whole = "containers: [{name: main, env: [{name: A, value: one}, {name: B, value: zero}]}]"
+    patch = '{"containers":[{"name":"main","workingDir":"/place","env":[{"name":"B","value":"two"}]}]}'
+    template = {**sh("echo $A $B $C", env=[{"name": "C", "value": "three"}]), "podSpecPatch": patch}
+    assert result(pods.run(template, result=True, patches=(whole,))) == "one two three"
+    assert pods.run({**sh(":"), "podSpecPatch": "{"}).message.startswith("Error applying PodSpecPatch")
 
 
 def free_port() -> int:

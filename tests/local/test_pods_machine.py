@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local.events import PodEnded, PodRunning
+from flowdsl.runtime.local.events import PodEnded, PodRunning, StartPod
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.units import shape
@@ -206,4 +206,4 @@ def test_an_engine_stops_a_container_by_its_name(tmp_path: Path, docker: Path) -
 
 def test_a_template_of_no_known_resources_is_refused() -> None:
     with pytest.raises(Refusal):
-        shape({"container": {"image": "x"}}, [], Settings(), [])
+        shape(StartPod("n", "wf.n", "wf-n", {"container": {"image": "x"}}, [], False), Settings(), [])

@@ -68,7 +68,7 @@ class Pod:
             one for one in several(part(self.template, "inputs"), "artifacts") if one.get("path")
         ]
         there = [one for one in self.inputs if located(one)]
-        self.shape = units.shape(start.template, start.volumes, settings, there)
+        self.shape = units.shape(start, settings, there)
         self.about = About(start.node, start.pod, labels, annotations, self.shape.account, settings)
         self.volumes = Volumes(
             self.shape.volumes, self.about, self.own, house.folder, house.shared, house.notice

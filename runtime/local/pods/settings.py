@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -23,7 +23,7 @@ class Settings(NamedTuple):
     - `kubectl`: whether `resource` templates may change a cluster.
     - `config_maps`, `secrets`: their data, by name and key.
     - `namespace`, `workflow`, `uid`, `labels`: of the run, where its pods ask for them.
-    - `patches`: `podSpecPatch` of the workflow; `archive_logs`: its `archiveLogs`.
+    - `archive_logs`: `archiveLogs` of the workflow.
     - `cpu` (cores), `memory` (bytes), `gpus`: what pods may ask for in total; None: what the machine has.
     - `isolate`: give each step a file system of its own; None: where the system allows it.
     - `grace`: seconds between TERM and KILL instead of those of the pod, 30 by default; for tests.
@@ -41,7 +41,6 @@ class Settings(NamedTuple):
     workflow: str = "workflow"
     uid: str = "00000000-0000-0000-0000-000000000000"
     labels: Mapping[str, str] = MappingProxyType({})
-    patches: Sequence[str] = ()
     archive_logs: bool = False
     cpu: float | None = None
     memory: int | None = None

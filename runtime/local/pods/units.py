@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.runtime.local.events import StartPod
 from flowdsl.runtime.local.pods.patch import patched
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_IMAGE, Settings
@@ -52,12 +53,13 @@ class Shape(NamedTuple):
         return [one for one in self.units if one.role == role]
 
 
-def shape(template: Json, volumes: list[Json], settings: Settings, inputs: list[Json]) -> Shape:
-    """The containers of a template. Raises Refusal.
+def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
+    """The containers of a pod. Raises Refusal.
 
     `inputs`: the artifacts that are there; they are mounted into the main containers. Source: build in
     workflow/controller/workflowpod.go of Argo 4.1.
     """
+    template = start.template
     group = template.get("containerSet")
     mains, depends = _mains(template)
     mounted = [{"name": "", "mountPath": one["path"], "artifact": one["name"]} for one in inputs]
@@ -67,9 +69,9 @@ def shape(template: Json, volumes: list[Json], settings: Settings, inputs: list[
     spec: Json = {
         "containers": [*mains, *sidecars],
         "initContainers": [_mirrored(one, mains) for one in several(template, "initContainers")],
-        "volumes": [*volumes, *several(template, "volumes")],
+        "volumes": [*start.volumes, *several(template, "volumes")],
     }
-    patches = [*settings.patches, *([template["podSpecPatch"]] if template.get("podSpecPatch") else [])]
+    patches = [*start.patches, *([template["podSpecPatch"]] if template.get("podSpecPatch") else [])]
     if patches:
         spec = patched(spec, patches)
     names = {one["name"] for one in mains}
