@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+import signal
+
 from hypothesis import settings
 
 # The same examples on every machine, and no verdict that depends on its speed.
 settings.register_profile("flowdsl", derandomize=True, deadline=None)
 settings.load_profile("flowdsl")
+
+# A shell starts what it runs in the background without interrupts, and what a test starts would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
