@@ -402,13 +402,10 @@ class Lowering:
         image = PYTHON
         if isinstance(call.target, StepDef) and call.target.kind == "python":
             image = self._setting(call).environment.image or PYTHON
-        outs = t.outputs(call.target.signature.returns)
         objective = call.loop.objective
-        source = pick(
-            plan.name, objective.metric, objective.goal, call.loop.minimum, [out.name for out in outs]
-        )
+        source = pick(plan.name, objective.metric, objective.goal, call.loop.minimum, list(plan.picked))
         pod = ir.Pod((Const("python3", t.TEXT),), source, (), ())
-        outputs = tuple(ir.Output(out.name, "parameter", f"{OUT}/{out.name}") for out in outs)
+        outputs = tuple(ir.Output(out, "parameter", f"{OUT}/{out}") for out in plan.picked)
         rows = ir.Input("rows", "text", f"{IN}/rows")
         asked = ir.Settings(environment=ir.Environment(image))
         self.templates.append(ir.Template(name, (rows,), outputs, pod, call.site, settings=asked))

@@ -122,7 +122,7 @@ class CallPlan:
         self.around = False  # whether a graph stands around its step
         self.store: Store | None = None  # where the files of a step go, if not to the repository
         self.placed: set[str] = set()  # outputs whose files have a place of their own: a key or a path
-        self.picked = False  # a task of its own finds the best of its rows
+        self.picked: dict[str, None] = {}  # what a task of its own hands on of the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
         self.after: dict[str, None] = {}
@@ -806,7 +806,7 @@ class _Graph:
                 assert objective is not None
                 maker = self.plan.by_call[id(task)]
                 if maker.large or self.handing_on:
-                    maker.picked = True
+                    maker.picked[name] = None
                     return Out(maker.best, name, kind)
                 rows = Out(maker.name, "results", t.JSON)
                 return Best(maker.name, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)

@@ -281,6 +281,12 @@ def in_loops(plain: Plain, m: Any, volumes: Volumes, names: list[str]) -> None:
     plain("table", m.table, kept, [])
 
 
+def handed_on(plain: Plain, m: Any, volumes: Volumes, name: str = "n") -> None:
+    points = enumerate([3.0, 1.0, 2.0])
+    rows = [plain(f"lowest.runs.trial({n})", m.trial, point, m.Kind.ODD, name) for n, point in points]
+    plain("half", m.number, min(row.score for row in rows))
+
+
 def small(plain: Plain, m: Any, volumes: Volumes, start: int = 1, text: str = "t") -> None:
     large(plain, m, volumes, start, text, 9)
 

@@ -125,6 +125,15 @@ def test_a_sweep_of_a_pipeline_and_one_with_very_many_trials(world: World) -> No
     assert picked.log == f"the best loss of 502 trials is {first['loss']}\n"
 
 
+def test_one_value_of_the_best_is_handed_on(world: World) -> None:
+    module, document = compiled(PIPELINES / "trials.py", "handed_on")
+    expected.handed_on(world.plain, module, world.volumes)
+    run = world.run(document)
+    picked = run.nodes.pop(f"{run.entry.name}.lowest.runs-best")
+    assert picked.parameters == {"score": "1.0"}
+    world.agree(run)
+
+
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # the design's own example leaves it open
 def test_the_sentiment_example(world: World) -> None:
     module, document = compiled(ROOT / "examples/sentiment/pipeline.py")

@@ -129,3 +129,16 @@ def all_fail() -> int:
 def in_loops(names: list[str]) -> str:
     """A sweep for each name."""
     return table(fan_out(tuned, over={"name": names}, kind=Kind.ODD), [])
+
+
+@pipeline
+def lowest(name: str) -> float:
+    """One value of the best; the others, a file among them, are left behind."""
+    points = choice(3.0, 1.0, 2.0)
+    runs = sweep(trial, over={"point": points}, objective=minimize("score"), name=name, kind=Kind.ODD)
+    return runs.best.score
+
+
+@pipeline
+def handed_on(name: str = "n") -> None:
+    number.options(name="half")(lowest(name))
