@@ -24,7 +24,7 @@ RUN: dict[str, tuple[list[str], int | None]] = {
     "custom_metrics": ([], None),
     "dag_disable_failFast": (["--fake", "slow="], 1),
     "dag_multiroot": ([], 0),
-    "dag_targets": (["-p", "target=e"], 0),
+    "dag_targets": ([], 0),
     "data_transformations": ([], 0),
     "exit_handlers": ([], 1),
     "expression_destructure_json": ([], 0),

@@ -11,7 +11,7 @@ def echo(message: str) -> None:
 
 
 @pipeline(argo={"templates": [TARGET]})
-def dag_targets(target: str = "E") -> None:
+def dag_targets(target: str = "e") -> None:
     a = echo.options(name="A")("A")
     b = echo.options(name="B", after=[a])("B")
     c = echo.options(name="C", after=[a])("C")
