@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import Call, View
+    from flowdsl.compiler.lint.view import Call, Template, View
 
 
 class NoEntrypoint(Finding):
@@ -341,10 +341,23 @@ def dependencies(view: View) -> Iterator[Problem]:
             )
             yield Problem(path, Cycle("tasks", _chain([calls[i].name for i in cycle])))
         yield from _one_way(calls)
-        for word in re.finditer(r"\S+", str(template.data["dag"].get("target") or "")):
-            if word[0] not in dag.index and "{{" not in word[0]:
-                path = (*template.path, "dag", "target")
-                yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
+        for path, text in _targets(view, template):
+            for word in re.finditer(r"(?:\{\{.*?\}\}|\S)+", text):
+                if word[0] not in dag.index and "{{" not in word[0]:
+                    yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
+
+
+_OF_RUN = re.compile(r"(?<!\S)\{\{\s*workflow\.parameters\.([^\s}]+)\s*\}\}(?!\S)")
+
+
+def _targets(view: View, template: Template) -> Iterator[tuple[Path, str]]:
+    """The texts that name the targets of a DAG: its own, and the values of the run's parameters in it."""
+    target: str = template.data["dag"].get("target") or ""
+    yield (*template.path, "dag", "target"), target
+    given = set(_OF_RUN.findall(target))
+    for index, parameter in enumerate(entries(view.spec, "arguments", "parameters") if given else ()):
+        if parameter.get("name") in given:
+            yield (*view.path, "arguments", "parameters", index, "value"), str(parameter.get("value") or "")
 
 
 def _chain(names: list[str]) -> str:

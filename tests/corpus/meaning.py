@@ -103,6 +103,10 @@ class _Reading:
             one["name"]: ["parameter", _plain_name(one["name"]), _default(one), one.get("valueFrom")]
             for one in arguments.get("parameters", ())
         }
+        targets = [each.get("dag", {}).get("target", "") for each in self.spec.get("templates", ())]
+        for name, value in given.items():
+            if any(f"{{{{workflow.parameters.{name}}}}}" in target for target in targets):
+                value[2] = str(value[2]).lower()  # names of tasks, which are lower-case in the language
         files = {one["name"]: _without(one, "name") for one in arguments.get("artifacts", ())}
         self.workflow = {f"workflow.parameters.{name}": value for name, value in given.items()}
         found = [_digest({"spec": self._own(self.document), "parameters": sorted(map(str, given.values()))})]
