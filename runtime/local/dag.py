@@ -290,17 +290,7 @@ class Dag(Frame):
             if error is not None:
                 self.machine.mark(node, ERROR, f"task '{name}' errored: {error}")
 
-        self.machine.call(
-            name,
-            holder,
-            part(holder, "arguments"),
-            base=self.base,
-            frame=self,
-            on_exit=self.on_exit,
-            kind="tasks",
-            created=connect,
-            done=done,
-        )
+        self.child("tasks", name, holder, connect, done)
 
     def _watch(self, task: Task, node: Node, holder: Json) -> None:
         """Follow a node until it and its hooks have ended."""

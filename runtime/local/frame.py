@@ -112,6 +112,27 @@ class Frame:
 
     # --- variables ---------------------------------------------------------------------------------
 
+    def child(
+        self,
+        kind: str,
+        name: str,
+        holder: Json,
+        created: Callable[[Node], None],
+        done: Callable[[Node, str | None], None],
+    ) -> None:
+        """Execute the template that a task or step names; `kind` is `tasks` or `steps`."""
+        self.machine.call(
+            name,
+            holder,
+            part(holder, "arguments"),
+            base=self.base,
+            frame=self,
+            on_exit=self.on_exit,
+            kind=kind,
+            created=created,
+            done=done,
+        )
+
     def record(self, node: Node, declared: Callable[[], Json | None], artifacts: bool) -> Record:
         """What a task handed on. Sources: buildLocalScope and addSkippedNodeOutputsToScope."""
         found: Record = {}

@@ -132,17 +132,7 @@ class Steps(Frame):
             if error is not None and group is self.group and not self.over:
                 self._fail_group(ERROR, f"step group deemed errored due to child {name} error: {error}")
 
-        self.machine.call(
-            name,
-            holder,
-            part(holder, "arguments"),
-            base=self.base,
-            frame=self,
-            on_exit=self.on_exit,
-            kind="steps",
-            created=created,
-            done=done,
-        )
+        self.child("steps", name, holder, created, done)
 
     def _skipped(self, original: Json, name: str, phase: str, message: str) -> None:
         node = self.machine.new_node(
