@@ -11,6 +11,7 @@ from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES, named_by
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS
+from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -342,21 +343,22 @@ def dependencies(view: View) -> Iterator[Problem]:
             yield Problem(path, Cycle("tasks", _chain([calls[i].name for i in cycle])))
         yield from _one_way(calls)
         for path, text in _targets(view, template):
-            for word in re.finditer(r"(?:\{\{.*?\}\}|\S)+", text):
+            for word in _WORD.finditer(text):
                 if word[0] not in dag.index and "{{" not in word[0]:
                     yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
 
 
-_OF_RUN = re.compile(r"(?<!\S)\{\{\s*workflow\.parameters\.([^\s}]+)\s*\}\}(?!\S)")
+_WORD = re.compile(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)
+"""A word of a target; a tag may have spaces."""
 
 
 def _targets(view: View, template: Template) -> Iterator[tuple[Path, str]]:
     """The texts that name the targets of a DAG: its own, and the values of the run's parameters in it."""
     target: str = template.data["dag"].get("target") or ""
     yield (*template.path, "dag", "target"), target
-    given = set(_OF_RUN.findall(target))
-    for index, parameter in enumerate(entries(view.spec, "arguments", "parameters") if given else ()):
-        if parameter.get("name") in given:
+    tags = {tag[1].strip() for word in _WORD.finditer(target) if (tag := TAG.fullmatch(word[0]))}
+    for index, parameter in enumerate(entries(view.spec, "arguments", "parameters") if tags else ()):
+        if f"workflow.parameters.{parameter.get('name')}" in tags:
             yield (*view.path, "arguments", "parameters", index, "value"), str(parameter.get("value") or "")
 
 
