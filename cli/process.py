@@ -15,8 +15,14 @@ NO = 1
 """The answer is no: `--check` found a difference."""
 WRONG = 2
 """The input is wrong: findings, usage, a file that cannot be read or written."""
+REFUSED = 3
+"""The cluster refused, or was out of reach; nothing was created."""
 UNKNOWN = 4
-"""What was begun has not ended yet."""
+"""What was begun has not ended yet, or its end is unknown."""
+LATE = 5
+"""What was waited for did not happen in time."""
+GONE = 6
+"""A run that was there is gone."""
 BUG = 70
 """flowdsl itself is wrong. Source: EX_SOFTWARE of sysexits.h."""
 INTERRUPTED = 130

@@ -1,0 +1,181 @@
+"""Commands about pipelines as they are written: `compile`, `check`, `graph`, and completion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from flowdsl.cli.completion import Shell
+from flowdsl.cli.root import FLAG, SEVERAL, ClusterOption, FormatOption, Kind, VersionOption, app
+
+
+@app.command(
+    name="compile",
+    help_epilogue="""\
+Examples:
+  flowdsl compile pipeline.py
+  flowdsl compile pipeline.py:nightly -o nightly.yaml
+  flowdsl compile pipeline.py --as template | kubectl apply -f -
+  flowdsl compile pipeline.py --cluster gke -o gke.yaml
+  flowdsl compile pipeline.py --check""",
+)
+def compile_command(
+    file: Path,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    check: Annotated[bool, FLAG] = False,
+    kind: Annotated[Kind | None, Parameter(name="--as")] = None,
+    with_rbac: Annotated[bool, FLAG] = False,
+    cluster: ClusterOption = None,
+    argo_version: VersionOption = None,
+    explain_cache: Annotated[bool, FLAG] = False,
+    format: FormatOption = "text",
+) -> int:
+    """Write the Argo YAML of the pipelines in a file.
+
+    The YAML goes to standard output, findings go to standard error.
+    Nothing is written when there is an error.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines. Without a name: all that no other one calls.
+    output
+        The file to write. It is left alone when its content is the same.
+    check
+        Write nothing, show what would change in the file of -o (else FILE with .yaml for .py).
+        Exit 1 if anything would.
+    kind
+        A Workflow to create, or a WorkflowTemplate, ClusterWorkflowTemplate or CronWorkflow to apply.
+        Without it: a CronWorkflow for a pipeline with a schedule, else a Workflow.
+    with_rbac
+        Write the accounts, roles and bindings that they need besides.
+    explain_cache
+        Show instead what the keys of cached steps are made of. With --format json as JSON.
+    """
+    from flowdsl.cli.compiling import Target, compile_file
+
+    goal = Target(cluster, argo_version)
+    return compile_file(
+        file,
+        output=output,
+        check=check,
+        kind=kind,
+        with_rbac=with_rbac,
+        goal=goal,
+        format=format,
+        explain=explain_cache,
+    )
+
+
+@app.command(
+    name="check",
+    help_epilogue="""\
+Examples:
+  flowdsl check pipeline.py
+  flowdsl check pipelines/ manifests/ --strict
+  kustomize build . | flowdsl check -
+  flowdsl check workflow.yaml --format sarif
+  flowdsl check pipeline.py --ignore FD217,FD5""",
+)
+def check_command(
+    file: str,
+    /,
+    *files: str,
+    cluster: ClusterOption = None,
+    argo_version: VersionOption = None,
+    format: FormatOption = "text",
+    select: Annotated[list[str], SEVERAL] | None = None,
+    ignore: Annotated[list[str], SEVERAL] | None = None,
+    strict: Annotated[bool, FLAG] = False,
+) -> int:
+    """Find what is wrong with pipelines and workflows, without writing anything.
+
+    Findings go to standard output. Exit 0 without errors, 2 with errors.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines; YAML or JSON with workflows of Argo;
+        a folder of such files; or - for YAML on standard input.
+    files
+        More of them. Templates that they use of each other are followed.
+    select
+        Only findings with these codes, or codes that begin so.
+    ignore
+        No findings with these codes, or codes that begin so.
+    strict
+        Warnings count as errors do.
+    """
+    from flowdsl.cli.checking import check_files
+    from flowdsl.cli.compiling import Target
+
+    return check_files(
+        (file, *files),
+        goal=Target(cluster, argo_version),
+        format=format,
+        select=select or (),
+        ignore=ignore or (),
+        strict=strict,
+    )
+
+
+@app.command(
+    name="graph",
+    help_epilogue="""\
+Examples:
+  flowdsl graph pipeline.py
+  flowdsl graph pipeline.py --as dot | dot -Tpdf -o pipeline.pdf
+  flowdsl graph pipeline.py:nightly --svg nightly.svg""",
+)
+def graph_command(
+    file: Path,
+    /,
+    *,
+    language: Annotated[Literal["mermaid", "dot"], Parameter(name="--as")] = "mermaid",
+    svg: Path | None = None,
+    cluster: ClusterOption = None,
+) -> int:
+    """Draw the tasks of pipelines and what they wait for.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines. Without a name: all that no other one calls.
+    language
+        The language of the drawing, which goes to standard output.
+    svg
+        Write a picture to this file instead. Needs an extra: pip install 'flowdsl[svg]'
+    """
+    from flowdsl.cli.compiling import Target
+    from flowdsl.cli.drawing import draw
+
+    return draw(file, language=language, svg=svg, goal=Target(cluster))
+
+
+@app.command(
+    name="--install-completion",
+    help_epilogue="""\
+Examples:
+  flowdsl --install-completion
+  flowdsl --install-completion --shell zsh --output ~/.zfunc/_flowdsl""",
+)
+def completion_command(*, shell: Shell | None = None, output: Path | None = None) -> int:
+    """Let the shell complete commands, options and files.
+
+    Writes a script to where the shell looks for it and, for bash, zsh and
+    PowerShell, a line that loads it to the file that is read at the start.
+
+    Parameters
+    ----------
+    shell
+        The shell; without it, the one in use.
+    output
+        Write the script to this file, and nothing else.
+    """
+    from flowdsl.cli.completion import install
+
+    return install(app, shell, output)

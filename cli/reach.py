@@ -1,0 +1,147 @@
+"""Which cluster a command talks to, which run it means, and what its exit code is when that fails."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from cyclopts import Parameter
+
+from flowdsl.cli.process import GONE, LATE, REFUSED, WRONG, Refused
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.cluster.trouble import ClusterError
+
+Json = dict[str, Any]
+
+RUNS = Path(".flowdsl/runs")
+"""Where the runs on this machine are."""
+LATEST = "@latest"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Reach:
+    """Which cluster is meant, and how it is reached."""
+
+    namespace: Annotated[str | None, Parameter(name=["--namespace", "-n"])] = None
+    """The namespace; else that of the cluster's settings, or of the context."""
+    context: str | None = None
+    """A context of the kubeconfig; else that of the cluster's settings, or the current one."""
+    cluster: str | None = None
+    """A cluster of the project's settings."""
+    request_timeout: Annotated[float, Parameter(show_default=True)] = 15.0
+    """Seconds that one request may take."""
+
+    def connect(self) -> Cluster:
+        """The way to the cluster; nothing is asked of it yet. Raises ClusterError and Refused."""
+        from flowdsl.runtime.cluster.kubernetes import Kubernetes
+        from flowdsl.runtime.cluster.policy import Policy
+        from flowdsl.runtime.cluster.transport import Access, Transport
+
+        if not self.request_timeout > 0:
+            raise Refused(f"--request-timeout {self.request_timeout:g}: it is a number of seconds above 0")
+        context, namespace = self._settings()
+        return Kubernetes(Transport(Access(context, namespace)), Policy(self.request_timeout))
+
+    def _settings(self) -> tuple[str | None, str | None]:
+        from flowdsl.cli.config import cluster, settings_of
+
+        profile, wrong = cluster(settings_of(Path("flowdsl.toml")), self.cluster, None)
+        if wrong:
+            raise Refused(f"{wrong[0].message}; flowdsl check shows where")
+        return self.context or profile.context, self.namespace or profile.namespace
+
+
+USUAL = Reach()
+"""The cluster of the user's settings."""
+
+
+class Found(NamedTuple):
+    """A run: its Workflow with the nodes readable, and where it is."""
+
+    workflow: Json
+    folder: Path | None = None
+    """Of a run on this machine, its folder."""
+    cluster: Cluster | None = None
+    """Of a run on a cluster, the way there."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.workflow["metadata"]["name"])
+
+
+def find(name: str, reach: Reach = USUAL) -> Found:
+    """The run of a name: one on this machine, if there is one and no cluster was named; else one on the cluster.
+
+    `@latest` is the one that was created last. Raises Refused and ClusterError.
+    """
+    from flowdsl.runtime.cluster.kinds import WORKFLOW
+    from flowdsl.runtime.cluster.trouble import NOT_FOUND, Misconfigured, Refusal
+    from flowdsl.runtime.status.compressed import opened
+
+    named = reach != USUAL
+    if not named and (folder := _local(name)) is not None:
+        return Found(_read(folder), folder)
+    try:
+        cluster = reach.connect()
+    except Misconfigured as error:
+        if named or not RUNS.is_dir():
+            raise
+        raise Refused(f"there is no run `{name}` on this machine{_near(name)}, and {error}") from None
+    if name == LATEST:
+        runs = cluster.list(WORKFLOW).items
+        if not runs:
+            raise Refused(f"there is no run in namespace `{cluster.namespace}`")
+        name = str(max(runs, key=lambda one: str(one["metadata"]["creationTimestamp"]))["metadata"]["name"])
+    try:
+        return Found(opened(cluster.get(WORKFLOW, name)), None, cluster)
+    except Refusal as refusal:
+        if refusal.code != NOT_FOUND or refusal.no_such_kind:
+            raise
+        beside = f", and none on this machine{_near(name)}" if not named and RUNS.is_dir() else ""
+        where = f"in namespace `{cluster.namespace}` of {cluster.called}"
+        raise Missing(f"there is no run `{name}` {where}{beside}: flowdsl list shows what there is") from None
+
+
+class Missing(Refused):
+    """There is no run of that name."""
+
+
+def _local(name: str) -> Path | None:
+    """The folder of a run on this machine."""
+    if name == LATEST:
+        runs = [one for one in RUNS.glob("*/workflow.json") if one.is_file()]
+        return max(runs, key=lambda one: one.stat().st_mtime).parent if runs else None
+    folder = RUNS / name
+    inside = "/" not in name and name not in ("", ".", "..")
+    return folder if inside and (folder / "workflow.json").is_file() else None
+
+
+def _read(folder: Path) -> Json:
+    try:
+        found: Json = json.loads((folder / "workflow.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Refused(f"{folder / 'workflow.json'} cannot be read: {error}") from None
+    return found
+
+
+def _near(name: str) -> str:
+    near = difflib.get_close_matches(name, [one.name for one in RUNS.iterdir()], 1)
+    return f" (is it `{near[0]}`?)" if near else ""
+
+
+def code_of(error: ClusterError) -> int:
+    """The exit code of a command that a cluster's error ends, when it created nothing."""
+    from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Unsupported, Vanished
+
+    if isinstance(error, (Misconfigured, Unsupported)):
+        return WRONG
+    if isinstance(error, Overdue):
+        return LATE
+    return GONE if isinstance(error, Vanished) else REFUSED

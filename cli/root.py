@@ -1,0 +1,40 @@
+"""The command line as a whole, and the options that commands have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from flowdsl import __version__
+from flowdsl.cli.report import Format
+
+app = App(
+    name="flowdsl",
+    help="Pipelines in Python, compiled to Argo Workflows.",
+    help_epilogue="""\
+Example:
+  flowdsl compile pipeline.py -o pipeline.yaml
+
+flowdsl COMMAND --help shows the options of a command, and examples.
+
+Exit codes: 0 done, 1 the answer is no (compile --check found a difference,
+a run failed), 2 the input is wrong, 3 the cluster refused or was out of
+reach, 4 a run is there and its end is unknown, 5 waited too long, 6 the run
+is gone, 70 a bug of flowdsl, 130 interrupted.""",
+    version=__version__,
+    help_format="plaintext",
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,  # `run` answers for it
+)
+
+Kind = Literal["workflow", "template", "cluster-template", "cron"]
+FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
+ClusterOption = Annotated[str | None, Parameter(help="A cluster of the project's settings.")]
+VersionOption = Annotated[
+    Literal["3.6", "3.7", "4.0", "4.1"] | None,
+    Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
+]
+FLAG = Parameter(negative="", show_default=False)
+SEVERAL = Parameter(negative="", show_default=False)
+PARAMETERS = Parameter(name=["--parameter", "-p"], negative="", show_default=False)

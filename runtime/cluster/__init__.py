@@ -1,0 +1,1 @@
+"""Clusters: what the runtime asks of one, and the ways there."""

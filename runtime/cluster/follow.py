@@ -1,0 +1,102 @@
+"""Objects of a cluster as they change: list, watch, and list again where the server has forgotten.
+
+Watches are short: what ends at its time tells that the connection lives. One that says nothing beyond its time is
+half-open, and begun anew. Source of the rules: kubernetes.io, "Efficient detection of changes".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.cluster.seam import Change
+from flowdsl.runtime.cluster.trouble import Expired, Refusal, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+    from flowdsl.runtime.cluster.seam import Cluster, Json, Kind
+
+WINDOW = 30.0
+"""Seconds of one watch."""
+
+
+def follow(
+    cluster: Cluster,
+    kind: Kind,
+    *,
+    labels: str = "",
+    fields: str = "",
+    namespace: str | None = None,
+) -> Generator[Change | None, None, None]:
+    """What selectors match, as ADDED, and then all that happens to it. None says that time has passed.
+
+    After a gap the changes in it are made up from what is there: an object that is gone is DELETED, one of the
+    same name with another uid is DELETED and ADDED. Ends by itself only at the end of the cluster's policy.
+    Raises Refusal, and Unreachable when there was no answer for as long as the policy allows.
+    """
+    policy = cluster.policy
+    known: dict[tuple[str, str], Json] = {}
+    version = ""
+    pauses = policy.pauses(policy.contact)
+    while not policy.over:
+        try:
+            if not version:
+                listing = cluster.list(kind, labels=labels, fields=fields, namespace=namespace)
+                pauses.begin()
+                version = listing.version
+                yield from _difference(known, listing.items)
+            for change in cluster.watch(
+                kind,
+                version,
+                seconds=policy.within(WINDOW),
+                labels=labels,
+                fields=fields,
+                namespace=namespace,
+            ):
+                version = str(change.object["metadata"]["resourceVersion"])
+                pauses.begin()
+                if change.type == "BOOKMARK":
+                    continue
+                if change.type == "DELETED":
+                    known.pop(_key(change.object), None)
+                else:
+                    known[_key(change.object)] = change.object
+                yield change
+            pauses.begin()
+            yield None
+            continue
+        except Expired as expired:
+            version = ""
+            problem: Refusal | Unreachable = expired
+        except Refusal as refusal:
+            if refusal.permanent:
+                raise
+            problem = refusal
+        except Unreachable as error:
+            problem = error
+        if policy.over:
+            return
+        pauses.again(problem, problem.wait if isinstance(problem, Refusal) else 0)
+        yield None
+
+
+def _difference(known: dict[tuple[str, str], Json], items: Sequence[Json]) -> Iterator[Change]:
+    """What happened between what was known and what is there; what is known follows."""
+    there = {_key(item): item for item in items}
+    for key, before in list(known.items()):
+        now = there.get(key)
+        if now is None or now["metadata"]["uid"] != before["metadata"]["uid"]:
+            del known[key]
+            yield Change("DELETED", before)
+    for key, now in there.items():
+        seen = known.get(key)
+        known[key] = now
+        if seen is None:
+            yield Change("ADDED", now)
+        elif seen["metadata"]["resourceVersion"] != now["metadata"]["resourceVersion"]:
+            yield Change("MODIFIED", now)
+
+
+def _key(found: Json) -> tuple[str, str]:
+    metadata = found["metadata"]
+    return str(metadata.get("namespace") or ""), str(metadata["name"])

@@ -1,0 +1,336 @@
+"""The Kubernetes API as a way to a cluster."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
+
+from flowdsl.runtime.cluster import verbs
+from flowdsl.runtime.cluster.policy import Policy
+from flowdsl.runtime.cluster.seam import EVERYWHERE, Change, Json, Kind, Listing, Verb
+from flowdsl.runtime.cluster.trouble import CONFLICT, EXPIRED, NOT_FOUND, Expired, Refusal, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+    from flowdsl.runtime.cluster.transport import Answer, Transport
+
+SUBMIT_ID = "flowdsl/submit-id"
+"""The annotation by which a submission knows its own object again."""
+
+_MANAGER = {"fieldManager": "flowdsl", "fieldValidation": "Strict"}
+_MERGE = "application/merge-patch+json"
+_PAGE = 500
+_GRACE = 15
+"""Seconds after which a watch that should have ended counts as broken."""
+
+
+class Kubernetes:
+    """A way to a cluster through its API server; see `flowdsl.runtime.cluster.seam.Cluster`."""
+
+    def __init__(self, transport: Transport, policy: Policy | None = None) -> None:
+        self._transport = transport
+        self.policy = policy or Policy()
+        self.namespace = transport.namespace
+        self.called = (
+            f"cluster `{transport.context}`" if transport.context else f"cluster at {transport.host}"
+        )
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
+        """One object."""
+        return self._call("GET", "get", kind, name, namespace)
+
+    def list(
+        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+    ) -> Listing:
+        """The objects that selectors match, read page by page; from the beginning if a page comes too late."""
+        query: dict[str, object] = {**_selectors(labels, fields), "limit": _PAGE}
+        items: list[Json] = []
+        while True:
+            try:
+                page = self._call("GET", "list", kind, "", namespace, query=query)
+            except Refusal as refusal:
+                if refusal.code != EXPIRED or "continue" not in query:
+                    raise
+                items.clear()
+                del query["continue"]
+                continue
+            items.extend(page.get("items") or ())
+            more = page["metadata"].get("continue")
+            if not more:
+                return Listing(items, str(page["metadata"]["resourceVersion"]))
+            query["continue"] = more
+
+    def watch(
+        self,
+        kind: Kind,
+        version: str,
+        *,
+        seconds: float,
+        labels: str = "",
+        fields: str = "",
+        namespace: str | None = None,
+    ) -> Generator[Change, None, None]:
+        """What happens after a version; see the seam.
+
+        The server counts whole seconds and ends the answer by itself. One that says nothing for longer is
+        half-open: nothing else would tell.
+        """
+        wait = max(1, round(seconds))
+        query = {
+            **_selectors(labels, fields),
+            "watch": "1",
+            "resourceVersion": version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": wait,
+        }
+        path = self._path(kind, "", namespace)
+        refused = (kind, "", self._within(namespace))
+        limit = wait + self.policy.within(min(_GRACE, self.policy.request))
+        with self._transport.open("GET", path, query, seconds=limit) as answer:
+            self._judge(answer, "watch", *refused)
+            for line in _lines(answer):
+                event = _decoded(line)
+                found: Json = event["object"]
+                if event["type"] == "ERROR":
+                    code = int(found.get("code") or 0)
+                    refusal = Expired if code == EXPIRED else Refusal
+                    raise refusal(code, found, "watch", *refused)
+                yield Change(event["type"], found)
+
+    def log(
+        self,
+        pod: str,
+        container: str,
+        *,
+        since: str = "",
+        follow: bool = False,
+        seconds: float = 30,
+        namespace: str | None = None,
+    ) -> Generator[bytes, None, None]:
+        """What a container printed; see the seam."""
+        from flowdsl.runtime.cluster.kinds import POD
+
+        query: dict[str, object] = {"container": container, "timestamps": "true"}
+        if since:
+            query["sinceTime"] = since
+        if follow:
+            query["follow"] = "true"
+        path = f"{self._path(POD, pod, namespace)}/log"
+        with self._transport.open("GET", path, query, seconds=seconds) as answer:
+            self._judge(answer, "read the log of", POD, pod, self._within(namespace))
+            yield from answer.pieces()
+
+    def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
+        """What a pod's own HTTP server answers at a path."""
+        from flowdsl.runtime.cluster.kinds import POD
+
+        whole = f"{self._path(POD, f'{pod}:{port}', namespace)}/proxy/{path.lstrip('/')}"
+        with self._transport.open("GET", whole, seconds=self.policy.within(self.policy.request)) as answer:
+            self._judge(answer, "ask", POD, pod, self._within(namespace))
+            return answer.body()
+
+    # --- writing -------------------------------------------------------------------------------------------
+
+    def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
+        """Create an object, once; see the seam.
+
+        Another try is safe because the name is the caller's: the server takes it once. What it says after an
+        answer was lost is compared by the submit id. Source: generateName gives two objects for two requests.
+        """
+        name, own = str(body["metadata"].get("name") or ""), _submit_id(body)
+        query = {**_MANAGER, **({"dryRun": "All"} if dry_run else {})}
+        pauses = self.policy.pauses()
+        doubt: Unreachable | None = None
+        while True:
+            try:
+                return self._once("POST", "create", kind, "", None, body=body, query=query, said=name)
+            except Unreachable as error:
+                doubt = error if error.sent and not dry_run else doubt
+                problem: Refusal | Unreachable = error
+            except Refusal as refusal:
+                problem = refusal
+                if refusal.code == CONFLICT and refusal.reason == "AlreadyExists" and own and not dry_run:
+                    found = self._found(kind, name)
+                    if found is not None and _submit_id(found) == own:
+                        return found
+                    if found is not None:
+                        raise
+                elif refusal.permanent:
+                    raise
+            try:
+                pauses.again(problem, _wait_of(problem))
+            except (Refusal, Unreachable):
+                if doubt is None:
+                    raise
+                found = self._found(kind, name) if own else None
+                if found is not None and _submit_id(found) == own:
+                    return found
+                raise doubt from None
+
+    def _found(self, kind: Kind, name: str) -> Json | None:
+        """An object, if it is there and can be read."""
+        try:
+            return self.get(kind, name)
+        except (Refusal, Unreachable):
+            return None
+
+    def replace(self, kind: Kind, body: Json) -> Json:
+        """Put an object in the place of the version that it was made from. Raises Refusal (409 if it changed)."""
+        metadata = body["metadata"]
+        return self._call(
+            "PUT",
+            "update",
+            kind,
+            str(metadata["name"]),
+            str(metadata.get("namespace") or self.namespace),
+            body=body,
+            query=_MANAGER,
+        )
+
+    def patch(self, kind: Kind, name: str, patch: Json, *, namespace: str | None = None) -> Json:
+        """Merge a patch (RFC 7396) into an object."""
+        return self._call("PATCH", "patch", kind, name, namespace, body=patch, query=_MANAGER, content=_MERGE)
+
+    def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:
+        """Delete an object, of a `uid` only that one; what depends on it follows."""
+        body: Json = {"propagationPolicy": "Background"}
+        if uid:
+            body["preconditions"] = {"uid": uid}
+        try:
+            self._call("DELETE", "delete", kind, name, namespace, body=body)
+        except Refusal as refusal:
+            if refusal.code != NOT_FOUND or refusal.no_such_kind:
+                raise
+
+    def act(self, verb: Verb, workflow: Json, options: Mapping[str, Any] | None = None) -> Json:
+        """Do something to a run; see the seam."""
+        return verbs.act(self, verb, workflow, options or {})
+
+    # --- requests ------------------------------------------------------------------------------------------
+
+    def _call(
+        self, method: str, verb: str, kind: Kind, name: str, namespace: str | None, **more: Any
+    ) -> Json:
+        """The object that answers a request that may be sent again."""
+        pauses = self.policy.pauses()
+        while True:
+            try:
+                return self._once(method, verb, kind, name, namespace, **more)
+            except Unreachable as error:
+                problem: Refusal | Unreachable = error
+            except Refusal as refusal:
+                if refusal.permanent:
+                    raise
+                problem = refusal
+            pauses.again(problem, _wait_of(problem))
+
+    def _once(
+        self,
+        method: str,
+        verb: str,
+        kind: Kind,
+        name: str,
+        namespace: str | None,
+        *,
+        body: object = None,
+        query: Mapping[str, object] | None = None,
+        content: str = "application/json",
+        said: str = "",
+    ) -> Json:
+        path = self._path(kind, name, namespace)
+        refused = (verb, kind, said or name, self._within(namespace))
+        for renewed in (False, True):
+            with self._open(method, path, query, body, content) as answer:
+                if answer.status == 401 and not renewed:
+                    self._transport.renew()
+                    continue
+                self._judge(answer, *refused)
+                return _decoded(answer.body())
+        raise AssertionError("the second answer was judged")
+
+    @contextmanager
+    def _open(
+        self, method: str, path: str, query: Mapping[str, object] | None, body: object, content: str
+    ) -> Generator[Answer, None, None]:
+        seconds = self.policy.within(self.policy.request)
+        with self._transport.open(method, path, query, body=body, content=content, seconds=seconds) as answer:
+            yield answer
+
+    def _judge(self, answer: Answer, verb: str, kind: Kind, name: str, namespace: str) -> None:
+        """Raise Refusal, or Expired, for an answer that is no."""
+        if answer.status < 400:
+            return
+        text = answer.body()
+        status = _object(text)
+        if status is None:  # from a proxy on the way
+            shown = text.decode("utf-8", "replace").strip()[:200]
+            status = {"message": shown or f"HTTP {answer.status}"}
+        refusal = Expired if answer.status == EXPIRED else Refusal
+        raised = refusal(answer.status, status, verb, kind, name, namespace)
+        raised.wait = _seconds(answer.header("Retry-After"))
+        raise raised
+
+    def _within(self, namespace: str | None) -> str:
+        return self.namespace if namespace is None else namespace
+
+    def _path(self, kind: Kind, name: str, namespace: str | None) -> str:
+        base = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
+        within = self._within(namespace)
+        if kind.namespaced and within != EVERYWHERE:
+            base += f"/namespaces/{quote(within, safe='')}"
+        return f"{base}/{kind.plural}" + (f"/{quote(name, safe=':')}" if name else "")
+
+
+def _selectors(labels: str, fields: str) -> dict[str, object]:
+    return {
+        **({"labelSelector": labels} if labels else {}),
+        **({"fieldSelector": fields} if fields else {}),
+    }
+
+
+def _submit_id(body: Json) -> str:
+    annotations: dict[str, str] = body["metadata"].get("annotations") or {}
+    return annotations.get(SUBMIT_ID, "")
+
+
+def _wait_of(problem: Refusal | Unreachable) -> float:
+    return problem.wait if isinstance(problem, Refusal) else 0.0
+
+
+def _seconds(header: str) -> float:
+    """The seconds of a Retry-After; a date is not waited for."""
+    return float(header) if header.isdigit() else 0.0
+
+
+def _decoded(text: bytes) -> Json:
+    """A JSON object. Raises Unreachable for anything else: the answer was cut, or is not the API's."""
+    found = _object(text)
+    if found is None:
+        raise Unreachable("the answer is not what the Kubernetes API gives", sent=True)
+    return found
+
+
+def _object(text: bytes) -> Json | None:
+    try:
+        found: object = json.loads(text)
+    except ValueError:
+        return None
+    return cast("Json", found) if isinstance(found, dict) else None
+
+
+def _lines(answer: Answer) -> Generator[bytes, None, None]:
+    rest: list[bytes] = []
+    for piece in answer.pieces():
+        *ended, last = piece.split(b"\n")
+        for line in ended:
+            rest.append(line)
+            if whole := b"".join(rest):
+                yield whole
+            rest = []
+        rest.append(last)
+    # What comes after the last line feed was cut; the next watch brings it again.

@@ -1,0 +1,76 @@
+"""How long and how often a cluster is asked: one place for all deadlines and pauses."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_FIRST_PAUSE = 0.2
+_LONGEST_PAUSE = 5.0
+
+
+class Policy(NamedTuple):
+    """Deadlines in seconds, and the clock by which they are kept."""
+
+    request: float = 15.0
+    """How long one request may take."""
+    end: float = math.inf
+    """The time, on the clock, at which everything ends."""
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+
+    def ending(self, seconds: float | None) -> Policy:
+        """The same, with an end so many seconds from now, if any."""
+        return self if seconds is None else self._replace(end=min(self.end, self.now() + seconds))
+
+    @property
+    def over(self) -> bool:
+        """Whether the end has come."""
+        return self.now() >= self.end
+
+    def within(self, seconds: float) -> float:
+        """So many seconds, but not beyond the end, and never nothing."""
+        return max(0.1, min(seconds, self.end - self.now()))
+
+    @property
+    def patience(self) -> float:
+        """How long something is tried again."""
+        return 4 * self.request
+
+    @property
+    def contact(self) -> float:
+        """How long a run is followed without an answer before it counts as lost."""
+        return 20 * self.request
+
+    def pauses(self, patience: float | None = None) -> Pauses:
+        """The pauses between tries of one thing, from now on."""
+        return Pauses(self, self.patience if patience is None else patience)
+
+
+class Pauses:
+    """The pauses between tries of one thing: longer each time, never beyond its end."""
+
+    def __init__(self, policy: Policy, patience: float) -> None:
+        self._policy = policy
+        self._patience = patience
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin anew: there was an answer."""
+        self._pause = _FIRST_PAUSE
+        self._end = min(self._policy.now() + self._patience, self._policy.end)
+
+    def again(self, error: Refusal | Unreachable, wait: float = 0) -> None:
+        """Wait before the next try, as long as the server asked for if it did; raises the error at the end."""
+        pause = max(wait, self._pause * random.uniform(0.5, 1))
+        if self._policy.now() + pause > self._end:
+            raise error
+        self._policy.sleep(pause)
+        self._pause = min(2 * self._pause, _LONGEST_PAUSE)

@@ -1,0 +1,179 @@
+"""Requests to a Kubernetes API server.
+
+The package `kubernetes` is used for the user's settings and credentials, and for the connections made from them;
+none of its classes of objects or calls is touched. Versions 31 to 37 have what is used here in common.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlencode
+
+from flowdsl.runtime.cluster.trouble import Misconfigured, Unreachable
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_PIECE = 1 << 16
+
+
+class Access(NamedTuple):
+    """Which cluster is meant, and as whom: the user's settings where nothing is said."""
+
+    context: str | None = None
+    namespace: str | None = None
+    kubeconfig: Path | None = None
+
+
+class Answer:
+    """An answer whose body is read by the caller, while the connection is open."""
+
+    def __init__(self, response: Any, seconds: float) -> None:
+        self._response = response
+        self._seconds = seconds
+        self.status: int = response.status
+
+    def header(self, name: str) -> str:
+        """A header; empty if there is none."""
+        return str(self._response.headers.get(name) or "")
+
+    def pieces(self) -> Iterator[bytes]:
+        """The body as it arrives. Raises Unreachable when it breaks off."""
+        import urllib3
+
+        try:
+            yield from self._response.stream(_PIECE, decode_content=True)
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise Unreachable(f"the answer broke off: {_why(error)}", sent=True) from error
+
+    def body(self) -> bytes:
+        """All of it. Raises Unreachable when it breaks off, or comes too slowly."""
+        end = time.monotonic() + self._seconds
+        found: list[bytes] = []
+        for piece in self.pieces():
+            found.append(piece)
+            if time.monotonic() > end:
+                raise Unreachable(f"the answer took longer than {self._seconds:g} s", sent=True)
+        return b"".join(found)
+
+
+class Transport:
+    """Connections to one API server, as one user. May be used by many threads."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._load()
+
+    def _load(self) -> None:
+        client: Any = import_module("kubernetes.client")  # it has no types before version 37
+        config: Any = import_module("kubernetes.config")
+        configuration = client.Configuration()
+        try:
+            self.context, self.namespace = _settings(self._access, config, configuration)
+            pool = client.rest.RESTClientObject(configuration).pool_manager
+        except (config.ConfigException, OSError, KeyError, TypeError, ValueError) as error:
+            raise Misconfigured(f"the settings of the cluster cannot be read: {_why(error)}") from error
+        self._configuration = configuration
+        self._pool = pool
+        self.host = str(configuration.host).rstrip("/")
+
+    @contextmanager
+    def open(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, object] | None = None,
+        *,
+        body: object = None,
+        content: str = "application/json",
+        seconds: float,
+    ) -> Generator[Answer, None, None]:
+        """An answer, of whatever code. `seconds` is how long nothing may come.
+
+        Raises Unreachable, which says whether the request may have reached the server.
+        """
+        import urllib3
+
+        headers = {"Accept": "application/json, */*", "User-Agent": "flowdsl"}
+        sent = None
+        if body is not None:
+            headers["Content-Type"] = content
+            sent = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        for setting in self._configuration.auth_settings().values():
+            if setting["value"]:
+                headers[setting["key"]] = setting["value"]
+        if self._configuration.username:
+            headers["authorization"] = self._configuration.get_basic_auth_token()
+        exceptions = urllib3.exceptions
+        try:
+            response = self._pool.request(
+                method,
+                self.host + path + (f"?{urlencode(query)}" if query else ""),
+                body=sent,
+                headers=headers,
+                preload_content=False,
+                retries=False,
+                redirect=False,
+                timeout=urllib3.Timeout(connect=seconds, read=seconds),
+            )
+        except (
+            exceptions.NewConnectionError,
+            exceptions.ConnectTimeoutError,
+            exceptions.ProxyError,
+            exceptions.SSLError,
+            exceptions.LocationValueError,
+        ) as error:
+            raise Unreachable(f"{self.host} cannot be reached: {_why(error)}", sent=False) from error
+        except (exceptions.HTTPError, OSError) as error:
+            raise Unreachable(f"{self.host} did not answer: {_why(error)}", sent=True) from error
+        try:
+            yield Answer(response, seconds)
+        finally:
+            # One that was read to its end has given its connection back; any other's cannot be used again.
+            with suppress(exceptions.HTTPError, OSError):
+                response.close()
+
+    def renew(self) -> None:
+        """Read the settings again: the credentials may have been replaced. Raises Misconfigured."""
+        self._load()
+
+
+def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str]:
+    """Fill in a configuration; the names of the context and of the namespace."""
+    files = str(access.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config")
+    if not any(Path(one).expanduser().exists() for one in files.split(os.pathsep)):
+        if access.kubeconfig or not _ACCOUNT.is_dir():
+            raise Misconfigured(
+                f"there is no cluster to talk to: no file {files}; name one with $KUBECONFIG, or log in first"
+            )
+        config.load_incluster_config(client_configuration=configuration)
+        inside = (_ACCOUNT / "namespace").read_text(encoding="utf-8").strip()
+        return "", access.namespace or inside or "default"
+    contexts, active = config.list_kube_config_contexts(config_file=files)
+    if access.context is not None:
+        found = [each for each in contexts if each["name"] == access.context]
+        if not found:
+            known = ", ".join(sorted(each["name"] for each in contexts))
+            raise Misconfigured(f"there is no context `{access.context}` in {files}: it has {known}")
+        active = found[0]
+    config.load_kube_config(
+        config_file=files, context=active["name"], client_configuration=configuration, persist_config=False
+    )
+    named: dict[str, str] = active["context"]
+    return active["name"], access.namespace or named.get("namespace") or "default"
+
+
+def _why(error: BaseException) -> str:
+    """What an error says, without the objects that urllib3 puts before it."""
+    text = " ".join(str(error).split())
+    cause = error.__cause__ or error.__context__
+    if isinstance(cause, OSError) and cause.strerror:
+        return cause.strerror
+    return text.rpartition(">: ")[2] or type(error).__name__

@@ -1,0 +1,118 @@
+"""What can go wrong with a cluster. Each text is one line that a user can act on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.cluster.seam import Kind
+
+FORBIDDEN = 403
+NOT_FOUND = 404
+CONFLICT = 409
+EXPIRED = 410
+
+
+class ClusterError(Exception):
+    """Something that went wrong with a cluster."""
+
+
+class Misconfigured(ClusterError):
+    """There are no usable settings for a cluster: nothing was asked of it."""
+
+
+class Unreachable(ClusterError):
+    """A cluster that gave no usable answer. `sent`: whether it may have done what was asked."""
+
+    def __init__(self, text: str, *, sent: bool) -> None:
+        super().__init__(text)
+        self.sent = sent
+
+
+class Vanished(ClusterError):
+    """A run that was there is gone, or another one has its name."""
+
+
+class Overdue(ClusterError):
+    """What was waited for did not happen in time."""
+
+
+class Unsupported(ClusterError):
+    """What a way to a cluster cannot do."""
+
+
+class Refusal(ClusterError):
+    """An answer that is no.
+
+    `code` is that of HTTP, `status` the Status object that came with it (empty if none did). The text names
+    the verb, the object, its namespace, the reason and the way out.
+    """
+
+    def __init__(
+        self, code: int, status: dict[str, Any], verb: str, kind: Kind, name: str, namespace: str
+    ) -> None:
+        self.code = code
+        self.status = status
+        self.verb = verb
+        self.kind = kind
+        self.name = name
+        self.namespace = namespace
+        self.wait = 0.0
+        """The seconds that the server wants to be left alone."""
+        super().__init__(self._text())
+
+    @property
+    def reason(self) -> str:
+        """The reason in Kubernetes' own words: `AlreadyExists`."""
+        return str(self.status.get("reason") or "")
+
+    @property
+    def message(self) -> str:
+        """What the server says, in one line."""
+        return " ".join(str(self.status.get("message") or "no reason given").split())
+
+    @property
+    def no_such_kind(self) -> bool:
+        """Whether the server does not know the kind at all, rather than this object.
+
+        Source: apimachinery answers NotFound without a name in `details` for a path that nothing serves.
+        """
+        details: dict[str, Any] = self.status.get("details") or {}
+        return self.code == NOT_FOUND and not details.get("name")
+
+    @property
+    def permanent(self) -> bool:
+        """Whether the same request would be refused again.
+
+        A 5xx is worth another try, except two of etcd's about size. Source: kube-apiserver 1.35 answers 500
+        with these texts for an object above etcd's limit of 1.5 MiB or the 2 MiB of its transport.
+        """
+        if self.code < 500:
+            return self.code not in (408, 429)
+        return "request is too large" in self.message or "ResourceExhausted" in self.message
+
+    def _text(self) -> str:
+        name = f" `{self.name}`" if self.name else f" {self.kind.plural}" if self.verb == "list" else ""
+        what = f"{self.verb}{name}" if self.verb == "list" else f"{self.verb} {self.kind.said}{name}"
+        where = f" in namespace `{self.namespace}`" if self.namespace and self.kind.namespaced else ""
+        remedy = self._remedy()
+        return f"cannot {what}{where}: {self.message}" + (f"; {remedy}" if remedy else "")
+
+    def _remedy(self) -> str:
+        message = self.message
+        within = f" -n {self.namespace}" if self.namespace and self.kind.namespaced else ""
+        if self.code == 401:
+            return "log in to the cluster again"
+        if self.code == FORBIDDEN and "exceeded quota" in message:
+            return f"see kubectl describe resourcequota{within}"
+        if self.code == FORBIDDEN:
+            return f"to see what you may do: kubectl auth can-i {self.verb} {self.kind.resource}{within}"
+        if self.no_such_kind and self.kind.group == "argoproj.io":
+            return "Argo Workflows is not installed there: flowdsl doctor says how"
+        if self.code == 413 or "request is too large" in message or "ResourceExhausted" in message:
+            return "it is larger than the API takes (1.5 MiB): split the sweep, or pass large values as files"
+        return ""
+
+
+class Expired(Refusal):
+    """The server has forgotten the version from which to go on: list again."""

@@ -1,0 +1,1 @@
+"""What a Workflow object says about its run."""
