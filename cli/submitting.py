@@ -47,7 +47,7 @@ def submit_file(target: str, options: Options, reach: Reach) -> int:
     if not documents or any(one.finding.severity == "error" for each in found for one in each.diagnostics):
         return WRONG
     try:
-        document, references = chosen(documents)
+        document, _ = chosen(documents)
         program = next((one for each, one in programs if each is document), None)
         texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
         values = given.remote(texts, document, program)
@@ -55,7 +55,7 @@ def submit_file(target: str, options: Options, reach: Reach) -> int:
         given.keyed(run, values.keys)
     except RunError as error:
         raise Refused(str(error)) from None
-    return _send(run, references, options, _placed(run, reach))
+    return _send(run, options, _placed(run, reach))
 
 
 def submit_from(reference: str, options: Options, reach: Reach) -> int:
@@ -71,7 +71,7 @@ def submit_from(reference: str, options: Options, reach: Reach) -> int:
     except (RunError, ValueError) as error:
         raise Refused(str(error)) from None
     run["metadata"].pop("namespace", None)
-    return _send(run, [], options, reach)
+    return _send(run, options, reach)
 
 
 def _asked(options: Options, texts: dict[str, str]) -> Asked:
@@ -93,7 +93,7 @@ def _placed(run: Json, reach: Reach) -> Reach:
     return replace(reach, namespace=str(own))
 
 
-def _send(run: Json, references: Sequence[Json], options: Options, reach: Reach) -> int:
+def _send(run: Json, options: Options, reach: Reach) -> int:
     from flowdsl.runtime.cluster.trouble import Unreachable
     from flowdsl.runtime.submit import submit
 
@@ -101,7 +101,8 @@ def _send(run: Json, references: Sequence[Json], options: Options, reach: Reach)
         out(_text(run, "yaml" if options.output == "name" else options.output))
         return DONE
     cluster = reach.connect()
-    if not _fits(cluster, run, references):
+    if not _fits(cluster, run):
+        err(f"nothing was created in namespace `{cluster.namespace}`\n")
         return REFUSED
     name = str(run["metadata"]["name"])
     again = f"flowdsl get {name}{reach.flags()}"
@@ -134,9 +135,19 @@ def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
         return INTERRUPTED
 
 
-def _fits(cluster: Cluster, run: Json, references: Sequence[Json]) -> bool:
-    """Whether the cluster has what a run needs; what it lacks is said."""
-    return True
+def _fits(cluster: Cluster, run: Json) -> bool:
+    """Whether the cluster has what a run needs; what it lacks is said.
+
+    What may not be read is left to the server: it is not known to be missing.
+    """
+    from flowdsl.runtime.needs import missing
+
+    problems = missing(cluster, run)
+    for one in problems:
+        if one.weight != "unchecked":
+            word = "flowdsl" if one.weight == "problem" else "note"
+            err(f"{word}: {one.text}\n" + (f"  {one.remedy}\n" if one.remedy else ""))
+    return all(one.weight != "problem" for one in problems)
 
 
 def _text(run: Json, output: Literal["name", "json", "yaml"]) -> str:

@@ -283,3 +283,49 @@ def test_what_is_asked_for_wrongly(
     assert flowdsl(arguments) == 2
     assert text in capsys.readouterr().err
     assert cluster.runs == []
+
+
+NEEDY = """
+from pathlib import Path
+
+from flowdsl import Secret, Volume, pipeline, step
+
+DATA = Volume("datasets", mode="ReadWriteMany")
+
+
+@step(image="python:3.12-slim", secrets={"TOKEN": Secret("hub", "token")}, priority="high")
+def train(data: Path) -> float:
+    return 1.0
+
+
+@pipeline
+def needy() -> None:
+    train(DATA / "raw")
+"""
+
+
+def test_a_pipeline_that_does_not_fit_the_cluster_is_not_created(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "needy.py").write_text(NEEDY)
+    assert flowdsl(["submit", "needy.py"]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    for text in (
+        "PersistentVolumeClaim `datasets` in namespace `default`",
+        "PriorityClass `high`",
+        "Secret `hub` in namespace `default`",
+        "the step `train`",
+        "nothing was created in namespace `default`",
+    ):
+        assert text in said.err
+    assert cluster.runs == []
+    core = "/api/v1/namespaces/default"
+    cluster.objects.put(
+        f"{core}/persistentvolumeclaims",
+        {"metadata": {"name": "datasets"}, "spec": {"accessModes": ["ReadWriteMany"]}},
+    )
+    cluster.objects.put(f"{core}/secrets", {"metadata": {"name": "hub"}, "data": {"token": "eA=="}})
+    cluster.objects.put("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}})
+    assert flowdsl(["submit", "needy.py"]) == 0
+    assert len(cluster.runs) == 1

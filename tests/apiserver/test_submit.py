@@ -50,6 +50,10 @@ def names(server: ApiServer, namespace: str) -> list[str]:
     return [each["metadata"]["name"] for each in listed]
 
 
+def there(server: ApiServer, namespace: str, name: str) -> bool:
+    return name in names(server, namespace)
+
+
 def end(server: ApiServer, namespace: str, name: str) -> None:
     """Let a run end, as the controller does."""
     patch = {
@@ -118,7 +122,7 @@ def test_a_lost_request_never_makes_a_second_run(
         ]
 
         def ends() -> None:
-            assert until(lambda: name in names(server, namespace), 60)
+            assert until(partial(there, server, namespace, name), 60)
             end(server, namespace, name)
 
         with meanwhile(ends):
@@ -212,22 +216,21 @@ def test_ctrl_c_at_any_moment_leaves_the_run_alone(
             env={**os.environ, "PYTHONFAULTHANDLER": "1"},
         )
         if number % 2:
-            assert until(lambda name=name: name in names(server, namespace), 30)  # type: ignore[misc]
+            assert until(partial(there, server, namespace, name), 30)
         time.sleep(chance.uniform(0.3, 1.2) if number % 2 == 0 else chance.uniform(0, 0.3))
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
         assert process.returncode == 130, (out, err)
         assert "Traceback" not in err, err
-        there = name in names(server, namespace)
+        created = there(server, namespace, name)
         counts["while" if out else "before"] += 1
         if out:
-            assert there
+            assert created
             assert re.search(rf"flowdsl wait {name}\n", err), err
             assert re.search(rf"flowdsl stop {name}\n", err), err
-        if there:
+        if created:
             found = server.admin.get(f"{WORKFLOWS.format(namespace)}/{name}")
             assert "status" not in found
             assert "shutdown" not in found["spec"]
-    print(counts)
     assert counts["while"] >= 10
     assert sum(counts.values()) == ROUNDS
