@@ -51,6 +51,8 @@ class Objects:
         self.version = 100
         self.compacted = 0
         """Versions up to this one are forgotten."""
+        self.tokens: set[str] | None = None
+        """The tokens that are let in; None lets everybody in."""
         self.changed = threading.Condition()
 
     def put(self, collection: str, body: Object) -> Object:
@@ -185,13 +187,13 @@ class Served:
         self._listener.server_close()
 
 
-def kubeconfig(url: str, path: Path, namespace: str = "default") -> Path:
-    """Settings for a server without TLS."""
+def kubeconfig(url: str, path: Path, namespace: str = "default", user: Object | None = None) -> Path:
+    """Settings for a server without TLS, and a user with a token if no other."""
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "test", "cluster": {"server": url}}],
-        "users": [{"name": "test", "user": {"token": "secret"}}],
+        "users": [{"name": "test", "user": {"token": "secret"} if user is None else user}],
         "contexts": [
             {"name": "test", "context": {"cluster": "test", "user": "test", "namespace": namespace}}
         ],
@@ -213,6 +215,9 @@ def _handler(objects: Objects, closing: threading.Event) -> Callable[..., BaseHT
             parts = urlsplit(self.path)
             query = {key: values[0] for key, values in parse_qs(parts.query).items()}
             try:
+                token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
+                if objects.tokens is not None and token not in objects.tokens:
+                    raise Refused(401, "Unauthorized", "Unauthorized")
                 if query.get("watch") == "1":
                     self._watch(parts.path, query)
                     return
