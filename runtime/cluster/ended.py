@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import WORKFLOW
@@ -12,7 +12,9 @@ from flowdsl.runtime.status.compressed import opened
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from flowdsl.runtime.cluster.seam import Cluster, Json
+    from flowdsl.runtime.cluster.seam import Cluster
+
+Json = dict[str, Any]
 
 ENDED = ("Succeeded", "Failed", "Error")
 _COMPLETED = "workflows.argoproj.io/completed"
@@ -21,7 +23,8 @@ _GRACE = 60.0
 
 def phase(workflow: Json) -> str:
     """The phase of a run; of one that no controller has seen yet, Pending."""
-    return str((workflow.get("status") or {}).get("phase") or "Pending")
+    status: Json = workflow.get("status") or {}
+    return str(status.get("phase") or "Pending")
 
 
 def ended(workflow: Json) -> bool:

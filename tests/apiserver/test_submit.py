@@ -27,7 +27,7 @@ from tests.apiserver.server import ApiServer, until
 from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
 ROUNDS = 50
 PIPELINE = """
@@ -68,7 +68,7 @@ def end(server: ApiServer, namespace: str, name: str) -> None:
 
 
 @contextmanager
-def meanwhile(done: Callable[[], None]) -> Iterator[None]:
+def meanwhile(done: Callable[[], None]) -> Generator[None]:
     """Do something at the same time; what goes wrong in it is raised here."""
     wrong: list[BaseException] = []
 

@@ -12,7 +12,7 @@ import threading
 import time
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 from urllib.parse import parse_qs, urlsplit
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ class Objects:
             if method == "GET":
                 return now
             if method == "DELETE":
-                uid = ((body or {}).get("preconditions") or {}).get("uid")
+                conditions: Object = (body or {}).get("preconditions") or {}
+                uid = conditions.get("uid")
                 if uid and uid != now["metadata"]["uid"]:
                     raise Refused(409, "Conflict", "the UID in the precondition does not match", name)
                 return self._forget(path)
@@ -258,7 +259,7 @@ def _handler(objects: Objects, closing: threading.Event) -> Callable[..., BaseHT
 
 def _matches(found: Object, query: dict[str, str]) -> bool:
     """Selectors of equality alone."""
-    labels = found["metadata"].get("labels") or {}
+    labels: Object = found["metadata"].get("labels") or {}
     for term in filter(None, query.get("labelSelector", "").split(",")):
         key, _, value = term.partition("=")
         if labels.get(key) != value.removeprefix("="):
@@ -270,14 +271,12 @@ def _matches(found: Object, query: dict[str, str]) -> bool:
     return True
 
 
-def _merged(now: Any, patch: Any) -> Any:
+def _merged(now: object, patch: Object) -> Object:
     """A merge patch applied (RFC 7396)."""
-    if not isinstance(patch, dict):
-        return patch
-    found = dict(now) if isinstance(now, dict) else {}
+    found = dict(cast("Object", now)) if isinstance(now, dict) else {}
     for key, value in patch.items():
         if value is None:
             found.pop(key, None)
         else:
-            found[key] = _merged(found.get(key), value)
+            found[key] = _merged(found.get(key), cast("Object", value)) if isinstance(value, dict) else value
     return found
