@@ -14,7 +14,7 @@ from rich.text import Text
 from flowdsl.cli.ending import failures, rounds_of, said, took
 from flowdsl.cli.process import err
 from flowdsl.runtime.local import logs
-from flowdsl.runtime.local.tree import Entry, duration, tree
+from flowdsl.runtime.status.tree import Entry, duration, tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,7 +88,7 @@ class Live:
         if batch and now - self._at < _EVERY:
             return
         self._at = now
-        entries = tree(machine)
+        entries = tree(machine.run.name, machine.nodes.values())
         rows = [row for one in entries for row in _rows(one, 0, self._stood_in)]
         log, title = self._failed_log(entries)
         with self._lock:

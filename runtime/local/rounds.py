@@ -12,8 +12,7 @@ from flowdsl.runtime.local.shapes import several
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from flowdsl.runtime.local.node import Node
-    from flowdsl.runtime.local.tree import Entry
+    from flowdsl.runtime.status.tree import Entry, RunNode
 
 HIDDEN = "flowdsl-"
 """How the names of what the compiler adds begin."""
@@ -147,7 +146,7 @@ def _parameters(of: Json | None) -> dict[str, str]:
     }
 
 
-def _outputs(node: Node, run: str) -> dict[str, str]:
+def _outputs(node: RunNode, run: str) -> dict[str, str]:
     """The outputs of a round that are values; of a round that failed, none."""
     if node.phase != SUCCEEDED:
         return {}
