@@ -86,12 +86,10 @@ def total(amounts: Iterable[Amounts]) -> int:
 
 
 def used(node: Node, asked: Amounts, now: float) -> float:
-    """The seconds of one GPU that a pod had: what the controller says, else its devices times how long it ran."""
+    """The seconds of one GPU that a pod with a place had: what the controller says, else devices times how long."""
     known = [float(value) for name, value in _durations(node.found).items() if is_gpu(name)]
     if known or not asked:
         return sum(known)
-    if not node.ended and node.phase != "Running":
-        return 0.0
     return total([asked]) * max(0.0, (now if node.finished is None else node.finished) - node.started)
 
 

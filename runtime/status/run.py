@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.local.names import pod_name
-from flowdsl.runtime.local.node import FULFILLED, RUNNING
+from flowdsl.runtime.local.node import FULFILLED, PENDING, RUNNING
 from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import mapping, mappings, nodes, seconds, text
 from flowdsl.runtime.status.reasons import usual, why
@@ -31,7 +31,7 @@ _FAILED_CHILD = re.compile(r"child '[^']*' (?:failed|errored)")
 class Run:
     """A run; `pods`, `hosts` (by name) and `events` are what the cluster says besides, as far as it was asked.
 
-    The nodes have to be readable: see `flowdsl.runtime.status.compressed.opened`.
+    The nodes have to be unpacked: see `flowdsl.runtime.status.compressed.opened`.
     """
 
     def __init__(
@@ -40,8 +40,12 @@ class Run:
         pods: Iterable[Json] = (),
         hosts: Mapping[str, Json] | None = None,
         events: Iterable[Json] = (),
+        *,
+        readable: bool = True,
     ) -> None:
         self.workflow = workflow
+        self.readable = readable
+        """Whether all of its nodes are here."""
         metadata, status = mapping(workflow, "metadata"), mapping(workflow, "status")
         self.name = text(metadata, "name")
         self.namespace = text(metadata, "namespace")
@@ -76,6 +80,14 @@ class Run:
         elif not self.ended and (spec.get("suspend") is True or any(map(self.waits, self.nodes.values()))):
             return f"{self.phase} (Suspended)"
         return self.phase
+
+    @property
+    def reason(self) -> str:
+        """What there is to say about it in one line: why it ended so, or what its first waiting step waits for."""
+        if self.message or self.ended:
+            return self.message
+        waiting = (node for node in self.nodes.values() if node.type == "Pod" and node.phase == PENDING)
+        return next((found for node in waiting if (found := self.why(node))), "")
 
     def waits(self, node: Node) -> bool:
         """Whether a node waits for somebody to resume it, and not for a time."""
@@ -142,8 +154,9 @@ class Run:
         return gpu.total(self.gpus(node) for node in self.pods_of() if not node.ended)
 
     def gpu_hours(self, now: float) -> float:
-        """The hours of one GPU that its pods had, up to now."""
-        return sum(gpu.used(node, self.gpus(node), now) for node in self.pods_of()) / 3600
+        """The hours of one GPU that its pods had, up to now: from when they were made, if they got a place."""
+        placed = (node for node in self.pods_of() if self.host(node))
+        return sum(gpu.used(node, self.gpus(node), now) for node in placed) / 3600
 
     # --- what it was given, and gave -------------------------------------------------------------------------
 
