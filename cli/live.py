@@ -49,7 +49,7 @@ class Tree:
     """The tree of a run on standard error. `stood_in` says by node what stood in for its pod."""
 
     def __init__(self, stood_in: Mapping[str, str] | None = None) -> None:
-        self._stood_in = {} if stood_in is None else stood_in
+        self._stood_in: Mapping[str, str] = {} if stood_in is None else stood_in
         self._console = Console(stderr=True, highlight=False)
         self._plain = plain(sys.stderr)
         self._screen: Screen | None = None

@@ -99,7 +99,7 @@ class Changes:
 
     def __init__(self, stood_in: Mapping[str, str] | None = None) -> None:
         self._seen: dict[str, str] = {}
-        self._stood_in = {} if stood_in is None else stood_in
+        self._stood_in: Mapping[str, str] = {} if stood_in is None else stood_in
 
     def __call__(self, run: str, nodes: Iterable[Shown]) -> list[str]:
         """What has changed in the run of a name."""
