@@ -171,15 +171,15 @@ def listing(
     """Runs as a table, in so many columns, else in those that there are."""
     paint = paint_of_output()
     ascii_only = plain(sys.stdout)
-    columns = [Column("NAMESPACE", least=6)] if everywhere else []
-    columns += [Column("NAME", least=16), Column("STATUS"), Column("AGE", right=True)]
+    columns = [Column("NAMESPACE")] if everywhere else []
+    columns += [Column("NAME"), Column("STATUS"), Column("AGE", right=True)]
     columns += [Column("DURATION", right=True, short="TOOK"), Column("PROGRESS", right=True, short="DONE")]
     if not local:
         columns.append(Column("GPU(REQUESTED)", right=True, short="GPU"))
     if everything:
         columns += [] if local else [Column("GPU-HOURS", right=True)]
         columns += [Column("PARAMETERS", least=12)]
-    columns += [Column("MESSAGE", least=7)]
+    columns += [Column("MESSAGE", least=16)]
     rows: list[list[Cell]] = []
     for run in runs:
         sign, style = SIGNS.get(run.phase, ("?", ""))

@@ -124,9 +124,10 @@ class Entry(NamedTuple):
 
     @property
     def phase(self) -> str:
-        """Its phase; of a loop that goes on, that of its rounds."""
+        """Its phase; of a loop that goes on, that of its rounds; of an attempt that waits, not that of the step."""
         if self.node is not None and (self.node.fulfilled or not self.rounds):
-            return self.node.phase
+            waits = not self.node.fulfilled and self.node.result().phase == PENDING
+            return PENDING if waits else self.node.phase
         phases = {one.phase for one in self.rounds}
         if RUNNING in phases or PENDING in phases:
             return RUNNING
