@@ -94,11 +94,13 @@ class Table:
     """Rows below each other.
 
     Where they are wider than there is room, the widest of what can be cut is, down to its least. If that is not
-    enough, short forms stand for what has one, and more is cut; in the end columns are left out from the right. A row
-    that has fewer cells than there are columns is empty in the last ones.
+    enough, short forms stand for what has one, and more is cut; then columns are left out from the right, but for the
+    first ones, which are cut in the end. A row that has fewer cells than there are columns is empty in the last ones.
     """
 
-    def __init__(self, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int | None) -> None:
+    def __init__(
+        self, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int | None, first: int = 1
+    ) -> None:
         self._columns = list(columns)
         self._heads = [one.head for one in columns]
         self._rows = [list(row) for row in rows]
@@ -115,9 +117,10 @@ class Table:
         for end in ({at: one.least for at, one in enumerate(columns)}, floors):
             if self._fit(room, end):
                 return
-        while self._total() > room and len(self.widths) > 1:
+        while self._total() > room and len(self.widths) > first:
             self.widths.pop()
-        self.widths[0] = min(self.widths[0], room)
+        if not self._fit(room, dict.fromkeys(range(first), 1)):
+            self.widths = [max(1, room)]
 
     def cut(self, row: int) -> bool:
         """Whether not all of the last cell of a row is seen."""

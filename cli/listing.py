@@ -199,7 +199,9 @@ def listing(
             row.append(Cell(line(" ".join(f"{name}={value}" for name, value in run.parameters().items()))))
         row.append(Cell(line(run.reason), "red" if style == "red" else ""))
         rows.append(row)
-    return Table(columns, rows, width(paint) if room is None else room).text(paint)
+    return Table(columns, rows, width(paint) if room is None else room, first=3 if everywhere else 2).text(
+        paint
+    )
 
 
 def _requested(run: Run) -> str:

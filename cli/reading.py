@@ -206,7 +206,7 @@ class Picture:
             columns += [Column("TEMPLATE", least=8)]
             columns += [Column("POD", least=8)] if self._pods else []
         columns += [Column("MESSAGE", least=24)]
-        table = Table(columns, rows, self._room)
+        table = Table(columns, rows, self._room, first=2)
         cut: dict[str, list[str]] = {}
         for at, row in enumerate(rows):
             if len(row) == len(columns) and table.cut(at):

@@ -194,7 +194,10 @@ def counted(rounds: tuple[Entry, ...]) -> dict[str, int]:
 
 
 def tree(run: str, nodes: Iterable[RunNode]) -> list[Entry]:
-    """What a run consists of so far, in the order of its nodes. A run of one step is that step."""
+    """What a run consists of so far, in the order of its nodes. A run of one step is that step.
+
+    One that was tried again as a whole is a graph with its attempts.
+    """
     inside: dict[str, list[RunNode]] = {}
     tops: list[RunNode] = []
     for node in list(nodes):
@@ -208,7 +211,8 @@ def tree(run: str, nodes: Iterable[RunNode]) -> list[Entry]:
     for node in tops:
         if node.name == run:
             made = _entry(node, node.template or run, node.template or run, inside)
-            found.extend(made.children if made.children or node.type in ("DAG", "Steps") else [made])
+            parts = bool(made.children) or node.type in ("DAG", "Steps")
+            found.extend(made.children if parts and not made.earlier else [made])
         else:
             name = node.display.removeprefix(f"{run}.")
             found.append(_entry(node, name, name, inside))
