@@ -233,7 +233,8 @@ def _all_idle(node: RunNode, inside: dict[str, list[RunNode]]) -> bool:
 def _entry(node: RunNode, name: str, path: str, inside: dict[str, list[RunNode]]) -> Entry:
     body = node.result() if node.type == "Retry" else node
     nodes = [one for one in inside.get(body.id, []) if not _all_idle(one, inside)]
-    children = _entries(nodes, "" if node.boundary is None and not node.hooked else path, inside)
+    outermost = node.boundary is None and not (node.hooked or node.retried)
+    children = _entries(nodes, "" if outermost else path, inside)
     earlier = tuple(
         _entry(one, f"attempt {number}", _below(path, f"attempt {number}"), inside)
         for number, one in enumerate(node.attempts() if node.type == "Retry" else (), 1)
