@@ -210,7 +210,8 @@ def flowdsl(
     def made(*arguments: str) -> Result:
         capsys.readouterr()
         code = command(arguments)
-        return Result(code, *capsys.readouterr())
+        said = capsys.readouterr()
+        return Result(code, said.out, said.err)
 
     return made
 

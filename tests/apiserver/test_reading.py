@@ -48,7 +48,8 @@ def flowdsl(
         monkeypatch.setenv("KUBECONFIG", str(server.kubeconfig(user, namespace)))
         capsys.readouterr()
         code = command(arguments)
-        return Result(code, *capsys.readouterr())
+        said = capsys.readouterr()
+        return Result(code, said.out, said.err)
 
     return made
 

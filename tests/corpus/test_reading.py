@@ -60,7 +60,8 @@ def shown(run: Run, room: int | None, *, everything: bool = False) -> str:
 
 
 def check(run: Run) -> None:
-    nodes: dict[str, Json] = (run.workflow.get("status") or {}).get("nodes") or {}
+    status: Json = run.workflow.get("status") or {}
+    nodes: dict[str, Json] = status.get("nodes") or {}
     for room in WIDTHS:
         text = shown(run, room)
         assert re.search(rf"^Status: +{re.escape(run.status)}$", text, re.MULTILINE)
