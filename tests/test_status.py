@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -86,7 +86,7 @@ templateRef templateScope memoizationStatus resourcesDuration synchronizationSta
 )
 def test_fields_of_any_kind_are_read(given: Json, spec: Any, status: Any) -> None:
     """Only the API server checks what an object holds; a folder does not."""
-    more = status if isinstance(status, dict) else {}
+    more: Json = cast("Json", status) if isinstance(status, dict) else {}
     found = Run(
         {"metadata": {"name": "r"}, "spec": spec, "status": {**more, "nodes": given, "conditions": status}}
     )

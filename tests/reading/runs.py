@@ -146,7 +146,7 @@ def sweep() -> There:
         {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": why},
     ]}  # fmt: skip
     card = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"}
-    templates = [
+    templates: list[Json] = [
         {"name": "main", "dag": {}},
         {"name": "prepare", "container": {"image": "prepare"}},
         on_gpu("train"),
@@ -240,7 +240,7 @@ def gate() -> There:
         {"type": "SpecWarning", "status": "True", "message": "the field `x` is deprecated"},
         {"type": "MetricsError", "status": "False", "message": "none"},
     ]
-    templates = [{"name": "approve", "suspend": {}}]
+    templates: list[Json] = [{"name": "approve", "suspend": {}}]
     return There(workflow(n, "Running", templates, conditions=conditions), [pod], [], events)
 
 
