@@ -167,6 +167,17 @@ def test_many_rounds_are_cut_but_never_those_that_did_not_succeed() -> None:
     assert Picture(run, PLAIN, None, NOW, everything=True).text().count(" ✓ ") == 396
 
 
+def test_the_page_shows_these_pictures() -> None:
+    page = (PICTURES.parents[1] / "docs/guide/reading.md").read_text("utf-8")
+    events = (PICTURES / "events.txt").read_text("utf-8")
+    for text in (
+        "tune-7mq2x\n" + (PICTURES / "sweep-80.txt").read_text("utf-8"),
+        events[events.index("Events:") :],
+    ):
+        assert text + "```" in page
+    assert "$ flowdsl list\n" + (PICTURES / "list-140.txt").read_text("utf-8") in page
+
+
 # --- for programs -----------------------------------------------------------------------------------------
 
 
