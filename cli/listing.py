@@ -26,6 +26,7 @@ from flowdsl.runtime.status.selector import matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from flowdsl.cli.reach import Reach
 
@@ -138,8 +139,18 @@ def _local() -> list[Json]:
         except (OSError, ValueError) as error:
             err(f"note: {path} cannot be read: {line(str(error))}\n")
         else:
-            found.append(one)
+            found.append(_alone(one, path.parent))
     return found
+
+
+def _alone(workflow: Json, folder: Path) -> Json:
+    """A Workflow on this machine, which says so if nothing runs it any more."""
+    from flowdsl.runtime.local.runner import going_on
+
+    status = mapping(workflow, "status")
+    if text(status, "phase") in FULFILLED or text(status, "message") or going_on(folder):
+        return workflow
+    return {**workflow, "status": {**status, "message": "nothing runs it now"}}
 
 
 def _labels(workflow: Json) -> dict[str, str]:
@@ -156,7 +167,7 @@ def _run(workflow: Json) -> Run:
             return Run(opened(workflow))
         except ClusterError as error:
             return Run({**workflow, "status": {**status, "message": str(error), "nodes": {}}}, readable=False)
-    return Run({**workflow, "status": {**status, "nodes": {}}})
+    return Run(workflow)
 
 
 def listing(

@@ -138,7 +138,7 @@ class Picture:
             ("Namespace", run.namespace if self._pods else "", ""),
             ("Folder", "" if self._folder is None else str(self._folder), ""),
             ("Status", run.status, style),
-            ("Message", run.message, style if run.ended else ""),
+            ("Message", run.reason if run.ended else run.message, style if run.ended else ""),
             ("", hint, "yellow"),
             ("Created", self._when(run.created), ""),
             ("Started", self._when(run.started), ""),

@@ -270,6 +270,11 @@ def test_a_run_of_this_machine(flowdsl: Callable[..., Result]) -> None:
 def test_a_run_that_nothing_runs_any_more_says_how_it_goes_on(flowdsl: Callable[..., Result]) -> None:
     keep("lost", 1, "Running")
     assert "nothing runs it now: flowdsl run --resume lost\n" in flowdsl("get", "lost").out
+    path = Path(".flowdsl/runs/lost/workflow.json")
+    found = json.loads(path.read_text())
+    del found["status"]["message"]
+    path.write_text(json.dumps(found))
+    assert flowdsl("list").out.splitlines()[1].endswith("nothing runs it now")
 
 
 def test_a_run_that_is_not_there_is_the_users_mistake(flowdsl: Callable[..., Result]) -> None:

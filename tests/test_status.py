@@ -323,6 +323,9 @@ def test_what_the_list_says_of_a_run() -> None:
     assert run(sweep()).reason.startswith("Unschedulable: 0/4 nodes are available")
     assert run(sweep(), message="child failed").reason == "child failed"
     assert run(gate()).reason == "ContainerCreating"
+    for message in ("", "child 'a' failed", "template has failed or errored children and failFast enabled"):
+        assert run(stopped(), message=message).reason == "fold(0).fit: workflow shutdown with strategy:  Stop"
+    assert run(stopped()).reason == "Stopped with strategy 'Stop'"
 
 
 # --- templates --------------------------------------------------------------------------------------------
