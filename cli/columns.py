@@ -10,11 +10,13 @@ from flowdsl.cli.report import visible
 from flowdsl.cli.tables import wide
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flowdsl.cli.tables import Paint
 
 _GAP = 2
+_LEAST = 8
+"""Columns that a cell has at least before columns are left out."""
 
 
 def width(paint: Paint) -> int | None:
@@ -84,25 +86,41 @@ class Cell(NamedTuple):
 
     text: str
     style: str = ""
+    short: str = ""
+    """What stands for it where room is scarce."""
 
 
 class Table:
-    """Rows below each other. Where they are wider than there is room, the widest of what can be cut is.
+    """Rows below each other.
 
-    A row that has fewer cells than there are columns is empty in the last ones. Columns for which there is no room
-    at all are left out from the right.
+    Where they are wider than there is room, the widest of what can be cut is, down to its least. If that is not
+    enough, short forms stand for what has one, and more is cut; then columns are left out from the right, but for the
+    first ones, which are cut in the end. A row that has fewer cells than there are columns is empty in the last ones.
     """
 
-    def __init__(self, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int | None) -> None:
-        self._rows = rows
+    def __init__(
+        self, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int | None, first: int = 1
+    ) -> None:
         self._columns = list(columns)
-        heads = [one.head for one in columns]
-        self.widths = self._widest(heads)
-        if room is not None and self._total() > room:
-            heads = [one.short or one.head for one in columns]
-            self.widths = self._widest(heads)
-            self._fit(room)
-        self._heads = heads
+        self._heads = [one.head for one in columns]
+        self._rows = [list(row) for row in rows]
+        self.widths = self._widest()
+        if room is None or self._total() <= room:
+            return
+        shorter = {at for row in rows for at, one in enumerate(row) if one.short and one.short != one.text}
+        if self._fit(room, {at: one.least for at, one in enumerate(columns) if at not in shorter}):
+            return
+        self._heads = [one.short or one.head for one in columns]
+        self._rows = [[one._replace(text=one.short or one.text) for one in row] for row in rows]
+        self.widths = self._widest()
+        floors = {at: min(one.least, _LEAST) for at, one in enumerate(columns)}
+        for end in ({at: one.least for at, one in enumerate(columns)}, floors):
+            if self._fit(room, end):
+                return
+        while self._total() > room and len(self.widths) > first:
+            self.widths.pop()
+        if not self._fit(room, dict.fromkeys(range(first), 1)):
+            self.widths = [max(1, room)]
 
     def cut(self, row: int) -> bool:
         """Whether not all of the last cell of a row is seen."""
@@ -115,31 +133,27 @@ class Table:
         head = [Cell(one, "dim") for one in self._heads]
         return "".join(f"{self._line(cells, paint)}\n" for cells in (head, *self._rows))
 
-    def _widest(self, heads: Sequence[str]) -> list[int]:
+    def _widest(self) -> list[int]:
         return [
             max([wide(head), *(wide(row[at].text) for row in self._rows if at < len(row))])
-            for at, head in enumerate(heads)
+            for at, head in enumerate(self._heads)
         ]
 
     def _total(self) -> int:
         return sum(self.widths) + _GAP * (len(self.widths) - 1)
 
-    def _fit(self, room: int) -> None:
+    def _fit(self, room: int, least: Mapping[int, int]) -> bool:
+        """Cut columns until all fit, the widest first; whether they do. A column with a least of 0 is not cut."""
         while (over := self._total() - room) > 0:
-            left = [
-                (taken - one.least, at)
-                for at, (taken, one) in enumerate(zip(self.widths, self._columns, strict=False))
-                if one.least and taken > one.least
-            ]
-            if left:
-                _, widest = max(left)
-                others = [more for more, at in left if at != widest]
-                spare = max(left)[0] - max(others, default=0)
-                self.widths[widest] -= min(over, max(1, spare), max(left)[0])
-            elif len(self.widths) > 1:
-                self.widths.pop()
-            else:
-                self.widths[0] = room
+            left = sorted(
+                ((self.widths[at] - end, at) for at, end in least.items() if 0 < end < self.widths[at]),
+                reverse=True,
+            )
+            if not left:
+                return False
+            spare, at = left[0]
+            self.widths[at] -= min(over, max(1, spare - left[1][0]) if len(left) > 1 else spare)
+        return True
 
     def _line(self, cells: Sequence[Cell], paint: Paint) -> str:
         parts: list[str] = []

@@ -26,6 +26,7 @@ from flowdsl.runtime.status.selector import matches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from flowdsl.cli.reach import Reach
 
@@ -138,8 +139,18 @@ def _local() -> list[Json]:
         except (OSError, ValueError) as error:
             err(f"note: {path} cannot be read: {line(str(error))}\n")
         else:
-            found.append(one)
+            found.append(_alone(one, path.parent))
     return found
+
+
+def _alone(workflow: Json, folder: Path) -> Json:
+    """A Workflow on this machine, which says so if nothing runs it any more."""
+    from flowdsl.runtime.local.runner import going_on
+
+    status = mapping(workflow, "status")
+    if text(status, "phase") in FULFILLED or text(status, "message") or going_on(folder):
+        return workflow
+    return {**workflow, "status": {**status, "message": "nothing runs it now"}}
 
 
 def _labels(workflow: Json) -> dict[str, str]:
@@ -156,7 +167,7 @@ def _run(workflow: Json) -> Run:
             return Run(opened(workflow))
         except ClusterError as error:
             return Run({**workflow, "status": {**status, "message": str(error), "nodes": {}}}, readable=False)
-    return Run({**workflow, "status": {**status, "nodes": {}}})
+    return Run(workflow)
 
 
 def listing(
@@ -171,15 +182,15 @@ def listing(
     """Runs as a table, in so many columns, else in those that there are."""
     paint = paint_of_output()
     ascii_only = plain(sys.stdout)
-    columns = [Column("NAMESPACE", least=6)] if everywhere else []
-    columns += [Column("NAME", least=16), Column("STATUS"), Column("AGE", right=True)]
+    columns = [Column("NAMESPACE")] if everywhere else []
+    columns += [Column("NAME"), Column("STATUS"), Column("AGE", right=True)]
     columns += [Column("DURATION", right=True, short="TOOK"), Column("PROGRESS", right=True, short="DONE")]
     if not local:
         columns.append(Column("GPU(REQUESTED)", right=True, short="GPU"))
     if everything:
         columns += [] if local else [Column("GPU-HOURS", right=True)]
         columns += [Column("PARAMETERS", least=12)]
-    columns += [Column("MESSAGE", least=7)]
+    columns += [Column("MESSAGE", least=16)]
     rows: list[list[Cell]] = []
     for run in runs:
         sign, style = SIGNS.get(run.phase, ("?", ""))
@@ -199,7 +210,9 @@ def listing(
             row.append(Cell(line(" ".join(f"{name}={value}" for name, value in run.parameters().items()))))
         row.append(Cell(line(run.reason), "red" if style == "red" else ""))
         rows.append(row)
-    return Table(columns, rows, width(paint) if room is None else room).text(paint)
+    return Table(columns, rows, width(paint) if room is None else room, first=3 if everywhere else 2).text(
+        paint
+    )
 
 
 def _requested(run: Run) -> str:

@@ -138,7 +138,7 @@ class Picture:
             ("Namespace", run.namespace if self._pods else "", ""),
             ("Folder", "" if self._folder is None else str(self._folder), ""),
             ("Status", run.status, style),
-            ("Message", run.message, style if run.ended else ""),
+            ("Message", run.reason if run.ended else run.message, style if run.ended else ""),
             ("", hint, "yellow"),
             ("Created", self._when(run.created), ""),
             ("Started", self._when(run.started), ""),
@@ -201,12 +201,12 @@ class Picture:
             return ""
         columns = [Column("STEP", least=16), Column("STATUS"), Column("DURATION", right=True)]
         if self._pods:
-            columns += [Column("GPU", least=3, right=True), Column("NODE", least=8)]
+            columns += [Column("GPU", right=True), Column("NODE", least=8)]
         if self._everything:
             columns += [Column("TEMPLATE", least=8)]
             columns += [Column("POD", least=8)] if self._pods else []
-        columns += [Column("MESSAGE", least=12)]
-        table = Table(columns, rows, self._room)
+        columns += [Column("MESSAGE", least=24)]
+        table = Table(columns, rows, self._room, first=2)
         cut: dict[str, list[str]] = {}
         for at, row in enumerate(rows):
             if len(row) == len(columns) and table.cut(at):
@@ -245,7 +245,7 @@ class Picture:
         node = None if entry.node is None else self._run.nodes[entry.node.result().id]
         if self._pods:
             row.append(Cell("" if node is None else _amounts(self._run.gpus(node))))
-            row.append(Cell("" if node is None else _place(self._run.host(node), self._run.card(node))))
+            row.append(Cell("") if node is None else _place(self._run.host(node), self._run.card(node)))
         if self._everything:
             row.append(Cell("" if node is None else line(node.template)))
             if self._pods:
@@ -256,7 +256,7 @@ class Picture:
 
     def _took(self, entry: Entry) -> str:
         begun, ended = entry.times()
-        if entry.phase in _IDLE:
+        if entry.phase in _IDLE or not begun:
             return ""
         last = self._run.finished if self._run.ended else None
         return length((ended or last or self._now) - begun)
@@ -309,7 +309,7 @@ class Picture:
                 step,
                 f"({number} times)" if number not in ("", "1") else "",
             ]
-            head = clip(line("  ".join(word for word in words if word)), self._room and self._room - 2)
+            head = clip("  ".join(line(word) for word in words if word), self._room and self._room - 2)
             made.append(f"  {self._paint(head, 'yellow' if text(one, 'type') == 'Warning' else '')}")
             made.extend(wrap(line(text(one, "message")), self._room, "    "))
         if not found:
@@ -329,8 +329,8 @@ def _amounts(amounts: Amounts) -> str:
     return line(", ".join(str(number) if kind == "gpu" else f"{number} {kind}" for number, kind in kinds))
 
 
-def _place(host: str, card: str) -> str:
-    return line(f"{host} ({card})" if host and card else host)
+def _place(host: str, card: str) -> Cell:
+    return Cell(line(f"{host} ({card})" if host and card else host), short=line(host))
 
 
 def length(of: float | None) -> str:

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.runtime.cluster.trouble import Unreadable, Unsupported
+from flowdsl.runtime.status.node import mapping, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,9 +39,9 @@ def opened(workflow: Json) -> Json:
     Raises Unreadable for packed nodes that are damaged, too large or packed in an unknown way, and Unsupported where
     a package is missing here, or the nodes are not in the object at all.
     """
-    status: Json = workflow.get("status") or {}
+    status = mapping(workflow, "status")
     packed = status.get("compressedNodes")
-    name = str((workflow.get("metadata") or {}).get("name") or "")
+    name = text(mapping(workflow, "metadata"), "name")
     if packed:
         try:
             nodes = _nodes(_unpacked(_decoded(packed), name))
@@ -138,9 +139,9 @@ def _whole(rest: bytes) -> None:
         raise _Broken("more follows after their end")
 
 
-def _nodes(text: bytes) -> Json:
+def _nodes(data: bytes) -> Json:
     try:
-        found: object = json.loads(text)
+        found: object = json.loads(data)
     except (ValueError, RecursionError):
         raise _Broken("unpacked they are no JSON") from None
     if not isinstance(found, dict):

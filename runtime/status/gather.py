@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
@@ -11,7 +11,7 @@ from flowdsl.runtime.status.reasons import seen, why
 from flowdsl.runtime.status.run import Run
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.cluster.seam import Kind, Listing
 
 Json = dict[str, Any]
 
@@ -19,6 +19,20 @@ WORKFLOW_LABEL = "workflows.argoproj.io/workflow"
 """The label by which a pod says which run it is of."""
 _ASKED = 5
 """Pods whose Events are asked for, where nobody asked for all of them."""
+
+
+class Reader(Protocol):
+    """What is needed of a cluster: see `flowdsl.runtime.cluster.seam.Cluster`."""
+
+    def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
+        """One object."""
+        ...
+
+    def list(
+        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+    ) -> Listing:
+        """The objects that selectors match."""
+        ...
 
 
 class Gathered(NamedTuple):
@@ -29,7 +43,7 @@ class Gathered(NamedTuple):
     notes: list[str]
 
 
-def gathered(cluster: Cluster, workflow: Json, *, events: bool = False) -> Gathered:
+def gathered(cluster: Reader, workflow: Json, *, events: bool = False) -> Gathered:
     """A run of a cluster, whose nodes are readable; with all of its Events, or those that say why pods wait.
 
     Who may not read pods, nodes or Events sees less. Raises Unreachable, and Refusal for Events that were asked for.
@@ -55,7 +69,7 @@ def _owned(pod: Json, uid: str) -> bool:
     return not owners or any(text(one, "uid") == uid for one in owners)
 
 
-def _hosts(cluster: Cluster, run: Run) -> dict[str, Json]:
+def _hosts(cluster: Reader, run: Run) -> dict[str, Json]:
     """The nodes that pods with GPUs are on, as far as they may be read."""
     found: dict[str, Json] = {}
     for name in dict.fromkeys(run.host(node) for node in run.pods_of() if run.gpus(node)):
@@ -69,7 +83,7 @@ def _hosts(cluster: Cluster, run: Run) -> dict[str, Json]:
     return found
 
 
-def _waiting(cluster: Cluster, pods: list[Json], namespace: str) -> list[Json]:
+def _waiting(cluster: Reader, pods: list[Json], namespace: str) -> list[Json]:
     """The Events of pods that wait and do not say why."""
     found: list[Json] = []
     silent = [one for one in pods if text(mapping(one, "status"), "phase") == "Pending" and not why(one)]
@@ -83,7 +97,7 @@ def _waiting(cluster: Cluster, pods: list[Json], namespace: str) -> list[Json]:
     return found
 
 
-def _all(cluster: Cluster, run: Run) -> list[Json]:
+def _all(cluster: Reader, run: Run) -> list[Json]:
     """The Events of a run and of its pods, those that are gone among them; the oldest first."""
     names = {"Workflow": {run.name}, "Pod": {run.pod_name(node) for node in run.pods_of()}}
     listed = cluster.list(EVENT, namespace=run.namespace or None).items

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.local.names import pod_name
-from flowdsl.runtime.local.node import FULFILLED, PENDING, RUNNING
+from flowdsl.runtime.local.node import ERROR, FAILED, FULFILLED, PENDING, RUNNING
 from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import mapping, mappings, nodes, seconds, text
 from flowdsl.runtime.status.reasons import usual, why
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.status.gpu import Amounts
     from flowdsl.runtime.status.node import Node
+    from flowdsl.runtime.status.tree import Entry
 
 Json = dict[str, Any]
 
@@ -25,7 +27,9 @@ NODE_ID = "workflows.argoproj.io/node-id"
 """The annotation by which a pod says which node it is of."""
 _NEUTRAL = ("Completed", "PodRunning")
 _HIDDEN = "flowdsl-"
-_FAILED_CHILD = re.compile(r"child '[^']*' (?:failed|errored)")
+_FAILED_CHILD = re.compile(
+    r"child '[^']*' (?:failed|errored)|template has failed or errored children and failFast enabled"
+)
 
 
 class Run:
@@ -55,14 +59,28 @@ class Run:
         self.started = seconds(status.get("startedAt"))
         self.finished = seconds(status.get("finishedAt"))
         self.progress = text(status, "progress")
-        self.nodes = nodes(workflow)
-        self.entries = tree(self.name, self.nodes.values())
-        self.templates = Templates(workflow)
         self._pods = {text(mapping(mapping(one, "metadata"), "annotations"), NODE_ID): one for one in pods}
         self._hosts = hosts or {}
         self._events: dict[str, list[Json]] = {}
         for event in events:
             self._events.setdefault(text(mapping(event, "involvedObject"), "name"), []).append(event)
+
+    # Of most runs in a list nobody asks for these.
+
+    @cached_property
+    def nodes(self) -> dict[str, Node]:
+        """Its nodes by their ids, in the order in which they began."""
+        return nodes(self.workflow)
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """Its steps, as its author sees them."""
+        return tree(self.name, self.nodes.values())
+
+    @cached_property
+    def templates(self) -> Templates:
+        """What it is made of."""
+        return Templates(self.workflow)
 
     @property
     def ended(self) -> bool:
@@ -83,7 +101,12 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """What there is to say about it in one line: why it ended so, or what its first waiting step waits for."""
+        """What there is to say about it in one line: why it ended so, or what its first waiting step waits for.
+
+        Where it says only that a part has failed, that is the first step that did.
+        """
+        if self.phase in (FAILED, ERROR) and (not self.message or of_a_child(self.message)):
+            return _first_failure(self.entries) or self.message
         if self.message or self.ended:
             return self.message
         waiting = (node for node in self.nodes.values() if node.type == "Pod" and node.phase == PENDING)
@@ -195,6 +218,16 @@ class Run:
             for one in mappings(mapping(self.workflow, "status"), "conditions")
             if text(one, "type") not in _NEUTRAL and text(one, "status") == "True"
         ]
+
+
+def _first_failure(entries: Iterable[Entry]) -> str:
+    """Which step failed first, of those because of which what they are part of failed; and why."""
+    for one in entries:
+        if one.failed and one.leaf and one.message:
+            return f"{one.path}: {one.message}"
+        if one.failed and (found := _first_failure((*one.rounds, *one.children))):
+            return found
+    return ""
 
 
 def of_a_child(message: str) -> bool:

@@ -124,9 +124,10 @@ class Entry(NamedTuple):
 
     @property
     def phase(self) -> str:
-        """Its phase; of a loop that goes on, that of its rounds."""
+        """Its phase; of a loop that goes on, that of its rounds; of an attempt that waits, not that of the step."""
         if self.node is not None and (self.node.fulfilled or not self.rounds):
-            return self.node.phase
+            waits = not self.node.fulfilled and self.node.result().phase == PENDING
+            return PENDING if waits else self.node.phase
         phases = {one.phase for one in self.rounds}
         if RUNNING in phases or PENDING in phases:
             return RUNNING
@@ -193,7 +194,10 @@ def counted(rounds: tuple[Entry, ...]) -> dict[str, int]:
 
 
 def tree(run: str, nodes: Iterable[RunNode]) -> list[Entry]:
-    """What a run consists of so far, in the order of its nodes. A run of one step is that step."""
+    """What a run consists of so far, in the order of its nodes. A run of one step is that step.
+
+    One that was tried again as a whole is a graph with its attempts.
+    """
     inside: dict[str, list[RunNode]] = {}
     tops: list[RunNode] = []
     for node in list(nodes):
@@ -207,7 +211,8 @@ def tree(run: str, nodes: Iterable[RunNode]) -> list[Entry]:
     for node in tops:
         if node.name == run:
             made = _entry(node, node.template or run, node.template or run, inside)
-            found.extend(made.children if made.children or node.type in ("DAG", "Steps") else [made])
+            parts = bool(made.children) or node.type in ("DAG", "Steps")
+            found.extend(made.children if parts and not made.earlier else [made])
         else:
             name = node.display.removeprefix(f"{run}.")
             found.append(_entry(node, name, name, inside))
@@ -228,7 +233,8 @@ def _all_idle(node: RunNode, inside: dict[str, list[RunNode]]) -> bool:
 def _entry(node: RunNode, name: str, path: str, inside: dict[str, list[RunNode]]) -> Entry:
     body = node.result() if node.type == "Retry" else node
     nodes = [one for one in inside.get(body.id, []) if not _all_idle(one, inside)]
-    children = _entries(nodes, "" if node.boundary is None and not node.hooked else path, inside)
+    outermost = node.boundary is None and not (node.hooked or node.retried)
+    children = _entries(nodes, "" if outermost else path, inside)
     earlier = tuple(
         _entry(one, f"attempt {number}", _below(path, f"attempt {number}"), inside)
         for number, one in enumerate(node.attempts() if node.type == "Retry" else (), 1)

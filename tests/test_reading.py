@@ -1,0 +1,390 @@
+"""What `get` and `list` show of a run; the pictures beside the runs in tests/reading are whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from flowdsl.cli.app import run as command
+from flowdsl.cli.columns import Cell, Column, Table, line, wrap
+from flowdsl.cli.listing import Wanted, listing, seconds_of
+from flowdsl.cli.process import Refused
+from flowdsl.cli.reading import Picture, age, machine_readable
+from flowdsl.cli.tables import Paint, wide
+from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
+from flowdsl.runtime.cluster.trouble import Refusal
+from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.status.gather import gathered
+from flowdsl.runtime.status.run import Run
+from tests.goldens import same
+from tests.reading.runs import BEGAN, NOW, RUNS, Fake, There, gate, retry, stopped, sweep
+
+Json = dict[str, Any]
+
+PICTURES = Path(__file__).parent / "reading"
+PLAIN = Paint(None)
+COLOURED = Paint(None)
+COLOURED.on = True
+
+
+def picture(
+    there: There, room: int | None, *, events: bool = False, paint: Paint = PLAIN, **more: Any
+) -> str:
+    run, found, _ = gathered(Fake(there), there.workflow, events=events)
+    made = Picture(run, paint, room, NOW, **more)
+    return made.text() + (made.events(found) if events else "")
+
+
+def test_each_picture_is_of_a_run() -> None:
+    names = {path.stem for path in PICTURES.glob("*.txt")}
+    shown = (*RUNS, "list", "list-wide")
+    assert names == {f"{name}-{room}" for name in shown for room in (80, 140)} | {"wide", "events", "ascii"}
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("room", [80, 140])
+def test_a_run_in_its_width(name: str, room: int, request: pytest.FixtureRequest) -> None:
+    text = picture(RUNS[name](), room)
+    assert max(map(wide, text.splitlines())) <= room
+    same(text, PICTURES / f"{name}-{room}.txt", request)
+
+
+def test_a_run_with_templates_and_pods(request: pytest.FixtureRequest) -> None:
+    same(picture(sweep(), None, everything=True), PICTURES / "wide.txt", request)
+
+
+def test_a_run_with_its_events(request: pytest.FixtureRequest) -> None:
+    same(picture(gate(), 80, events=True), PICTURES / "events.txt", request)
+
+
+def test_a_run_in_ascii(request: pytest.FixtureRequest) -> None:
+    text = picture(sweep(), 80, ascii_only=True)
+    assert text.isascii()
+    same(text, PICTURES / "ascii.txt", request)
+
+
+@pytest.mark.parametrize("room", [80, 140])
+@pytest.mark.parametrize("everything", [False, True])
+def test_the_list_in_its_width(room: int, everything: bool, request: pytest.FixtureRequest) -> None:
+    runs = [Run(make().workflow) for make in RUNS.values()]
+    text = listing(runs, NOW, everywhere=everything, everything=everything, room=room)
+    assert max(map(wide, text.splitlines())) <= room
+    same(text, PICTURES / f"list{'-wide' if everything else ''}-{room}.txt", request)
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("room", [1, 10, 30, 60, 200])
+def test_every_width_holds(name: str, room: int) -> None:
+    there = RUNS[name]()
+    text = picture(there, room)
+    least = 24  # the labels above the table, and eight columns beside them
+    assert max(map(wide, text.splitlines())) <= max(room, least)
+    assert max(map(wide, listing([Run(there.workflow)], NOW, room=room).splitlines())) <= room
+
+
+def test_colours_change_nothing_but_colours() -> None:
+    coloured = picture(sweep(), 100, paint=COLOURED)
+    assert "\x1b[31m" in coloured
+    for code in ("1", "2", "31", "32", "33", "36", "0"):
+        coloured = coloured.replace(f"\x1b[{code}m", "")
+    assert coloured == picture(sweep(), 100)
+
+
+@pytest.mark.parametrize("room", [40, 80, None])
+def test_hostile_texts_are_shown_as_escapes(room: int | None) -> None:
+    evil = "\x1b]0;title\x07\x1b[2J\r\x00\u202egnp.exe\u2028x\ud800\x9b31m"
+    there = sweep()
+    text = json.dumps(there.workflow)
+    for word in ("OOMKilled", "trials", "gpu-1", "s3://", "epochs", "prepare", "Failed", "train"):
+        text = text.replace(word, word + json.dumps(evil)[1:-1])
+    workflow = json.loads(text)
+    workflow["metadata"]["name"] += evil
+    workflow["metadata"]["namespace"] = evil
+    run = Run(workflow, there.pods)
+    shown = Picture(run, PLAIN, room, NOW, everything=True).text()
+    shown += Picture(run, PLAIN, room, NOW).events([{"type": evil, "reason": evil, "message": evil}])
+    shown += listing([run], NOW, everywhere=True, everything=True, room=room)
+    assert all(one.isprintable() for one in shown.replace("\n", ""))
+    shown.encode()
+
+
+def test_who_may_not_read_pods_sees_the_rest() -> None:
+    there = sweep()
+    run, _, notes = gathered(Fake(there, forbidden=(POD, NODE, EVENT)), there.workflow)
+    assert " ".join(notes) == (
+        "cannot list pods in namespace `team-a`: pods is forbidden; "
+        "to see what you may do: kubectl auth can-i list pods -n team-a"
+    )
+    text = Picture(run, PLAIN, 140, NOW).text()
+    assert "(4) id=4 lr=1e-2  · Pending" in text
+    assert run.requested() == 3
+
+
+def test_events_that_were_asked_for_and_may_not_be_read_are_refused() -> None:
+    there = gate()
+    with pytest.raises(Refusal, match="cannot list events"):
+        gathered(Fake(there, forbidden=(EVENT,)), there.workflow, events=True)
+    run, _, notes = gathered(Fake(there, forbidden=(EVENT,)), there.workflow)
+    assert notes == []
+    assert "ContainerCreating" in Picture(run, PLAIN, 140, NOW).text()
+
+
+def test_events_are_asked_for_only_where_a_pod_does_not_say_why_it_waits() -> None:
+    for make, wanted in ((sweep, 0), (retry, 0), (gate, 1)):
+        there = make()
+        cluster = Fake(there)
+        gathered(cluster, there.workflow)
+        assert sum("involvedObject" in fields for _, fields in cluster.asked) == wanted
+
+
+def test_pods_of_an_earlier_run_of_that_name_are_not_its_own() -> None:
+    there = sweep()
+    for pod in there.pods:
+        pod["metadata"]["ownerReferences"][0]["uid"] = "another"
+    run = gathered(Fake(there), there.workflow).run
+    assert all(run.pod(node) is None for node in run.pods_of())
+
+
+def test_many_rounds_are_cut_but_never_those_that_did_not_succeed() -> None:
+    nodes: Json = {"r": {"id": "r", "name": "r", "type": "DAG", "phase": "Running"}}
+    for at in range(400):
+        phase = "Failed" if at % 100 == 99 else "Succeeded"
+        nodes[f"r-{at}"] = {
+            "id": f"r-{at}", "name": f"r.t({at}:{at})", "displayName": f"t({at}:{at})", "type": "Pod",
+            "phase": phase, "boundaryID": "r", "startedAt": rfc3339(NOW - 9),
+        }  # fmt: skip
+    run = Run({"metadata": {"name": "r"}, "status": {"phase": "Running", "nodes": nodes}})
+    text = Picture(run, PLAIN, 80, NOW).text()
+    for at in (99, 199, 299, 399):
+        assert f"({at})" in text
+    assert "... 350 more: -o wide" in text
+    assert "400 rounds, 4 failed" in text
+    assert Picture(run, PLAIN, None, NOW, everything=True).text().count(" ✓ ") == 396
+
+
+def test_the_page_shows_these_pictures() -> None:
+    page = (PICTURES.parents[1] / "docs/guide/reading.md").read_text("utf-8")
+    events = (PICTURES / "events.txt").read_text("utf-8")
+    for text in (
+        "tune-7mq2x\n" + (PICTURES / "sweep-80.txt").read_text("utf-8"),
+        events[events.index("Events:") :],
+    ):
+        assert text + "```" in page
+    assert "$ flowdsl list\n" + (PICTURES / "list-140.txt").read_text("utf-8") in page
+
+
+# --- for programs -----------------------------------------------------------------------------------------
+
+
+def test_json_and_yaml_are_the_workflow() -> None:
+    workflow = sweep().workflow
+    as_json = machine_readable(workflow, "json")
+    assert as_json.isascii()
+    wanted = json.loads(json.dumps(workflow))
+    del wanted["metadata"]["managedFields"]
+    assert json.loads(as_json) == wanted
+    as_yaml = machine_readable(workflow, "yaml")
+    assert yaml.safe_load(as_yaml) == wanted
+    assert "\x1b" not in as_yaml
+    assert machine_readable(workflow, "name") == "tune-7mq2x\n"
+
+
+def test_what_no_yaml_holds_is_written_as_json() -> None:
+    workflow = {"metadata": {"name": "a"}, "status": {"message": "\ud800"}}
+    assert json.loads(machine_readable(workflow, "yaml")) == workflow
+
+
+# --- on this machine --------------------------------------------------------------------------------------
+
+
+class Result(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def flowdsl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Result]:
+    """A command in an empty folder, on a machine without a cluster."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+    def made(*arguments: str) -> Result:
+        capsys.readouterr()
+        code = command(arguments)
+        said = capsys.readouterr()
+        return Result(code, said.out, said.err)
+
+    return made
+
+
+def keep(name: str, created: float, phase: str, **labels: str) -> None:
+    """A run in the current folder."""
+    there = stopped().workflow
+    metadata = {"name": name, "labels": labels, "creationTimestamp": f"2026-01-{int(created):02}T00:00:00Z"}
+    folder = Path(".flowdsl/runs") / name
+    folder.mkdir(parents=True)
+    status = {**there["status"], "phase": phase}
+    (folder / "workflow.json").write_text(
+        json.dumps({**there, "metadata": metadata, "status": status, "spec": {}})
+    )
+
+
+def test_a_run_of_this_machine(flowdsl: Callable[..., Result]) -> None:
+    Path("hello.yaml").write_text(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: hello}\n"
+        "spec:\n  entrypoint: main\n  arguments: {parameters: [{name: who, value: world}]}\n"
+        "  templates:\n  - name: main\n    dag:\n      tasks:\n"
+        "      - {name: greet, template: greet, withItems: [1, 2],\n"
+        "         arguments: {parameters: [{name: n, value: '{{item}}'}]}}\n"
+        "  - name: greet\n    inputs: {parameters: [{name: n}]}\n"
+        "    container: {image: a, command: [sh, -c, 'exit $((N - 1))'],\n"
+        "                env: [{name: N, value: '{{inputs.parameters.n}}'}]}\n"
+    )
+    assert flowdsl("run", "hello.yaml", "--name", "hello-1", "-q").code == 1
+    code, out, err = flowdsl("get", "@latest")
+    assert (code, err) == (0, "")
+    lines = [one.split() for one in out.splitlines()]
+    assert ["Folder:", ".flowdsl/runs/hello-1"] in lines
+    assert ["Status:", "Failed"] in lines
+    assert ["Steps:", "1", "succeeded,", "1", "failed"] in lines
+    assert ["who", "world"] in lines
+    assert ["STEP", "STATUS", "DURATION", "MESSAGE"] in lines
+    assert [one[:4] for one in lines if one[:1] == ["(0)"]] == [["(0)", "n=1", "✓", "Succeeded"]]
+    assert [one[5:] for one in lines if one[:1] == ["(1)"]] == [["main:", "Error", "(exit", "code", "1)"]]
+    assert flowdsl("get", "hello-1", "-o", "name").out == "hello-1\n"
+    found = json.loads(flowdsl("get", "hello-1", "-o", "json").out)
+    assert found["status"]["phase"] == "Failed"
+    assert flowdsl("list").out.splitlines()[1].split()[:3] == ["hello-1", "✗", "Failed"]
+
+
+def test_a_run_that_nothing_runs_any_more_says_how_it_goes_on(flowdsl: Callable[..., Result]) -> None:
+    keep("lost", 1, "Running")
+    assert "nothing runs it now: flowdsl run --resume lost\n" in flowdsl("get", "lost").out
+    path = Path(".flowdsl/runs/lost/workflow.json")
+    found = json.loads(path.read_text())
+    del found["status"]["message"]
+    path.write_text(json.dumps(found))
+    assert flowdsl("list").out.splitlines()[1].endswith("nothing runs it now")
+
+
+def test_a_run_that_is_not_there_is_the_users_mistake(flowdsl: Callable[..., Result]) -> None:
+    keep("hello-1", 1, "Failed")
+    code, out, err = flowdsl("get", "hello-2")
+    assert (code, out) == (2, "")
+    assert "there is no run `hello-2` on this machine (is it `hello-1`?)" in err
+    assert flowdsl("get").code == 2
+
+
+def test_the_runs_of_this_folder_newest_first(flowdsl: Callable[..., Result]) -> None:
+    keep("a", 3, "Failed", team="vision")
+    keep("b", 5, "Running", team="text")
+    keep("c", 4, "Succeeded")
+    Path(".flowdsl/runs/broken").mkdir()
+    Path(".flowdsl/runs/broken/workflow.json").write_text("{")
+
+    def names(*options: str) -> str:
+        return " ".join(flowdsl("list", "--local", "-o", "name", *options).out.split())
+
+    assert names() == "b c a"
+    assert "note: .flowdsl/runs/broken/workflow.json cannot be read" in flowdsl("list").err
+    assert names("--running") == "b"
+    assert names("--completed") == "c a"
+    assert names("--status", "Failed", "--status", "Running") == "b a"
+    assert names("--limit", "1") == "b"
+    assert names("-l", "team in (vision, text)") == "b a"
+    assert names("-l", "!team") == "c"
+    assert names("--since", "1w") == ""
+    assert names("--since", "9000w") == "b c a"
+    rows = json.loads(flowdsl("list", "-o", "json").out)
+    assert [(one["name"], one["phase"], one["gpus"]) for one in rows] == [
+        ("b", "Running", None), ("c", "Succeeded", None), ("a", "Failed", None)
+    ]  # fmt: skip
+    assert rows[2]["labels"] == {"team": "vision"}
+    nothing = flowdsl("list", "--local", "--since", "1s")
+    assert (nothing.code, nothing.out) == (0, "")
+    assert nothing.err.endswith("there is no such run in .flowdsl/runs\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--since", "soon"), "--since soon: it is a duration such as 90m, 12h or 2d"),
+        (("--limit", "0"), "--limit 0: it is a number above 0"),
+        (
+            ("--local", "-A"),
+            "--local is about runs of this folder: leave out what names a cluster or namespace",
+        ),
+        (("-A", "-n", "x"), "--all-namespaces is about all of them: leave out --namespace"),
+        (("--local", "-l", "a b"), "--selector: `a b` is no condition on labels"),
+        (("--context", "x"), "the settings of the cluster cannot be read"),
+    ],
+)
+def test_wrong_options(flowdsl: Callable[..., Result], arguments: tuple[str, ...], said: str) -> None:
+    keep("a", 1, "Failed")
+    code, out, err = flowdsl("list", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err or "there is no cluster to talk to" in err
+
+
+@pytest.mark.parametrize(
+    ("since", "seconds"),
+    [("90", 90), ("2d", 172800), ("1w", 604800), ("1d12h", 129600), ("1w1d1h1s", 694801)],
+)
+def test_durations_may_have_days(since: str, seconds: float) -> None:
+    assert seconds_of(since) == seconds
+
+
+@pytest.mark.parametrize("since", ["d", "2 days", "1h1d", "-", "2d2d", "1mo"])
+def test_other_durations_are_refused(since: str) -> None:
+    with pytest.raises(Refused):
+        seconds_of(since)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "labels"),
+    [
+        (Wanted(), ""),
+        (Wanted("a=b", running=True), "a=b,workflows.argoproj.io/completed!=true"),
+        (Wanted(completed=True), "workflows.argoproj.io/completed=true"),
+        (Wanted(running=True, completed=True), ""),
+        (Wanted(phases=("Failed", "Error")), "workflows.argoproj.io/phase in (Failed,Error)"),
+        (Wanted(phases=("Pending", "Running")), "workflows.argoproj.io/phase notin (Succeeded,Failed,Error)"),
+    ],
+)
+def test_the_server_selects(wanted: Wanted, labels: str) -> None:
+    assert wanted.labels() == labels
+
+
+# --- tables -----------------------------------------------------------------------------------------------
+
+
+def test_ages() -> None:
+    assert [age(one) for one in (-5, 0, 119, 120, 7199, 7200, 172799, 172800)] == [
+        "0s", "0s", "119s", "2m", "119m", "2h", "47h", "2d"
+    ]  # fmt: skip
+
+
+def test_wide_characters_take_their_columns() -> None:
+    table = Table([Column("A", least=4), Column("B", least=4)], [[Cell("漢" * 20), Cell("x" * 20)]], 30)
+    assert all(wide(one) <= 30 for one in table.text(PLAIN).splitlines())
+    assert all(wide(one) <= 11 for one in wrap("漢字 " * 9 + "y" * 40, 11, "   "))
+
+
+def test_wrapping_loses_nothing() -> None:
+    text = line("one  two\tthree " + "x" * 50 + " end")
+    assert "".join(wrap(text, 20)).replace(" ", "") == text.replace(" ", "")
+    assert wrap("", 20) == [""]
+
+
+def test_time_begins_with_the_run() -> None:
+    assert Run(sweep().workflow).created == BEGAN
