@@ -9,7 +9,7 @@ from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 Json = dict[str, Any]
 
@@ -48,7 +48,10 @@ def over(workflow: Json) -> bool:
 
 def entry_of(workflow: Json) -> str:
     """The template that a run begins with."""
-    specs = (workflow.get("spec") or {}, (workflow.get("status") or {}).get("storedWorkflowTemplateSpec") or {})
+    specs = (
+        workflow.get("spec") or {},
+        (workflow.get("status") or {}).get("storedWorkflowTemplateSpec") or {},
+    )
     return next((str(spec["entrypoint"]) for spec in specs if spec.get("entrypoint")), name_of(workflow))
 
 
@@ -73,22 +76,23 @@ def nodes_of(workflow: Json) -> dict[str, Json]:
     return {str(node["name"]): node for node in nodes.values() if node.get("type") == "Pod"}
 
 
-def names(workflow: Json, found: Iterable[Source] = ()) -> list[str]:
+def names(workflow: Json) -> list[str]:
     """What steps of a run are or will be called: those that began, and the tasks of its templates."""
     status: Json = workflow.get("status") or {}
-    run = name_of(workflow)
-    known = [place(run, name) for name in nodes_of(workflow)]
-    called = [".".join(one.path) or entry_of(workflow) for one in (*known, *(each.place for each in found))]
+    known = [Place(place(name_of(workflow), name).path) for name in nodes_of(workflow)]
+    called = [one.called(entry_of(workflow)) for one in known]
     for spec in (workflow.get("spec") or {}, status.get("storedWorkflowTemplateSpec") or {}):
         for template in spec.get("templates") or ():
             called.extend(str(task["name"]) for task in (template.get("dag") or {}).get("tasks") or ())
-            called.extend(str(step["name"]) for group in template.get("steps") or () for step in _group(group))
+            called.extend(
+                str(step["name"]) for group in template.get("steps") or () for step in _group(group)
+            )
     return list(dict.fromkeys(called))
 
 
-def _group(group: Any) -> list[Json]:
-    found: list[Json] = group.get("steps") if isinstance(group, dict) else group
-    return found or []
+def _group(group: list[Json] | Json) -> list[Json]:
+    """The steps of a group; in the full definitions of Argo's objects it is an object with a list."""
+    return group if isinstance(group, list) else group.get("steps") or []
 
 
 def means(workflow: Json, wanted: str, where: Place, pod: str = "", node: str = "") -> bool:
@@ -96,15 +100,28 @@ def means(workflow: Json, wanted: str, where: Place, pod: str = "", node: str = 
     return wanted in (pod, node, entry_of(workflow) if not where.path else "") or where.within(wanted)
 
 
+def knows(workflow: Json, wanted: str, pods: Sequence[Json] = ()) -> bool:
+    """Whether a run has, or may come to have, a step that a name means."""
+    run = name_of(workflow)
+    nodes: dict[str, Json] = (workflow.get("status") or {}).get("nodes") or {}
+    for node in nodes.values():
+        if means(workflow, wanted, place(run, str(node["name"])), node=str(node["id"])):
+            return True
+    for pod in pods:
+        if means(workflow, wanted, place(run, _node_of(pod)), str(pod["metadata"]["name"])):
+            return True
+    last = Place((wanted.rpartition(".")[2].partition("(")[0],))
+    return any(last.within(name) for name in names(workflow))
+
+
 def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source]:
     """The logs that are wanted and that there are so far, in the order in which they began."""
     found: list[Source] = []
-    nodes = nodes_of(workflow)
-    failed = _last_failures(workflow, pods) if wanted.failed else None
+    failed = last_failures(workflow, pods) if wanted.failed else None
     for pod in pods:
         name, node = str(pod["metadata"]["name"]), _node_of(pod)
         where = place(name_of(workflow), node)
-        identity = str(nodes.get(node, {}).get("id", ""))
+        identity = str((pod["metadata"].get("annotations") or {}).get(f"{_PREFIX}node-id", ""))
         if wanted.step is not None and not means(workflow, wanted.step, where, name, identity):
             continue
         if failed is not None and node not in failed:
@@ -159,7 +176,7 @@ def _began(pod: Json, container: str) -> str:
     return ""
 
 
-def _last_failures(workflow: Json, pods: Sequence[Json]) -> set[str]:
+def last_failures(workflow: Json, pods: Sequence[Json] = ()) -> set[str]:
     """The nodes of the steps that failed, of each its last attempt."""
     phases = {name: str(node.get("phase")) for name, node in nodes_of(workflow).items()}
     for pod in pods:
@@ -174,17 +191,23 @@ def _last_failures(workflow: Json, pods: Sequence[Json]) -> set[str]:
 def gone(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Gone]:
     """The wanted steps that ran in pods that are no longer there."""
     there = {_node_of(pod) for pod in pods}
-    failed = _last_failures(workflow, pods) if wanted.failed else None
+    failed = last_failures(workflow, pods) if wanted.failed else None
     found: list[Gone] = []
     for name, node in nodes_of(workflow).items():
         where = place(name_of(workflow), name)
-        if name in there or node.get("phase") not in _OVER or (node.get("memoizationStatus") or {}).get("hit"):
+        if (
+            name in there
+            or node.get("phase") not in _OVER
+            or (node.get("memoizationStatus") or {}).get("hit")
+        ):
             continue
         if wanted.step is not None and not means(workflow, wanted.step, where, node=str(node["id"])):
             continue
         if failed is None or name in failed:
             kept = [str(one["name"]) for one in (node.get("outputs") or {}).get("artifacts") or ()]
             found.append(
-                Gone(where.called(entry_of(workflow)), next((one for one in kept if _KEPT.fullmatch(one)), ""))
+                Gone(
+                    where.called(entry_of(workflow)), next((one for one in kept if _KEPT.fullmatch(one)), "")
+                )
             )
     return found

@@ -25,10 +25,15 @@ class Place(NamedTuple):
 
     def called(self, otherwise: str) -> str:
         """What it is called; a run of one step has no path."""
-        name = _CONTROL.sub("", ".".join(self.path) or otherwise)
+        name = _CONTROL.sub("", ".".join(self._short()) or otherwise)
         if not any(self.attempts):
             return name
         return f"{name}, attempt {'.'.join(str(one + 1) for one in self.attempts)}"
+
+    def _short(self) -> list[str]:
+        """The path, without graphs that are there for a loop: `train(3)` for `train.train(3)`."""
+        below = (*self.path[1:], "")
+        return [one for one, next_ in zip(self.path, below, strict=False) if not next_.startswith(f"{one}(")]
 
     def within(self, wanted: str) -> bool:
         """Whether a name means it: its own or that of what it is part of, with or without the rounds of loops."""

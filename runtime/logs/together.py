@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
-from flowdsl.runtime.cluster.trouble import Vanished
+from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable, Vanished
 from flowdsl.runtime.logs.container import Extent, read
 from flowdsl.runtime.logs.join import Part, nanoseconds
 from flowdsl.runtime.logs.run import LABEL, Wanted, name_of, over, sources
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from flowdsl.runtime.cluster.seam import Cluster
     from flowdsl.runtime.logs.source import Source
 
+    Reader = Generator[list[Part], None, bool]
+
 Json = dict[str, Any]
-Reader = Generator[list[Part], None, bool]
 
 _BATCHES = 64
 """Pieces that wait to be shown: who prints faster than they are taken is read no faster."""
@@ -96,9 +97,7 @@ def merged(found: Sequence[Source], reader: Callable[[Source], Reader]) -> Itera
         if not streams:
             continue
         _, at, stream = heapq.heappop(streams)
-        until = min(
-            streams[0][0] if streams else math.inf, waiting[0][0] if waiting else math.inf
-        )
+        until = min(streams[0][0] if streams else math.inf, waiting[0][0] if waiting else math.inf)
         more = True
         while True:
             parts = stream.take(until)
@@ -121,9 +120,7 @@ def as_they_are(
 ) -> Iterator[Given]:
     """The logs of a run as they are now, merged by time. Raises Refusal, Unreachable."""
     namespace = workflow["metadata"].get("namespace")
-    return merged(
-        sources(workflow, pods, wanted), lambda source: read(cluster, source, extent, namespace)
-    )
+    return merged(sources(workflow, pods, wanted), lambda source: read(cluster, source, extent, namespace))
 
 
 class _Follower:
@@ -137,7 +134,6 @@ class _Follower:
         self._namespace: str | None = workflow["metadata"].get("namespace")
         self._found: queue.Queue[Given | Json | Exception] = queue.Queue(_BATCHES)
         self._closed = threading.Event()
-        self._pods: dict[str, Json] = {}
         self._begun: set[tuple[str, str]] = set()
         self._open = 0
 
@@ -154,15 +150,12 @@ class _Follower:
                     self._open -= not found.parts
                     yield found
                     continue
-                if found["kind"] == "Workflow":
-                    self._workflow = found
-                    if over(found) and not ended:
-                        ended = True
-                        listing = self._cluster.list(POD, labels=self._labels, namespace=self._namespace)
-                        self._pods.update({str(pod["metadata"]["uid"]): pod for pod in listing.items})
-                else:
-                    self._pods[str(found["metadata"]["uid"])] = found
-                self._begin()
+                if found["kind"] == POD.name:
+                    self._begin([found])
+                elif over(found):
+                    ended = True
+                    pods = self._cluster.list(POD, labels=self._labels, namespace=self._namespace)
+                    self._begin(pods.items)
         finally:
             self._closed.set()
 
@@ -170,9 +163,9 @@ class _Follower:
     def _labels(self) -> str:
         return f"{LABEL}={name_of(self._workflow)}"
 
-    def _begin(self) -> None:
+    def _begin(self, pods: Sequence[Json]) -> None:
         """Read what has begun and is not read yet."""
-        for source in sources(self._workflow, list(self._pods.values()), self._wanted):
+        for source in sources(self._workflow, pods, self._wanted):
             if (source.uid, source.container) not in self._begun:
                 self._begun.add((source.uid, source.container))
                 self._open += 1
@@ -217,30 +210,49 @@ class _Follower:
             if self._closed.is_set():
                 break
             if change is not None and change.type != "DELETED":
-                self._put({**change.object, "kind": "Pod"})
+                self._put({**change.object, "kind": POD.name})
         changes.close()
 
     def _watch_workflow(self) -> None:
-        name, uid = name_of(self._workflow), self._workflow["metadata"]["uid"]
-        changes = follow(
-            self._cluster, WORKFLOW, fields=f"metadata.name={name}", namespace=self._namespace
-        )
-        seen = False
+        self._put({**ended(self._cluster, self._workflow, self._closed.is_set), "kind": WORKFLOW.name})
+
+
+def ended(cluster: Cluster, workflow: Json, enough: Callable[[], bool] = bool) -> Json:
+    """Wait until a run has ended; the run then. `enough` says that it is not waited for any more.
+
+    Raises Vanished when it goes away, Refusal, Unreachable.
+    """
+    metadata = workflow["metadata"]
+    name, namespace = str(metadata["name"]), metadata.get("namespace")
+    changes = follow(cluster, WORKFLOW, fields=f"metadata.name={name}", namespace=namespace)
+    there = False
+    try:
         for change in changes:
-            if self._closed.is_set():
+            if enough():
                 break
-            if change is None:
-                if not seen:
-                    raise Vanished(f"the run `{name}` is gone")
+            if change is None:  # it may have gone before it was looked at
+                there = there or _is_there(cluster, name, namespace)
                 continue
-            if change.type == "DELETED" or change.object["metadata"]["uid"] != uid:
+            if change.type == "DELETED" or change.object["metadata"]["uid"] != metadata["uid"]:
                 raise Vanished(f"the run `{name}` is gone")
-            seen = True
-            now = opened(change.object)
-            self._put({**now, "kind": "Workflow"})
-            if over(now):
-                break
+            there = True
+            if over(change.object):
+                return opened(change.object)
+    finally:
         changes.close()
+    return workflow
+
+
+def _is_there(cluster: Cluster, name: str, namespace: str | None) -> bool:
+    try:
+        cluster.get(WORKFLOW, name, namespace=namespace)
+    except Refusal as refusal:
+        if refusal.code == NOT_FOUND and not refusal.no_such_kind:
+            raise Vanished(f"the run `{name}` is gone") from None
+        raise
+    except Unreachable:
+        return False
+    return True
 
 
 def followed(cluster: Cluster, workflow: Json, wanted: Wanted, extent: Extent) -> Iterator[Given]:
