@@ -152,10 +152,10 @@ class Writer:
         """Write text of one line, after what stands before lines."""
         if not text:
             return
-        if self._unended is not None and (self._unended != source or not line.begun):
-            self._out.append(b"\n")
-            self._unended, line.begun = None, False
-        if not line.begun:
+        if self._unended is not None and not (self._unended == source and line.begun):
+            self._out.append(b"\n")  # another line, or one whose end was lost
+            self._unended = None
+        if self._unended is None:
             self._out.append(self._before(source, line))
         self._out.append(text)
         line.begun = not text.endswith(b"\n")

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 
 from flowdsl.cli.app import run
 from flowdsl.cli.streaming import Style, Writer, harmless
-from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
+from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.seam import Change, Listing
 from flowdsl.runtime.cluster.trouble import Refusal, Unreachable, Vanished
@@ -26,9 +27,10 @@ from flowdsl.runtime.logs.join import Joined, Part, nanoseconds
 from flowdsl.runtime.logs.run import Wanted, gone, knows, sources
 from flowdsl.runtime.logs.source import Place, Source, place
 from flowdsl.runtime.logs.together import as_they_are, followed
+from tests.long_log import peak_of_a_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable
 
     from flowdsl.runtime.cluster.seam import Json, Kind, Verb
 
@@ -43,8 +45,14 @@ class Entry(NamedTuple):
 
     @property
     def raw(self) -> bytes:
-        seconds, rest = divmod(self.time, 10**9)
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09d}Z ".encode() + self.text
+        return raw(self)
+
+
+@lru_cache(4096)
+def raw(entry: Entry) -> bytes:
+    """A line as the API gives it."""
+    seconds, rest = divmod(entry.time, 10**9)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09d}Z ".encode() + entry.text
 
 
 class Cut(NamedTuple):
@@ -181,8 +189,11 @@ def text_of(entries: Iterable[Entry]) -> bytes:
     return b"".join(entry.text for entry in entries)
 
 
-def all_of(cluster: Fake, extent: Extent = Extent(), name: str = "a") -> bytes:
-    return b"".join(part.text for parts in read(cluster, source(name), extent) for part in parts)
+NOW = Extent()
+
+
+def all_of(cluster: Fake, extent: Extent = NOW) -> bytes:
+    return b"".join(part.text for parts in read(cluster, source(), extent) for part in parts)
 
 
 def lines(count: int, step: int, texts: Iterable[bytes] | None = None) -> list[Entry]:
@@ -215,16 +226,27 @@ LOGS = {
 
 
 @pytest.mark.parametrize("log", LOGS)
-@pytest.mark.parametrize("silent", [True, False], ids=["silent", "loud"])
-@pytest.mark.parametrize("follow", [True, False], ids=["follow", "now"])
-def test_a_log_that_is_cut_anywhere_arrives_whole(log: str, silent: bool, follow: bool) -> None:
+def test_a_log_that_is_cut_anywhere_arrives_whole(log: str) -> None:
     entries = LOGS[log]
-    whole = sum(len(entry.raw) for entry in entries)
-    for at in range(whole + 1):
+    places = range(0, sum(len(entry.raw) for entry in entries) + 1, 1 if log == "one second" else 13)
+    ways = itertools.cycle(itertools.product((True, False), repeat=2))
+    for at, (silent, follow) in zip(places, ways, strict=False):
         assert all_of(Fake({"a": entries}, [Cut(at, silent)]), Extent(follow)) == text_of(entries), at
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.parametrize("silent", [True, False], ids=["silent", "loud"])
+@pytest.mark.parametrize("follow", [True, False], ids=["follow", "now"])
+def test_lines_of_all_kinds_cut_anywhere(silent: bool, follow: bool) -> None:
+    begin = LOGS["one time"][0].time
+    texts = [b"a\n", b"\n", b"50%\r100%\r\n", b"\xff\xfe\x00\n", b"2026-11-21T12:00:00Z no time\n", b"no end"]
+    entries = [Entry(begin + at // 3 * 10**8, text) for at, text in enumerate(texts)]
+    for at in range(sum(len(entry.raw) for entry in entries) + 1):
+        for then in range(at, sum(len(entry.raw) for entry in entries) + 1):
+            cuts = [Cut(at, silent), Cut(then, not silent)]
+            assert all_of(Fake({"a": entries}, cuts), Extent(follow)) == text_of(entries), cuts
+
+
+@settings(max_examples=150, deadline=None)
 @given(
     log=st.sampled_from(sorted(LOGS)),
     cuts=st.lists(st.builds(Cut, st.integers(0, 9000), st.booleans()), max_size=6),
@@ -335,11 +357,15 @@ def test_a_pod_that_goes_away_is_no_whole_log() -> None:
     cluster = Fake({"a": LOGS["one second"]}, [Cut(500)])
     cluster.pods["a"] = pod("a", "running")
     cluster.when_asked = lambda: cluster.pods.pop("a", None) and None
-    reader = read(cluster, source(), Extent(follow=True))
-    with pytest.raises(StopIteration) as stopped:
-        while True:
-            next(reader)
-    assert stopped.value.value is False
+    ends: list[bool] = []
+
+    def reading() -> Generator[list[Part], None, None]:
+        ends.append((yield from read(cluster, source(), Extent(follow=True))))
+
+    assert text_of(LOGS["one second"]).startswith(
+        b"".join(part.text for parts in reading() for part in parts)
+    )
+    assert ends == [False]
 
 
 def test_a_cluster_that_stays_away_is_an_error() -> None:
@@ -771,51 +797,7 @@ def slow() -> None:
 
 # --- memory ------------------------------------------------------------------------------------------------
 
-MEASURED = """
-import resource, sys
-from tests.test_logs import Endless, source
-from flowdsl.cli.streaming import Style, Writer
-from flowdsl.runtime.logs.container import Extent, read
-megabytes, step, line = map(int, sys.argv[1:])
-cluster = Endless(megabytes << 20, step, line)
-writer = Writer(Style())
-for parts in read(cluster, source(), Extent()):
-    writer.write(source(), parts)
-writer.close()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
-"""
-
-
-class Endless(Fake):
-    """One log of so many bytes, with lines that come a number of nanoseconds after each other."""
-
-    def __init__(self, size: int, step: int, line: int) -> None:
-        super().__init__({"a": []})
-        self.size, self.step, self.text = size, step, b"x" * line + (b"\n" if line < 10_000 else b"\r")
-
-    def log(self, pod: str, container: str, *, since: str = "", **_: Any) -> Iterator[bytes]:  # type: ignore[override]
-        least = nanoseconds(since.encode()) if since else 0
-        begin = int(BEGIN.timestamp()) * 10**9
-        if not self.text.endswith(b"\n"):
-            yield Entry(begin, b"").raw
-            for _number in range(self.size // len(self.text)):
-                yield self.text
-            return
-        made: list[bytes] = []
-        whole = 0
-        for number in range(self.size // (len(self.text) + 31)):
-            if begin + number * self.step >= least:
-                made.append(Entry(begin + number * self.step, self.text).raw)
-                whole += len(made[-1])
-                if whole > 1 << 16:
-                    yield b"".join(made)
-                    made, whole = [], 0
-        yield b"".join(made)
-
 
 @pytest.mark.parametrize(("step", "line"), [(1_000_000, 900), (0, 900), (100, 900), (0, 100_000)])
 def test_a_long_log_takes_little_memory(step: int, line: int) -> None:
-    arguments = [sys.executable, "-c", MEASURED, "50", str(step), str(line)]
-    root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(arguments, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
-    assert int(done.stderr.split()[-1]) < 100 * 1024
+    assert peak_of_a_log(100, step, line) < 100

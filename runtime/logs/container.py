@@ -68,7 +68,7 @@ def read(
     pauses = policy.pauses(policy.contact if extent.follow else policy.patience)
     joined = Joined(extent.since)
     state: State = "running"
-    asked = unmoved = 0
+    answers = unmoved = 0
     while True:
         last = not extent.follow or state == "ended"
         began = policy.now()
@@ -92,7 +92,7 @@ def read(
             if refusal.permanent and refusal.code not in (*_NO_LOG, 401):
                 raise
             problem = refusal
-        asked += 1
+        answers += problem is None
         if joined.fresh or policy.now() - began >= QUIET:
             pauses.begin()
         state = _look(cluster, source, namespace)
@@ -104,9 +104,9 @@ def read(
             pauses.again(problem, problem.wait if isinstance(problem, Refusal) else 0)
         elif last:
             unmoved = 0 if joined.fresh else unmoved + 1
-            if asked > 1 and unmoved and (joined.reached or unmoved == _TRIES):
+            if answers > 1 and unmoved and (joined.reached or unmoved == _TRIES):
                 return True
-            if state == "running" and asked > _TRIES:
+            if state == "running" and answers > _TRIES:
                 return True
             if unmoved > 1:
                 policy.sleep(_PAUSE)
