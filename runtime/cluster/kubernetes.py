@@ -108,6 +108,7 @@ class Kubernetes:
         container: str,
         *,
         since: str = "",
+        tail: int | None = None,
         follow: bool = False,
         seconds: float = 30,
         namespace: str | None = None,
@@ -118,6 +119,8 @@ class Kubernetes:
         query: dict[str, object] = {"container": container, "timestamps": "true"}
         if since:
             query["sinceTime"] = since
+        if tail is not None:
+            query["tailLines"] = str(tail)
         if follow:
             query["follow"] = "true"
         path = f"{self._path(POD, pod, namespace)}/log"

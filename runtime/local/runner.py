@@ -86,6 +86,7 @@ class Runner:
         self._events: queue.SimpleQueue[events.Event] = queue.SimpleQueue()
         self._wakes: list[float] = []
         self._status_at = 0.0
+        self._status_due = False
         self._saved = 0
         self._lock = -1
         self._ended = False
@@ -230,9 +231,13 @@ class Runner:
             if waiting and soonest is None and self._events.empty():
                 found.extend(self._answers(waiting))
                 continue
+            pauses = [] if soonest is None else [max(0.0, soonest - now)]
+            if self._status_due:
+                pauses.append(max(0.0, self._status_at + _STATUS_EVERY - time.monotonic()))
             try:
-                found.append(self._events.get(timeout=None if soonest is None else max(0.0, soonest - now)))
+                found.append(self._events.get(timeout=min(pauses, default=None)))
             except queue.Empty:
+                self._save_status_in_time()
                 continue
         while True:
             try:
@@ -257,11 +262,15 @@ class Runner:
             self._watch(self.machine, batch)
         if len(self.machine.run.cache.added) > self._saved:
             self._save_caches()
-        if time.monotonic() - self._status_at >= _STATUS_EVERY:
+        self._status_due = True
+        self._save_status_in_time()
+
+    def _save_status_in_time(self) -> None:
+        if self._status_due and time.monotonic() - self._status_at >= _STATUS_EVERY:
             self._save_status()
 
     def _save_status(self) -> None:
-        self._status_at = time.monotonic()
+        self._status_at, self._status_due = time.monotonic(), False
         _replace(self.folder / "workflow.json", json.dumps(workflow(self.machine), ensure_ascii=False))
 
     def _save_caches(self) -> None:

@@ -1,0 +1,83 @@
+"""Commands about what runs printed: `logs`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.root import FLAG, app
+
+
+@app.command(
+    name="logs",
+    help_epilogue="""\
+Examples:
+  flowdsl logs @latest
+  flowdsl logs sentiment-x7k2p train -f
+  flowdsl logs sentiment-x7k2p --failed
+  flowdsl logs sentiment-x7k2p --grep 'loss|error' --since 10m --timestamps
+  flowdsl logs sentiment-x7k2p "runs.train(3)" > train.log""",
+)
+def logs_command(
+    name: str,
+    step: str | None = None,
+    /,
+    *,
+    follow: Annotated[bool, Parameter(name=["--follow", "-f"], negative="", show_default=False)] = False,
+    failed: Annotated[bool, FLAG] = False,
+    since: str | None = None,
+    tail: int | None = None,
+    grep: str | None = None,
+    timestamps: Annotated[bool, FLAG] = False,
+    prefix: bool | None = None,
+    container: Annotated[str | None, Parameter(name=["--container", "-c"])] = None,
+    all_containers: Annotated[bool, FLAG] = False,
+    reach: Reach = USUAL,
+) -> int:
+    """Show what the steps of a run printed, on a cluster or on this machine.
+
+    Several logs are merged by time, and each line says whose it is. One log comes byte for byte.
+    Ctrl-C ends the command, not the run.
+
+    Parameters
+    ----------
+    name
+        The run, or @latest.
+    step
+        Only this step, or what is in this loop or sub-pipeline; or a pod. Without it: all.
+    follow
+        Show what is printed from now on, too, until the run has ended.
+    failed
+        Only steps that failed, of each its last attempt. With -f when the run has ended.
+    since
+        Only lines that are not older: 5m, or 2026-11-21T12:00:00Z.
+    tail
+        Only so many lines of each log, from its end.
+    grep
+        Only lines in which this regular expression is found.
+    timestamps
+        Begin lines with their times.
+    prefix
+        Say whose a line is. Without it: where there are several logs.
+    container
+        Another container than main.
+    all_containers
+        All containers of each step.
+    """
+    from flowdsl.cli.logs import Options, show
+
+    options = Options(
+        step=step,
+        follow=follow,
+        failed=failed,
+        since=since,
+        tail=tail,
+        grep=grep,
+        timestamps=timestamps,
+        prefix=prefix,
+        container=container,
+        all_containers=all_containers,
+    )
+    return show(name, options, reach)

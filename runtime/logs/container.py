@@ -1,0 +1,133 @@
+"""The log of one container, asked for again until it is whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from flowdsl.runtime.cluster.kinds import POD
+from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable
+from flowdsl.runtime.logs.join import Joined
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.logs.join import Part
+    from flowdsl.runtime.logs.source import Source
+
+Json = dict[str, Any]
+State = Literal["waiting", "running", "ended", "gone"]
+
+QUIET = 60.0
+"""Seconds without a byte after which a log that is followed is asked for again: the connection may be half-open."""
+_PAUSE = 1.0
+_TRIES = 5
+"""How often a log is asked for again that does not come to rest: its container prints on, or its file is gone."""
+_NO_LOG = (400, NOT_FOUND)
+"""What the kubelet says of a container that it has no log of: not begun, never begun, or no longer there."""
+
+
+class Extent(NamedTuple):
+    """How much of a log is wanted. `since` is in nanoseconds since 1970, `tail` a number of lines."""
+
+    follow: bool = False
+    since: int | None = None
+    tail: int | None = None
+
+
+def status_of(pod: Json, container: str) -> Json:
+    """The status of a container of any kind; empty if there is none yet."""
+    status: Json = pod.get("status") or {}
+    for kind in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
+        for each in status.get(kind) or ():
+            if each["name"] == container:
+                found: Json = each
+                return found
+    return {}
+
+
+def state_of(pod: Json, container: str) -> State:
+    """What a container is at."""
+    state: Json = status_of(pod, container).get("state") or {}
+    if "running" in state:
+        return "running"
+    over = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    return "ended" if "terminated" in state or over else "waiting"
+
+
+def read(
+    cluster: Cluster, source: Source, extent: Extent, namespace: str | None = None
+) -> Generator[list[Part], None, bool]:
+    """The parts of a container's log; with `follow` until it has ended. Returns whether the log is there to its end.
+
+    A kubelet that breaks looks like the end of a log. So the end is believed when the container has ended, or
+    nothing is to be followed, and another answer brings nothing new. Raises Refusal, and Unreachable when there was
+    no answer for as long as the policy allows.
+    """
+    policy = cluster.policy
+    pauses = policy.pauses(policy.contact if extent.follow else policy.patience)
+    joined = Joined(extent.since)
+    state: State = "running"
+    answers = unmoved = 0
+    while True:
+        last = not extent.follow or state == "ended"
+        began = policy.now()
+        problem: Refusal | Unreachable | None = None
+        joined.begin()
+        try:
+            for piece in cluster.log(
+                source.pod,
+                source.container,
+                since=joined.since,
+                tail=None if joined.begun else extent.tail,
+                follow=not last,
+                seconds=QUIET if not last else policy.request,
+                namespace=namespace,
+            ):
+                if parts := joined.feed(piece):
+                    yield parts
+        except Unreachable as error:
+            problem = error
+        except Refusal as refusal:
+            if refusal.permanent and refusal.code not in (*_NO_LOG, 401):
+                raise
+            problem = refusal
+        answers += problem is None
+        if joined.fresh or policy.now() - began >= QUIET:
+            pauses.begin()
+        state = _look(cluster, source, namespace)
+        code = problem.code if isinstance(problem, Refusal) else 0
+        none = code in _NO_LOG
+        if state == "gone" or (last and none):
+            return state != "gone" and not joined.begun and code != NOT_FOUND
+        if problem is not None and not none:
+            pauses.again(problem, problem.wait if isinstance(problem, Refusal) else 0)
+        elif last:
+            unmoved = 0 if joined.fresh else unmoved + 1
+            if answers > 1 and unmoved and (joined.reached or unmoved == _TRIES):
+                return True
+            if state == "running" and answers > _TRIES:
+                return True
+            if unmoved > 1:
+                policy.sleep(_PAUSE)
+        elif not joined.fresh and state != "ended":
+            policy.sleep(_PAUSE)
+
+
+def _look(cluster: Cluster, source: Source, namespace: str | None) -> State:
+    """What a container is at now. Raises Refusal, Unreachable."""
+    pauses = cluster.policy.pauses(cluster.policy.contact)
+    while True:
+        try:
+            pod = cluster.get(POD, source.pod, namespace=namespace)
+        except Unreachable as error:
+            pauses.again(error)
+        except Refusal as refusal:
+            if refusal.code == NOT_FOUND and not refusal.no_such_kind:
+                return "gone"
+            if refusal.permanent:
+                raise
+            pauses.again(refusal, refusal.wait)
+        else:
+            same = source.uid in ("", pod["metadata"]["uid"])
+            return state_of(pod, source.container) if same else "gone"

@@ -1,0 +1,150 @@
+"""The logs of a run on this machine: a file for each container, which has no times."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from flowdsl.runtime.local.runner import going_on
+from flowdsl.runtime.logs.join import Part
+from flowdsl.runtime.logs.run import chosen_containers, entry_of, last_failures, means, name_of, nodes_of
+from flowdsl.runtime.logs.source import Source, place
+from flowdsl.runtime.logs.together import Given
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
+
+    from flowdsl.runtime.logs.run import Wanted
+
+Json = dict[str, Any]
+
+_PIECE = 1 << 16
+_EVERY = 0.1
+"""Seconds between two looks at the files."""
+
+
+def files_of(folder: Path, workflow: Json, wanted: Wanted, done: Collection[str] = ()) -> dict[Source, Path]:
+    """The logs that are wanted and that there are so far, in the order in which their steps began.
+
+    Those of the nodes in `done` are left out.
+    """
+    found: dict[Source, Path] = {}
+    failed = last_failures(workflow) if wanted.failed else None
+    for name, node in nodes_of(workflow).items():
+        where = place(name_of(workflow), name)
+        identity = str(node["id"])
+        if identity in done:
+            continue
+        if wanted.step is not None and not means(workflow, wanted.step, where, node=identity):
+            continue
+        if failed is not None and name not in failed:
+            continue
+        logs = {one.stem: one for one in sorted((folder / "logs" / identity).glob("*.log"))}
+        chosen = chosen_containers(list(logs), list(logs), wanted)
+        for container in chosen:
+            called = where.called(entry_of(workflow))
+            source = Source(
+                where,
+                f"{called}/{container}" if len(chosen) > 1 else called,
+                ".".join(where.path),
+                identity,
+                container,
+                str(node.get("startedAt") or ""),
+            )
+            found[source] = logs[container]
+    return found
+
+
+class _File:
+    """A log that is read as it grows."""
+
+    def __init__(self, path: Path, tail: int | None = None) -> None:
+        self._file: BinaryIO = path.open("rb")
+        self._first = True
+        if tail is not None:
+            self._file.seek(_start_of_last(self._file, tail))
+
+    def parts(self) -> Iterator[list[Part]]:
+        """What has come since the last time."""
+        while piece := self._file.read(_PIECE):
+            found: list[Part] = []
+            for line in _lines(piece):
+                found.append(Part(b"", line, self._first))
+                self._first = line.endswith(b"\n")
+            yield found
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _start_of_last(file: BinaryIO, lines: int) -> int:
+    """Where the last so many lines begin."""
+    at = end = file.seek(0, 2)
+    left = lines
+    while at > 0 and lines:
+        began = max(0, at - _PIECE)
+        file.seek(began)
+        piece = file.read(at - began)
+        stop = len(piece) - (at == end)  # the newline of the last line does not begin another
+        while (stop := piece.rfind(b"\n", 0, max(0, stop))) >= 0:
+            left -= 1
+            if not left:
+                return began + stop + 1
+        at = began
+    return 0 if lines else end
+
+
+def _lines(piece: bytes) -> Iterator[bytes]:
+    *ended, rest = piece.split(b"\n")
+    for line in ended:
+        yield line + b"\n"
+    if rest:
+        yield rest
+
+
+def written(folder: Path, workflow: Json, wanted: Wanted, tail: int | None = None) -> Iterator[Given]:
+    """The logs of a run as they are now, one after the other."""
+    for source, path in files_of(folder, workflow, wanted).items():
+        file = _File(path, tail)
+        for parts in file.parts():
+            yield Given(source, parts)
+        file.close()
+        yield Given(source, [])
+
+
+def growing(folder: Path, workflow: Json, wanted: Wanted, tail: int | None = None) -> Iterator[Given]:
+    """The logs of a run as they are written, until nobody runs it any more."""
+    files: dict[Source, _File] = {}
+    done: set[str] = set()
+    begun = last = False
+    while True:
+        over = {str(node["id"]) for node in nodes_of(workflow).values() if node.get("finishedAt")}
+        for source, path in files_of(folder, workflow, wanted, done).items():
+            if source not in files:
+                files[source] = _File(path, None if begun else tail)
+        for source, file in list(files.items()):
+            for parts in file.parts():
+                yield Given(source, parts)
+            if last or source.pod in over:
+                file.close()
+                del files[source]
+                yield Given(source, [])
+        done |= over
+        begun = True
+        if last:
+            return
+        last = not going_on(folder)
+        if not last:
+            time.sleep(_EVERY)
+        workflow = read(folder, workflow)
+
+
+def read(folder: Path, before: Json) -> Json:
+    """The Workflow of a run as it is now, or as it was if it cannot be read."""
+    try:
+        found: Json = json.loads((folder / "workflow.json").read_bytes())
+    except (OSError, ValueError):
+        return before
+    return found

@@ -1,0 +1,213 @@
+"""Which logs a run has, and which of them are wanted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.runtime.logs.container import status_of
+from flowdsl.runtime.logs.source import Place, Source, place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Json = dict[str, Any]
+
+MAIN = "main"
+_EXECUTOR = ("wait", "init")
+"""Containers that Argo adds to each pod."""
+_FAILED = ("Failed", "Error")
+_OVER = ("Succeeded", *_FAILED)
+_PREFIX = "workflows.argoproj.io/"
+LABEL = f"{_PREFIX}workflow"
+"""The label of pods that names their run. Source: workflow/common/common.go of Argo 4.1."""
+_KEPT = re.compile(r".+-logs")
+"""The artifacts that `archiveLogs` makes: `main-logs`. Source: workflow/executor/executor.go of Argo 4.1."""
+
+
+class Wanted(NamedTuple):
+    """Which logs: those of one step or of all, of one container, of those named, or of all."""
+
+    step: str | None = None
+    container: str | None = None
+    all_containers: bool = False
+    failed: bool = False
+
+
+class Gone(NamedTuple):
+    """A step whose pod is no longer there. `kept` is the artifact that has its log, if any."""
+
+    called: str
+    kept: str
+
+
+def over(workflow: Json) -> bool:
+    """Whether a run has ended."""
+    return (workflow.get("status") or {}).get("phase") in _OVER
+
+
+def entry_of(workflow: Json) -> str:
+    """The template that a run begins with."""
+    specs = (
+        workflow.get("spec") or {},
+        (workflow.get("status") or {}).get("storedWorkflowTemplateSpec") or {},
+    )
+    return next((str(spec["entrypoint"]) for spec in specs if spec.get("entrypoint")), name_of(workflow))
+
+
+def name_of(workflow: Json) -> str:
+    """The name of a run."""
+    return str(workflow["metadata"]["name"])
+
+
+def of_one_step(workflow: Json) -> bool:
+    """Whether a run has one step only: its entry is no graph, and is tried once."""
+    status: Json = workflow.get("status") or {}
+    for spec in (workflow.get("spec") or {}, status.get("storedWorkflowTemplateSpec") or {}):
+        for template in spec.get("templates") or ():
+            if template.get("name") == entry_of(workflow):
+                return not any(key in template for key in ("dag", "steps", "retryStrategy"))
+    return False
+
+
+def nodes_of(workflow: Json) -> dict[str, Json]:
+    """The pods' nodes of a run, by their names."""
+    nodes: dict[str, Json] = (workflow.get("status") or {}).get("nodes") or {}
+    return {str(node["name"]): node for node in nodes.values() if node.get("type") == "Pod"}
+
+
+def names(workflow: Json) -> list[str]:
+    """What steps of a run are or will be called: those that began, and the tasks of its templates."""
+    status: Json = workflow.get("status") or {}
+    known = [Place(place(name_of(workflow), name).path) for name in nodes_of(workflow)]
+    called = [one.called(entry_of(workflow)) for one in known]
+    for spec in (workflow.get("spec") or {}, status.get("storedWorkflowTemplateSpec") or {}):
+        for template in spec.get("templates") or ():
+            called.extend(str(task["name"]) for task in (template.get("dag") or {}).get("tasks") or ())
+            called.extend(
+                str(step["name"]) for group in template.get("steps") or () for step in _group(group)
+            )
+    return list(dict.fromkeys(called))
+
+
+def _group(group: list[Json] | Json) -> list[Json]:
+    """The steps of a group; in the full definitions of Argo's objects it is an object with a list."""
+    return group if isinstance(group, list) else group.get("steps") or []
+
+
+def means(workflow: Json, wanted: str, where: Place, pod: str = "", node: str = "") -> bool:
+    """Whether a name means a step: what it or what it is part of is called, its pod or its node."""
+    return wanted in (pod, node, entry_of(workflow) if not where.path else "") or where.within(wanted)
+
+
+def knows(workflow: Json, wanted: str, pods: Sequence[Json] = ()) -> bool:
+    """Whether a run has, or may come to have, a step that a name means."""
+    run = name_of(workflow)
+    nodes: dict[str, Json] = (workflow.get("status") or {}).get("nodes") or {}
+    for node in nodes.values():
+        if means(workflow, wanted, place(run, str(node["name"])), node=str(node["id"])):
+            return True
+    for pod in pods:
+        if means(workflow, wanted, place(run, _node_of(pod)), str(pod["metadata"]["name"])):
+            return True
+    last = Place((wanted.rpartition(".")[2].partition("(")[0],))
+    return any(last.within(name) for name in names(workflow))
+
+
+def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source]:
+    """The logs that are wanted and that there are so far, in the order in which they began."""
+    found: list[Source] = []
+    failed = last_failures(workflow, pods) if wanted.failed else None
+    for pod in pods:
+        name, node = str(pod["metadata"]["name"]), _node_of(pod)
+        where = place(name_of(workflow), node)
+        identity = str((pod["metadata"].get("annotations") or {}).get(f"{_PREFIX}node-id", ""))
+        if wanted.step is not None and not means(workflow, wanted.step, where, name, identity):
+            continue
+        if failed is not None and node not in failed:
+            continue
+        found.extend(_containers(workflow, pod, where, wanted))
+    return sorted(found, key=lambda one: (one.started, one.pod, one.container))
+
+
+def _node_of(pod: Json) -> str:
+    metadata: Json = pod["metadata"]
+    return str((metadata.get("annotations") or {}).get(f"{_PREFIX}node-name") or metadata["name"])
+
+
+def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iterator[Source]:
+    spec: Json = pod["spec"]
+    own = [str(each["name"]) for each in spec.get("containers") or ()]
+    every = [*(str(each["name"]) for each in spec.get("initContainers") or ()), *own]
+    chosen = chosen_containers(every, own, wanted)
+    for container in chosen:
+        started = _began(pod, container)
+        if started:
+            called = where.called(entry_of(workflow))
+            yield Source(
+                where,
+                f"{called}/{container}" if len(chosen) > 1 else called,
+                ".".join(where.path),
+                str(pod["metadata"]["name"]),
+                container,
+                started,
+                str(pod["metadata"]["uid"]),
+            )
+
+
+def chosen_containers(every: Sequence[str], own: Sequence[str], wanted: Wanted) -> list[str]:
+    """Of the containers of a pod those that are wanted: `main`, or where there is none, those of the template."""
+    if wanted.all_containers:
+        return list(every)
+    if wanted.container is not None:
+        return [wanted.container] if wanted.container in every else []
+    return [MAIN] if MAIN in own else [one for one in own if one not in _EXECUTOR]
+
+
+def _began(pod: Json, container: str) -> str:
+    """When a container began; empty if it has not."""
+    status = status_of(pod, container)
+    state: Json = status.get("state") or {}
+    earlier: Json = status.get("lastState") or {}
+    for now in (earlier.get("terminated"), state.get("running"), state.get("terminated")):
+        if now is not None:
+            begun = now.get("startedAt") or pod["metadata"].get("creationTimestamp") or "1970-01-01T00:00:00Z"
+            return str(begun)
+    return ""
+
+
+def last_failures(workflow: Json, pods: Sequence[Json] = ()) -> set[str]:
+    """The nodes of the steps that failed, of each its last attempt."""
+    phases = {name: str(node.get("phase")) for name, node in nodes_of(workflow).items()}
+    for pod in pods:
+        phases.setdefault(_node_of(pod), str((pod.get("status") or {}).get("phase")))
+    last: dict[tuple[str, ...], tuple[tuple[int, ...], str]] = {}
+    for name in phases:
+        where = place(name_of(workflow), name)
+        last[where.path] = max(last.get(where.path, ((), "")), (where.attempts, name))
+    return {name for _, name in last.values() if phases[name] in _FAILED}
+
+
+def gone(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Gone]:
+    """The wanted steps that ran in pods that are no longer there."""
+    there = {_node_of(pod) for pod in pods}
+    failed = last_failures(workflow, pods) if wanted.failed else None
+    found: list[Gone] = []
+    for name, node in nodes_of(workflow).items():
+        where = place(name_of(workflow), name)
+        if (
+            name in there
+            or node.get("phase") not in _OVER
+            or (node.get("memoizationStatus") or {}).get("hit")
+        ):
+            continue
+        if wanted.step is not None and not means(workflow, wanted.step, where, node=str(node["id"])):
+            continue
+        if failed is None or name in failed:
+            kept = [str(one["name"]) for one in (node.get("outputs") or {}).get("artifacts") or ()]
+            found.append(
+                Gone(
+                    where.called(entry_of(workflow)), next((one for one in kept if _KEPT.fullmatch(one)), "")
+                )
+            )
+    return found

@@ -1,0 +1,91 @@
+"""Whose log: the containers of a run, called as its author knows them.
+
+The controller calls a node by the way to it: `run.train(3:lr:0.1)(1)` is the second attempt at the fourth round of
+the task `train`. Source: operator.go and steps.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_NAME = r"[^.()\[\]]+"
+_PIECE = re.compile(rf"\.(?P<name>{_NAME})|\[\d+\]|\((?P<attempt>\d+)\)|\((?P<round>\d+):")
+_ITEM_ENDS = re.compile(rf"\)(?=$|\.{_NAME}|\(\d+[:)]|\[\d+\])")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+class Place(NamedTuple):
+    """Where a step is in its run."""
+
+    path: tuple[str, ...]
+    """The names on the way to it, of a loop with the number of the round: `("runs", "train(3)")`."""
+    attempts: tuple[int, ...] = ()
+    """Where something on the way may be tried again: which attempt it was, from 0."""
+
+    def called(self, otherwise: str) -> str:
+        """What it is called; a run of one step has no path."""
+        name = _CONTROL.sub("", ".".join(self._short()) or otherwise)
+        if not any(self.attempts):
+            return name
+        return f"{name}, attempt {'.'.join(str(one + 1) for one in self.attempts)}"
+
+    def _short(self) -> list[str]:
+        """The path, without graphs that are there for a loop: `train(3)` for `train.train(3)`."""
+        below = (*self.path[1:], "")
+        return [one for one, next_ in zip(self.path, below, strict=False) if not next_.startswith(f"{one}(")]
+
+    def within(self, wanted: str) -> bool:
+        """Whether a name means it: its own or that of what it is part of, with or without the rounds of loops."""
+        names = _split(wanted)
+        return any(
+            all(_same(*pair) for pair in zip(self.path[at:], names, strict=False))
+            for at in range(len(self.path) - len(names) + 1)
+        )
+
+
+def _split(name: str) -> list[str]:
+    return name.split(".")
+
+
+def _same(name: str, wanted: str) -> bool:
+    # A task is called with hyphens where its Python name has underscores.
+    plain = wanted.replace("_", "-")
+    return any(one.replace("_", "-") == plain for one in (name, name.partition("(")[0]))
+
+
+def place(run: str, node: str) -> Place:
+    """Where a node is in a run, by its name."""
+    rest = node.removeprefix(run)
+    path: list[str] = []
+    attempts: list[int] = []
+    at = 0
+    while matched := _PIECE.match(rest, at):
+        at = matched.end()
+        if matched["name"] is not None:
+            path.append(matched["name"])
+        elif matched["attempt"] is not None:
+            attempts.append(int(matched["attempt"]))
+        elif matched["round"] is not None:
+            ends = _ITEM_ENDS.search(rest, at)
+            at = ends.end() if ends else len(rest)
+            path[-1:] = [f"{''.join(path[-1:])}({matched['round']})"]
+    if at < len(rest):
+        path.append(rest[at:].removeprefix("."))
+    return Place(tuple(path), tuple(attempts))
+
+
+class Source(NamedTuple):
+    """One container of one attempt of a step."""
+
+    place: Place
+    called: str
+    """What it is called, the container too where there are several."""
+    step: str
+    """What its step is called, whichever attempt it is."""
+    pod: str
+    container: str
+    started: str = ""
+    """When it began, RFC 3339; empty if it did not."""
+    uid: str = ""
+    """Of the pod."""

@@ -1,0 +1,264 @@
+"""Several logs as one: merged by time, or as their lines come."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import queue
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.runtime.cluster.follow import follow
+from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
+from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable, Vanished
+from flowdsl.runtime.logs.container import Extent, read
+from flowdsl.runtime.logs.join import Part, nanoseconds
+from flowdsl.runtime.logs.run import LABEL, Wanted, name_of, over, sources
+from flowdsl.runtime.status.compressed import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Sequence
+
+    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.logs.source import Source
+
+    Reader = Generator[list[Part], None, bool]
+
+Json = dict[str, Any]
+
+_BATCHES = 64
+"""Pieces that wait to be shown: who prints faster than they are taken is read no faster."""
+
+
+class Given(NamedTuple):
+    """Parts of a log that follow each other; none at its end, with whether it was there to its end."""
+
+    source: Source
+    parts: list[Part]
+    whole: bool = True
+
+
+class _Stream:
+    """A log that is being read, at one of its parts."""
+
+    def __init__(self, source: Source, reader: Reader) -> None:
+        self.source = source
+        self.whole = True
+        self._reader = reader
+        self._parts: list[Part] = []
+        self._at = 0
+        self.time = 0
+
+    def more(self) -> bool:
+        """Whether there is a part to give; `time` is its time."""
+        while self._at >= len(self._parts):
+            try:
+                self._parts, self._at = next(self._reader), 0
+            except StopIteration as end:
+                self.whole = end.value
+                return False
+        self._timed()
+        return True
+
+    def take(self, until: float) -> list[Part]:
+        """The parts up to a time, as far as they are there; a line that was begun goes on."""
+        began, parts = self._at, self._parts
+        if until == math.inf:
+            self._at = len(parts)
+            return parts[began:] if began else parts
+        self._at += 1
+        while self._at < len(parts):
+            if parts[self._at].first:
+                self._timed()
+                if self.time > until:
+                    break
+            self._at += 1
+        return parts[began : self._at]
+
+    def _timed(self) -> None:
+        part = self._parts[self._at]
+        if part.first and part.stamp:
+            self.time = nanoseconds(part.stamp)
+
+
+def merged(found: Sequence[Source], reader: Callable[[Source], Reader]) -> Iterator[Given]:
+    """The lines of several logs by their times. A log is asked for when its container began, not before."""
+    waiting = [(_time(source.started), at, source) for at, source in enumerate(found)]
+    heapq.heapify(waiting)
+    streams: list[tuple[int, int, _Stream]] = []
+    while waiting or streams:
+        while waiting and (not streams or waiting[0][0] <= streams[0][0]):
+            _, at, source = heapq.heappop(waiting)
+            stream = _Stream(source, reader(source))
+            if stream.more():
+                heapq.heappush(streams, (stream.time, at, stream))
+            else:
+                yield Given(source, [], stream.whole)
+        if not streams:
+            continue
+        _, at, stream = heapq.heappop(streams)
+        until = min(streams[0][0] if streams else math.inf, waiting[0][0] if waiting else math.inf)
+        more = True
+        while True:
+            parts = stream.take(until)
+            yield Given(stream.source, parts)
+            more = stream.more()
+            if not more or (parts[-1].text.endswith(b"\n") and stream.time > until):
+                break
+        if more:
+            heapq.heappush(streams, (stream.time, at, stream))
+        else:
+            yield Given(stream.source, [], stream.whole)
+
+
+def _time(started: str) -> int:
+    return nanoseconds(started.encode()) if started else 0
+
+
+def as_they_are(
+    cluster: Cluster, workflow: Json, pods: Sequence[Json], wanted: Wanted, extent: Extent
+) -> Iterator[Given]:
+    """The logs of a run as they are now, merged by time. Raises Refusal, Unreachable."""
+    namespace = workflow["metadata"].get("namespace")
+    return merged(sources(workflow, pods, wanted), lambda source: read(cluster, source, extent, namespace))
+
+
+class _Follower:
+    """The threads that follow a run, and the queue to which they give what they find."""
+
+    def __init__(self, cluster: Cluster, workflow: Json, wanted: Wanted, extent: Extent) -> None:
+        self._cluster = cluster
+        self._workflow = workflow
+        self._wanted = wanted
+        self._extent = extent._replace(follow=True)
+        self._namespace: str | None = workflow["metadata"].get("namespace")
+        self._found: queue.Queue[Given | Json | Exception] = queue.Queue(_BATCHES)
+        self._closed = threading.Event()
+        self._begun: set[tuple[str, str]] = set()
+        self._open = 0
+
+    def run(self) -> Iterator[Given]:
+        self._start(self._watch_pods)
+        self._start(self._watch_workflow)
+        ended = False
+        try:
+            while not ended or self._open:
+                found = self._found.get()
+                if isinstance(found, Exception):
+                    raise found
+                if isinstance(found, Given):
+                    self._open -= not found.parts
+                    yield found
+                    continue
+                if found["kind"] == POD.name:
+                    self._begin([found])
+                elif over(found):
+                    ended = True
+                    pods = self._cluster.list(POD, labels=self._labels, namespace=self._namespace)
+                    self._begin(pods.items)
+        finally:
+            self._closed.set()
+
+    @property
+    def _labels(self) -> str:
+        return f"{LABEL}={name_of(self._workflow)}"
+
+    def _begin(self, pods: Sequence[Json]) -> None:
+        """Read what has begun and is not read yet."""
+        for source in sources(self._workflow, pods, self._wanted):
+            if (source.uid, source.container) not in self._begun:
+                self._begun.add((source.uid, source.container))
+                self._open += 1
+                self._start(self._read, source)
+
+    def _start(self, function: Callable[..., None], *arguments: object) -> None:
+        threading.Thread(target=self._kept, args=(function, *arguments), name="logs", daemon=True).start()
+
+    def _kept(self, function: Callable[..., None], *arguments: object) -> None:
+        try:
+            function(*arguments)
+        except Exception as error:
+            self._put(error)
+
+    def _put(self, found: Given | Json | Exception) -> bool:
+        """Give something, as soon as there is room; whether it is still wanted."""
+        while not self._closed.is_set():
+            try:
+                self._found.put(found, timeout=0.2)
+            except queue.Full:
+                continue
+            return True
+        return False
+
+    def _read(self, source: Source) -> None:
+        reader = read(self._cluster, source, self._extent, self._namespace)
+        whole = True
+        while True:
+            try:
+                parts = next(reader)
+            except StopIteration as end:
+                whole = end.value
+                break
+            if not self._put(Given(source, parts)):
+                reader.close()
+                return
+        self._put(Given(source, [], whole))
+
+    def _watch_pods(self) -> None:
+        changes = follow(self._cluster, POD, labels=self._labels, namespace=self._namespace)
+        for change in changes:
+            if self._closed.is_set():
+                break
+            if change is not None and change.type != "DELETED":
+                self._put({**change.object, "kind": POD.name})
+        changes.close()
+
+    def _watch_workflow(self) -> None:
+        self._put({**ended(self._cluster, self._workflow, self._closed.is_set), "kind": WORKFLOW.name})
+
+
+def ended(cluster: Cluster, workflow: Json, enough: Callable[[], bool] = bool) -> Json:
+    """Wait until a run has ended; the run then. `enough` says that it is not waited for any more.
+
+    Raises Vanished when it goes away, Refusal, Unreachable.
+    """
+    metadata = workflow["metadata"]
+    name, namespace = str(metadata["name"]), metadata.get("namespace")
+    changes = follow(cluster, WORKFLOW, fields=f"metadata.name={name}", namespace=namespace)
+    there = False
+    try:
+        for change in changes:
+            if enough():
+                break
+            if change is None:  # it may have gone before it was looked at
+                there = there or _is_there(cluster, name, namespace)
+                continue
+            if change.type == "DELETED" or change.object["metadata"]["uid"] != metadata["uid"]:
+                raise Vanished(f"the run `{name}` is gone")
+            there = True
+            if over(change.object):
+                return opened(change.object)
+    finally:
+        changes.close()
+    return workflow
+
+
+def _is_there(cluster: Cluster, name: str, namespace: str | None) -> bool:
+    try:
+        cluster.get(WORKFLOW, name, namespace=namespace)
+    except Refusal as refusal:
+        if refusal.code == NOT_FOUND and not refusal.no_such_kind:
+            raise Vanished(f"the run `{name}` is gone") from None
+        raise
+    except Unreachable:
+        return False
+    return True
+
+
+def followed(cluster: Cluster, workflow: Json, wanted: Wanted, extent: Extent) -> Iterator[Given]:
+    """The logs of a run as they are printed, until it has ended: lines in the order in which they come.
+
+    Raises Vanished when the run goes away, Refusal, and Unreachable when there was no answer for as long as the
+    policy allows.
+    """
+    return _Follower(cluster, workflow, wanted, extent).run()
