@@ -193,10 +193,9 @@ def _gcs(stores: Any, fields: Any, keys: Keys) -> Any:
     config: dict[str, Any] = {"bucket": fields.get("bucket", "")}
     if keys.secrets.get("serviceAccountKeySecret"):
         config["service_account_key"] = keys.secrets["serviceAccountKeySecret"]
-    client: dict[str, Any] = dict(_CLIENT)
+    client: dict[str, Any] = {**_CLIENT, "allow_http": True}  # a key may name an emulator
     if keys.endpoint:
-        config |= {"base_url": keys.endpoint}
-        client["allow_http"] = keys.endpoint.startswith("http://")
+        config["base_url"] = keys.endpoint
     return stores.GCSStore(config=config, client_options=client, retry_config=_retries())
 
 

@@ -42,9 +42,9 @@ def write_all(file: int, data: bytes) -> None:
         view = view[os.write(file, view) :]
 
 
-def save(path: Path, data: bytes) -> None:
-    """Write a file that is there whole or not at all. Raises OSError."""
-    part = path.with_name(f"{path.name}.part")
+def save(path: Path, data: bytes, work: Path) -> None:
+    """Write a file that is there whole or not at all, by way of a folder for what is not yet. Raises OSError."""
+    part = work / f"{path.name}.part"
     file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
         write_all(file, data)

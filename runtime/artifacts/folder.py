@@ -13,7 +13,7 @@ import os
 import shutil
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.runtime.artifacts.disk import content, keep, move, room, save, write_all
 from flowdsl.runtime.artifacts.trouble import NotOurs, Unfit
@@ -69,13 +69,14 @@ class Folder:
     def before(self) -> Json | None:
         """The `run.json` of an earlier fetch, where nothing has changed since. Raises NotOurs."""
         try:
-            found: Any = json.loads(self._manifest.read_text(encoding="utf-8"))
+            read: Any = json.loads(self._manifest.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return None
         except (OSError, ValueError):
             raise self._foreign() from None
-        if not isinstance(found, dict) or "flowdsl" not in found:
+        if not isinstance(read, dict) or "flowdsl" not in read:
             raise self._foreign()
+        found = cast("Json", read)
         self._same(found)
         return found
 
@@ -159,7 +160,7 @@ class Folder:
         if self._listed or not self._journal.exists():
             known = [one for several in self._records.values() for one in several]
             new = [{"flowdsl": FORMAT, "run": self._run}, *known, record]
-            save(self._journal, b"".join(_line(one) for one in new))
+            save(self._journal, b"".join(_line(one) for one in new), self.work)
             if self._listed:
                 self._manifest.unlink()
                 self._listed = False
@@ -180,7 +181,7 @@ class Folder:
         data = json.dumps(manifest, indent=1, ensure_ascii=True).encode() + b"\n"
         with room(self._manifest):
             if not self._listed or self._manifest.read_bytes() != data:
-                save(self._manifest, data)
+                save(self._manifest, data, self.work)
             for one in self.work.iterdir():
                 if one.name == "lock":
                     continue

@@ -66,6 +66,8 @@ class Opener:
                 return Web(place.key, headers)
             case "volume":
                 return self._volume(place)
+            case _:
+                pass
         if self._ways.folder is not None and place.kind in PLACES:
             return Local(self._ways.folder / "artifacts", place.key.strip("/"))
         if place.kind not in KINDS:
