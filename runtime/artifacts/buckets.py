@@ -62,12 +62,15 @@ class Bucket:
         found: list[Entry] = []
         try:
             for page in self._obstore.list(self._store, prefix=prefix):
-                found += [self._entry(str(one["path"]).removeprefix(prefix), one) for one in page]
+                found += [self._entry(str(one["path"]), one) for one in page]
         except Exception as error:
             raise self._trouble(error) from None
-        if not found:
+        # An empty object stands for a folder, where programs show folders; obstore takes the slash off its key.
+        folders = {above for one in found for above in _aboves(one.path)} | {prefix[:-1]}
+        kept = [one for one in found if one.size or one.path not in folders]
+        if not kept:
             raise Missing(f"there is no object {self._place.said}, and none below it")
-        return sorted(found)
+        return sorted(one._replace(path=one.path.removeprefix(prefix)) for one in kept)
 
     def read(self, entry: Entry, offset: int) -> Iterator[bytes]:
         """Its bytes, of the version that was listed."""
@@ -109,9 +112,8 @@ class Bucket:
         if isinstance(error, FileNotFoundError):
             return Missing(f"there is no object {said}")
         if "InvalidPathError" in names or (isinstance(error, ValueError) and "parse path" in text):
-            return Unfit(
-                f"a key below {said} is no path: {text.rpartition('Error parsing Path ')[2] or text}"
-            )
+            why = text.rpartition("with invalid path: ")[2].removeprefix("Error parsing ")
+            return Unfit(f"a key below {said} is no path, so none of them is fetched: {why}")
         if {"PermissionDeniedError", "UnauthenticatedError"} & names or (
             status and status[1] in ("401", "403")
         ):
@@ -138,6 +140,13 @@ class Bucket:
                 self._place.store,
             )
         return Broken(f"{said} broke off: {text[:200]}")
+
+
+def _aboves(path: str) -> Iterator[str]:
+    """The folders that a path is in."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def _tag(meta: Any) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from flowdsl.runtime.artifacts.disk import Digest, content, keep, room, write_all
+from flowdsl.runtime.artifacts.folder import MANIFEST, WORK
 from flowdsl.runtime.artifacts.paths import Names, fault, link_fault
 from flowdsl.runtime.artifacts.sources import BLOCK
 from flowdsl.runtime.artifacts.trouble import (
@@ -156,10 +157,8 @@ class Collector:
                     return plan
             if entries and not plan.entries:
                 raise Unfit(*(str(one) for one in plan.trouble))
-            name = hashlib.sha256(
-                f"{piece.location.said}\0{plan.version}".encode(errors="replace")
-            ).hexdigest()
-            plan.work = self._folder.work / name[:32]
+            name = json.dumps([piece.target, piece.location.said, plan.version])
+            plan.work = self._folder.work / hashlib.sha256(name.encode()).hexdigest()[:32]
             with room(plan.work):
                 plan.work.mkdir(exist_ok=True)
                 if not entries:
@@ -371,7 +370,15 @@ class _Plan:
 def _apart(pieces: Sequence[Piece]) -> list[tuple[Piece, str]]:
     """Pieces, and why one cannot be put beside those before it."""
     names = Names()
-    return [(one, fault(one.target) or names.add(one.target)) for one in pieces]
+    for one in (MANIFEST, WORK):
+        names.add(one)
+    return [(one, _clash(one, names)) for one in pieces]
+
+
+def _clash(piece: Piece, names: Names) -> str:
+    if any("/" in part for part in (*piece.step.folder, piece.output)):
+        return "its name has a slash"
+    return fault(piece.target) or names.add(piece.target)
 
 
 def _version(entries: Sequence[Entry]) -> str:
