@@ -19,7 +19,7 @@ from urllib.parse import quote, urlencode
 from flowdsl.runtime.artifacts.sources import Entry
 from flowdsl.runtime.artifacts.trouble import Broken, Changed, Missing, StoreError
 from flowdsl.runtime.cluster.kinds import POD
-from flowdsl.runtime.cluster.trouble import NOT_FOUND, ClusterError, Refusal, Unreachable
+from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, ClusterError, Refusal, Unreachable
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
@@ -39,8 +39,10 @@ _LONGEST = 3600
 """Seconds after which the cluster ends the pod, whatever has become of whoever started it."""
 _IDLE = 120
 """Seconds without a question after which it ends by itself."""
-_PENDING = 300.0
-_POLL = 1.0
+PENDING = 300.0
+"""Seconds that the pod may take until it answers."""
+POLL = 1.0
+"""Seconds between two looks at it."""
 _BAD = (
     "ErrImagePull",
     "ImagePullBackOff",
@@ -135,10 +137,8 @@ class Readers:
         workflow: Json,
         image: str | None = None,
         waits: Callable[[str], None] = lambda _: None,
-        pending: float = _PENDING,
     ) -> None:
         self._cluster, self._workflow, self._image, self._waits = cluster, workflow, image, waits
-        self._pending = pending
         self._namespace = str(workflow["metadata"].get("namespace") or cluster.namespace)
         self._lock = threading.Lock()
         self._pods: dict[str, Reader] = {}
@@ -158,7 +158,7 @@ class Readers:
                 self._pods[claim] = made
                 try:
                     self._waits(f"starts pod `{made.name}` to read claim `{claim}`")
-                    made.start(self._workflow, image, self._pending)
+                    made.start(self._workflow, image)
                 except ClusterError as error:
                     text = f"claim {claim} cannot be read by a pod: {error}; or mount it here: --mount {claim}=PATH"
                     self._failed[claim] = StoreError(text, place.store)
@@ -189,11 +189,11 @@ class Reader:
         self.token = secrets.token_urlsafe(24)
         self._created = False
 
-    def start(self, workflow: Json, image: str, pending: float) -> None:
+    def start(self, workflow: Json, image: str) -> None:
         """Create it, and wait until it answers. Raises ClusterError, StoreError."""
         self._created = True  # it may be, even if the answer is lost
         self.cluster.create(POD, self.body(workflow, image))
-        end = time.monotonic() + pending
+        end = time.monotonic() + PENDING
         why = ""
         while time.monotonic() < end:
             found = self.cluster.get(POD, self.name, namespace=self.namespace)
@@ -211,9 +211,9 @@ class Reader:
                 )
             if phase == "Running" and _ready(status):
                 return
-            time.sleep(_POLL)
+            time.sleep(POLL)
         raise StoreError(
-            f"pod `{self.name}` that reads claim {self.claim} did not start within {pending:g} s"
+            f"pod `{self.name}` that reads claim {self.claim} did not start within {PENDING:g} s"
             + (f": {why}" if why else "")
             + f"; or mount it here: --mount {self.claim}=PATH"
         )
@@ -326,9 +326,15 @@ class Claimed:
                 raise Missing(f"there is no {self._place.said}") from None
             if refusal.code == 412:
                 raise Changed(f"{self._place.said} has changed while it was read") from None
-            gone = refusal.code == NOT_FOUND
             kind = Broken if refusal.code >= 500 else StoreError
-            more = f"pod `{self._reader.name}` is gone" if gone else str(refusal)
+            more = refusal.message
+            if refusal.code == NOT_FOUND:
+                more = f"pod `{self._reader.name}` is gone"
+            elif refusal.code == FORBIDDEN:
+                more = (
+                    f"it needs the right to get pods/proxy in namespace `{self._reader.namespace}`: {more};"
+                    f" or mount it here: --mount {self._reader.claim}=PATH"
+                )
             raise kind(f"{self._place.said} cannot be read: {more}", self._place.store) from None
         except ClusterError as error:
             raise StoreError(f"{self._place.said} cannot be read: {error}", self._place.store) from None

@@ -80,7 +80,7 @@ def main() -> None:
             assert found == wanted, (number, found)
             assert told(target)["refused"] == [], number
         if code == 0:
-            print("killed", number - 1, flush=True)
+            sys.stdout.write(f"killed {number - 1}\n")
             return
         assert code == -signal.SIGKILL, (number, code)
         assert fetch(workflow, None) == 0, number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import os
@@ -318,10 +319,8 @@ PATHS = st.lists(
 def test_no_archive_leads_out(tmp_path_factory: pytest.TempPathFactory, members: Members) -> None:
     folder = tmp_path_factory.mktemp("any")
     (folder / "a.tgz").write_bytes(tar(members))
-    try:
+    with contextlib.suppress(Unfit):
         unpack(folder / "a.tgz", folder / "out", "tar", Limits())
-    except Unfit:
-        pass
     assert {one.name for one in folder.iterdir()} <= {"a.tgz", "out"}
     root = os.path.realpath(folder / "out")
     for at, folders, files in os.walk(folder / "out"):
