@@ -1,0 +1,88 @@
+"""Commands that bring back what runs made: `fetch`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.root import FLAG, SEVERAL, app
+
+
+@app.command(
+    name="fetch",
+    help_epilogue="""\
+Examples:
+  flowdsl fetch sentiment-x7k2p --list
+  flowdsl fetch sentiment-x7k2p
+  flowdsl fetch @latest train.model -o models
+  flowdsl fetch sentiment-x7k2p 'runs(3)' --mount datasets=/mnt/datasets
+  flowdsl fetch sentiment-x7k2p --endpoint http://localhost:9000""",
+)
+def fetch_command(
+    name: str,
+    /,
+    *what: str,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    list_: Annotated[bool, Parameter(name="--list", negative="", show_default=False)] = False,
+    mount: Annotated[list[str], SEVERAL] | None = None,
+    endpoint: Annotated[str | None, Parameter(env_var="FLOWDSL_ENDPOINT", show_env_var=True)] = None,
+    own_credentials: Annotated[bool, FLAG] = False,
+    logs: Annotated[bool, FLAG] = False,
+    unpack: Annotated[bool, Parameter(negative="--no-unpack", name="--unpack", show_default=False)] = True,
+    max_size: str | None = None,
+    image: str | None = None,
+    jobs: int = 8,
+    reach: Reach = USUAL,
+) -> int:
+    """Bring the files and values of a run into a folder.
+
+    Files are in FOLDER/STEP/OUTPUT, those of a round of a loop in FOLDER/STEP/NUMBER/OUTPUT;
+    run.json has the values, and where everything comes from. What is there is not fetched again.
+    Exit 1 if something is missing or was refused, 3 if a store or the cluster did not answer.
+
+    Parameters
+    ----------
+    name
+        A run of this machine or of the cluster; @latest is the one that was created last.
+    what
+        STEP, or STEP.OUTPUT. Without it: everything.
+    output
+        The folder; else one of the run's name.
+    list_
+        Show what there is, and fetch nothing.
+    mount
+        CLAIM=PATH, the folder that a persistent volume claim is mounted at. Else a pod reads it.
+    endpoint
+        The address of the object store as it is reached from here.
+    own_credentials
+        Use the credentials of this machine, not those in the secrets of the cluster.
+    logs
+        Fetch the logs that the run archived, too.
+    unpack
+        Take archives apart; --no-unpack keeps them as they are.
+    max_size
+        The most that one archive may unpack to, as 200Gi. Without it 64Gi, and 200 times its own size.
+    image
+        The image, with Python, of pods that read claims; else that of the step.
+    jobs
+        How many files are fetched at a time.
+    """
+    from flowdsl.cli.fetching import Options, fetch_run
+
+    options = Options(
+        what=what,
+        output=output,
+        only_list=list_,
+        mounts=mount or (),
+        endpoint=endpoint,
+        own=own_credentials,
+        logs=logs,
+        unpack=unpack,
+        max_size=max_size,
+        image=image,
+        jobs=jobs,
+    )
+    return fetch_run(name, options, reach)

@@ -1,0 +1,1 @@
+"""What a run made, brought into a folder: from object stores, volumes, and this machine."""

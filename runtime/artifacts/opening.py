@@ -1,0 +1,141 @@
+"""The source of each piece: which store it is in, and with whose credentials."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.runtime.artifacts.buckets import KINDS, SECRETS, Bucket, Keys, opened
+from flowdsl.runtime.artifacts.sources import Local, Text
+from flowdsl.runtime.artifacts.trouble import Missing, StoreError, Unfit
+from flowdsl.runtime.artifacts.web import Web
+from flowdsl.runtime.local.pods.store import PLACES
+from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from flowdsl.runtime.artifacts.pieces import Location, Piece
+    from flowdsl.runtime.artifacts.reader import Readers
+    from flowdsl.runtime.artifacts.sources import Source
+    from flowdsl.runtime.cluster.seam import Cluster
+
+Json = dict[str, Any]
+
+
+class Ways(NamedTuple):
+    """How the places of a run are reached."""
+
+    mounts: Mapping[str, Path]
+    """Folders of this machine that claims are mounted at."""
+    cluster: Cluster | None = None
+    folder: Path | None = None
+    """Of a run on this machine, its folder; what it stored is in it."""
+    volumes: Path | None = None
+    """Of a run on this machine, where claims without a mount are."""
+    readers: Readers | None = None
+    """The pods that read the claims of a cluster."""
+    endpoint: str | None = None
+    """The address of the object store, as it is reached from here."""
+    own: bool = False
+    """Whether this machine's credentials are used, not those in the secrets of the cluster."""
+
+
+class Opener:
+    """Sources of pieces. May be used by many threads."""
+
+    def __init__(self, ways: Ways, run: str, namespace: str) -> None:
+        self._ways, self._run, self._namespace = ways, run, namespace
+        self._lock = threading.Lock()
+        self._stores: dict[str, Any] = {}
+
+    def __call__(self, piece: Piece) -> Source:
+        """The source of a piece. Raises Missing, Unfit, StoreError and ClusterError."""
+        place = piece.location
+        match place.kind:
+            case "":
+                raise Missing("the workflow does not say where it is")
+            case "raw":
+                return Text(str(place.fields.get("data") or ""))
+            case "http":
+                if part(place.fields, "auth"):
+                    raise Unfit("its server asks for a login, which is not supported: download it by hand")
+                headers = {str(one["name"]): str(one["value"]) for one in several(place.fields, "headers")}
+                return Web(place.key, headers)
+            case "volume":
+                return self._volume(place)
+            case _:
+                pass
+        if self._ways.folder is not None and place.kind in PLACES:
+            return Local(self._ways.folder / "artifacts", place.key.strip("/"))
+        if place.kind not in KINDS:
+            raise Unfit(f"it is in a store of the kind `{place.kind}`, which is not supported")
+        return Bucket(self._store(place), place)
+
+    def _volume(self, place: Location) -> Source:
+        claim, ways = str(place.fields["claim"]), self._ways
+        if claim in ways.mounts:
+            return Local(ways.mounts[claim], place.key)
+        if ways.folder is not None and ways.volumes is not None:
+            of_the_run = claim.startswith(f"{self._run}-")
+            return Local((ways.folder / "volumes" if of_the_run else ways.volumes) / claim, place.key)
+        if ways.readers is None:
+            raise StoreError(
+                f"claim {claim} cannot be reached: name its folder, --mount {claim}=PATH", place.store
+            )
+        return ways.readers.source(claim, place)
+
+    def _store(self, place: Location) -> Any:
+        """The store of a location, opened once."""
+        key = repr(
+            (
+                place.kind,
+                sorted(
+                    (name, str(value)) for name, value in place.fields.items() if name not in ("key", "blob")
+                ),
+            )
+        )
+        with self._lock:
+            if key not in self._stores:
+                self._stores[key] = opened(place, Keys(self._secrets(place), self._ways.endpoint))
+            return self._stores[key]
+
+    def _secrets(self, place: Location) -> dict[str, str]:
+        """The credentials that a location refers to; none when this machine's own are to be used."""
+        fields = place.fields
+        if self._ways.own or fields.get("useSDKCreds") or self._ways.cluster is None:
+            return {}
+        wanted = {name: part(fields, name) for name in SECRETS[place.kind] if part(fields, name).get("name")}
+        customer = part(part(fields, "encryptionOptions"), "serverSideCustomerKeySecret")
+        if customer.get("name"):
+            wanted["serverSideCustomerKeySecret"] = customer
+        return {name: self._secret(one, place) for name, one in wanted.items()}
+
+    def _secret(self, reference: Json, place: Location) -> str:
+        from flowdsl.runtime.cluster.kinds import SECRET
+        from flowdsl.runtime.cluster.trouble import ClusterError, Refusal
+
+        cluster, name, key = self._ways.cluster, str(reference["name"]), str(reference.get("key"))
+        assert cluster is not None
+        way_out = "use credentials of this machine: --own-credentials"
+        where = f"in namespace `{self._namespace}`"
+        try:
+            data = part(cluster.get(SECRET, name, namespace=self._namespace), "data")
+        except Refusal as refusal:
+            raise StoreError(
+                f"cannot get Secret `{name}` {where}, which holds the credentials for {place.store}:"
+                f" {refusal.message}; ask for the right to get it, or {way_out}",
+                place.store,
+            ) from None
+        except ClusterError as error:
+            raise StoreError(str(error), place.store) from None
+        if key not in data:
+            raise StoreError(f"Secret `{name}` {where} has no key `{key}`: {way_out}", place.store)
+        try:
+            return base64.b64decode(data[key], validate=True).decode()
+        except ValueError:
+            raise StoreError(
+                f"the key `{key}` of Secret `{name}` {where} is no text: {way_out}", place.store
+            ) from None

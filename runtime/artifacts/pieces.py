@@ -1,0 +1,263 @@
+"""What there is to fetch of a run: each file or folder that a step handed on, and where it lies.
+
+Sources: Argo 4.1, ArtifactLocation.HasLocation and Relocate in pkg/apis/workflow/v1alpha1: an artifact that names
+no whole place has its key, and the rest from the repository, which the status has with all its fields.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler.expressions import VOLUMES
+from flowdsl.runtime.artifacts.steps import effective, steps, templates
+from flowdsl.runtime.local.pods.store import PLACES
+from flowdsl.runtime.local.rounds import HIDDEN
+from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flowdsl.runtime.artifacts.steps import Step
+
+Json = dict[str, Any]
+
+_WHOLE = {"s3": ("endpoint", "bucket", "key"), "gcs": ("bucket", "key"), "azure": ("container", "blob")}
+VOLUME = "volume"
+
+
+class Location(NamedTuple):
+    """Where something lies. `kind`: what Argo calls the store, or `volume`; `fields`: the store; `key`: in it."""
+
+    kind: str
+    key: str
+    fields: Json
+
+    @property
+    def store(self) -> str:
+        """The store, as it is known by."""
+        fields = self.fields
+        match self.kind:
+            case "s3":
+                host = fields.get("endpoint") or "s3.amazonaws.com"
+                return f"s3://{fields.get('bucket', '')} at {host}"
+            case "gcs":
+                return f"gs://{fields.get('bucket', '')}"
+            case "azure":
+                return f"{fields.get('endpoint', '')}/{fields.get('container', '')}"
+            case "volume":
+                return f"claim {fields['claim']}"
+            case _:
+                return self.kind
+
+    @property
+    def said(self) -> str:
+        """It in one text, without anything secret."""
+        match self.kind:
+            case "s3" | "gcs":
+                scheme = "s3" if self.kind == "s3" else "gs"
+                bucket = self.fields.get("bucket", "")  # a run of this machine has none
+                return f"{scheme}://{bucket}/{self.key}" if bucket else self.key
+            case "volume":
+                return f"claim {self.fields['claim']}: {self.key}"
+            case "raw":
+                return "text in the workflow"
+            case "http":
+                return self.key.partition("?")[0]  # what follows may be a key
+            case "azure":
+                return f"{self.store}/{self.key}"
+            case _:
+                return f"{self.kind}: {self.key}" if self.key else self.kind
+
+
+class Piece(NamedTuple):
+    """A file or folder of a step."""
+
+    step: Step
+    output: str
+    location: Location
+    archive: str = "none"
+    """How it is packed: `none`, `tar`, `zip`; empty where nothing says it."""
+    deleted: bool = False
+    optional: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line."""
+        return f"{self.step.path}.{self.output}"
+
+    @property
+    def target(self) -> str:
+        """Its path in the folder, when nothing is packed."""
+        return "/".join((*self.step.folder, self.output))
+
+    @property
+    def log(self) -> bool:
+        """Whether it is the log of a container. Source: Argo names them `main-logs`."""
+        return self.output.endswith("-logs")
+
+
+class Run(NamedTuple):
+    """A run: its steps, and what there is of each."""
+
+    workflow: Json
+    steps: list[Step]
+    pieces: list[Piece]
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.workflow["metadata"]["name"])
+
+
+def read(workflow: Json) -> Run:
+    """What a Workflow object says that there is."""
+    found = steps(workflow)
+    claims = _Claims(workflow)
+    status = part(workflow, "status")
+    repository = part(part(status, "artifactRepositoryRef"), "artifactRepository")
+    pieces: list[Piece] = []
+    for step in found:
+        if not step.leaf:
+            continue
+        made = [_artifact(step, one, repository) for one in several(step.outputs, "artifacts")]
+        pieces += made
+        names = {one.output for one in made}
+        for one in several(step.outputs, "parameters"):
+            place = claims.location(str(one.get("value") or ""), step)
+            if place is not None and str(one.get("name")) not in names:
+                pieces.append(Piece(step, str(one["name"]), place))
+    return Run(workflow, found, pieces)
+
+
+def values(step: Step) -> dict[str, str]:
+    """The parameters of a step's outputs, its result and its exit code."""
+    outputs = step.outputs
+    found = {
+        str(one["name"]): str(one["value"])
+        for one in several(outputs, "parameters")
+        if one.get("value") is not None and not str(one["name"]).startswith(HIDDEN)
+    }
+    for extra in ("result", "exitCode"):
+        if outputs.get(extra) is not None:
+            found.setdefault(extra, str(outputs[extra]))
+    return found
+
+
+def _artifact(step: Step, artifact: Json, repository: Json) -> Piece:
+    archive = part(artifact, "archive")
+    form = next((one for one in ("none", "zip", "tar") if one in archive), "")
+    return Piece(
+        step,
+        str(artifact.get("name")),
+        _location(artifact, repository),
+        form,
+        bool(artifact.get("deleted")),
+        bool(artifact.get("optional")),
+    )
+
+
+def _location(artifact: Json, repository: Json) -> Location:
+    for kind in ("raw", "http"):
+        if kind in artifact:
+            fields = part(artifact, kind)
+            return Location(kind, str(fields.get("url") or ""), fields)
+    for kind, name in PLACES.items():
+        if kind in artifact:
+            own = {key: value for key, value in part(artifact, kind).items() if value not in (None, "")}
+            whole = all(own.get(one) for one in _WHOLE.get(kind, ()))
+            fields = own if whole else {**part(repository, kind), **own}
+            return Location(kind, str(fields.get(name) or ""), fields)
+    other = next((one for one in ("git", "plugin") if one in artifact), "")
+    return Location(other, "", {})
+
+
+class _Claims:
+    """Which claim a path on a volume is on. flowdsl mounts each volume at a place of its name."""
+
+    def __init__(self, workflow: Json) -> None:
+        spec = effective(workflow)
+        self._templates = templates(workflow)
+        made = several(part(workflow, "status"), "persistentVolumeClaims")
+        self._common = _named([*several(spec, "volumes"), *made])
+
+    def location(self, text: str, step: Step) -> Location | None:
+        """The place that a text is the path of; None for any other text."""
+        if not text.startswith(f"{VOLUMES}/"):
+            return None
+        name, _, key = text.removeprefix(f"{VOLUMES}/").partition("/")
+        template = self._templates.get(str(step.pod.get("templateName")), {})
+        claims = {**self._common, **_named(several(template, "volumes"))}
+        if name not in claims or not key:
+            return None
+        script = part(template, "script") or part(template, "container")
+        image = str(script.get("image") or "") if "python" in str(script.get("command")) else ""
+        return Location(VOLUME, key, {"claim": claims[name], "image": image})
+
+
+def _named(volumes: Sequence[Json]) -> dict[str, str]:
+    """The claims of volumes, by the names of the volumes."""
+    return {
+        str(one.get("name")): str(part(one, "persistentVolumeClaim").get("claimName"))
+        for one in volumes
+        if part(one, "persistentVolumeClaim").get("claimName")
+    }
+
+
+class Chosen(NamedTuple):
+    """What some names mean: files, values with the step and the name of each, and names that mean nothing."""
+
+    pieces: list[Piece]
+    values: list[tuple[Step, str, str]]
+    unknown: list[str]
+
+
+def chosen(run: Run, wanted: Sequence[str]) -> Chosen:
+    """What is meant by steps, graphs with all in them, and STEP.OUTPUT; without a name, everything."""
+    files = {one.name for one in run.pieces}
+    texts = [
+        (step, name, value)
+        for step in run.steps
+        if step.leaf
+        for name, value in values(step).items()
+        if f"{step.path}.{name}" not in files
+    ]
+    if not wanted:
+        return Chosen(run.pieces, texts, [])
+    known = {above for step in run.steps for above in _aboves(step.path)}
+    known |= files | {f"{step.path}.{name}" for step, name, _ in texts}
+
+    def meant(step: Step, name: str) -> bool:
+        return any(one in (f"{step.path}.{name}", *_aboves(step.path)) for one in wanted)
+
+    return Chosen(
+        [one for one in run.pieces if meant(one.step, one.output)],
+        [one for one in texts if meant(one[0], one[1])],
+        [one for one in wanted if one not in known],
+    )
+
+
+def _aboves(path: str) -> list[str]:
+    """A step, the loop it is a round of, and the graphs that it is in."""
+    found: list[str] = []
+    while path:
+        found.append(path)
+        head, dot, _ = path.rpartition(".")
+        bare = path[: path.rindex("(")] if path.endswith(")") and "(" in path else ""
+        path = bare or (head if dot else "")
+    return found
+
+
+def aliases(run: Run) -> Mapping[tuple[str, str], list[str]]:
+    """The names under which graphs hand on what one of their steps stored, by store and key."""
+    found: dict[tuple[str, str], list[str]] = {}
+    status = part(run.workflow, "status")
+    repository = part(part(status, "artifactRepositoryRef"), "artifactRepository")
+    for step in run.steps:
+        if not step.leaf:
+            for one in several(step.outputs, "artifacts"):
+                place = _location(one, repository)
+                found.setdefault((place.store, place.key), []).append(f"{step.path}.{one.get('name')}")
+    for one in several(part(status, "outputs"), "artifacts"):
+        place = _location(one, repository)
+        found.setdefault((place.store, place.key), []).append(str(one.get("name")))
+    return found

@@ -1,0 +1,47 @@
+"""Why something of a run cannot be fetched. Each text is one line; names in it may hold any character."""
+
+from __future__ import annotations
+
+
+class FetchError(Exception):
+    """Something that was to be fetched, and was not."""
+
+
+class Missing(FetchError):
+    """There is nothing at its place."""
+
+
+class Unfit(FetchError):
+    """It breaks a rule, so it is not put into the folder. `reasons`: one for each part that does."""
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+
+
+class Changed(FetchError):
+    """What is at its place has changed while it was read."""
+
+
+class StoreError(FetchError):
+    """A store, or the cluster, that refused or gave no usable answer. `store`: which one, where all of it is meant."""
+
+    def __init__(self, text: str, store: str = "") -> None:
+        super().__init__(text)
+        self.store = store
+
+
+class Broken(StoreError):
+    """An answer that broke off: what comes after it may be asked for again."""
+
+
+class Stopped(FetchError):
+    """Whoever asked for it wants no more."""
+
+
+class NoRoom(FetchError):
+    """The file system takes no more."""
+
+
+class NotOurs(FetchError):
+    """The folder holds something that no fetch of this run has put there."""

@@ -1,0 +1,241 @@
+"""Archives taken apart where nothing in them can do harm.
+
+An archive is unpacked as a whole, into a new folder, or not at all. Each member is checked here and then by the
+`data` filter of Python, since each of the two has been got around alone: PEP 706, CVE-2025-4517 and its kin.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import sys
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+
+from flowdsl.runtime.artifacts.disk import write_all
+from flowdsl.runtime.artifacts.paths import Names, fault, link_fault
+from flowdsl.runtime.artifacts.sources import BLOCK
+from flowdsl.runtime.artifacts.trouble import Unfit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SAID = 20
+"""Members that are named when an archive is refused."""
+_HEADERS = 1 << 20
+"""Bytes that the headers of one member may take: a long name is read into memory."""
+_GZIP = b"\x1f\x8b"
+_TAR_MAGIC = slice(257, 262)
+_BROKEN = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    gzip.BadGzipFile,
+    UnicodeError,
+    ValueError,
+)
+
+
+class Limits(NamedTuple):
+    """What an archive may come to. `ratio`: of its content to itself, looked at above `modest` bytes; 0 for any."""
+
+    size: int = 64 << 30
+    members: int = 200_000
+    ratio: int = 200
+    modest: int = 1 << 30
+
+
+class _Gauge:
+    """What has come out of an archive, against the limits."""
+
+    def __init__(self, limits: Limits, packed: int) -> None:
+        self._limits, self._packed = limits, packed
+        self.size = 0
+
+    def add(self, size: int) -> None:
+        """Some bytes more. Raises Unfit."""
+        self.size += size
+        self.check(self.size)
+
+    def check(self, size: int) -> None:
+        """Raises Unfit when so many bytes are too many."""
+        limits = self._limits
+        if size > limits.size:
+            raise Unfit(f"it unpacks to more than {limits.size} bytes: --max-size allows more")
+        if limits.ratio and size > limits.modest and size > limits.ratio * self._packed:
+            raise Unfit(
+                f"it unpacks to more than {limits.ratio} times its size, as archives made to fill disks do:"
+                " --max-size allows it"
+            )
+
+    def members(self, number: int) -> None:
+        """Raises Unfit when there are too many."""
+        if number > self._limits.members:
+            raise Unfit(f"it has more than {self._limits.members} members")
+
+
+def form(path: Path, said: str) -> str:
+    """How a file is packed: `tar`, `zip` or `none`; what nothing is said of is looked at, as Argo does."""
+    if said in ("none", "zip"):
+        return said
+    try:
+        with path.open("rb") as file:
+            start = file.read(512)
+        if start.startswith(_GZIP):
+            with gzip.open(path) as packed:
+                start = packed.read(512)
+    except (OSError, EOFError, zlib.error):
+        return "tar" if said == "tar" else "none"
+    empty = len(start) == 512 and not start.strip(b"\0")
+    return "tar" if said == "tar" or start[_TAR_MAGIC] == b"ustar" or empty else "none"
+
+
+def unpack(source: Path, folder: Path, kind: str, limits: Limits) -> Path:
+    """Take a `tar` or `zip` apart into a folder that is not there yet; what it comes to: what is alone in it, or all.
+
+    Raises Unfit, and OSError of the file system.
+    """
+    folder.mkdir()
+    gauge = _Gauge(limits, source.stat().st_size)
+    try:
+        faults = list((_zip if kind == "zip" else _tar)(source, folder, gauge))
+    except _BROKEN as error:
+        raise Unfit(f"it is no sound archive: {_text(error)}") from None
+    if faults:
+        more = [f"and {len(faults) - _SAID} members more"] if len(faults) > _SAID else []
+        raise Unfit(*faults[:_SAID], *more)
+    _sealed(folder)
+    found = list(folder.iterdir())
+    return found[0] if len(found) == 1 and not found[0].is_symlink() else folder
+
+
+def _text(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+class _Bounded:
+    """The content of an archive as a stream that ends in Unfit where too much is asked of it."""
+
+    def __init__(self, file: IO[bytes], gauge: _Gauge) -> None:
+        self._file, self._gauge = file, gauge
+        self.until = 2 * _HEADERS
+
+    def read(self, size: int) -> bytes:
+        """Some bytes."""
+        found = self._file.read(size)
+        self._gauge.add(len(found))
+        if self._gauge.size > self.until:
+            raise Unfit(f"the headers of a member are longer than {_HEADERS} bytes")
+        return found
+
+
+def _tar(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
+    """Extract; why not, for each member that is at fault."""
+    with source.open("rb") as raw:
+        packed = raw.read(2) == _GZIP
+        raw.seek(0)
+        file = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if packed else raw
+        stream = _Bounded(file, gauge)
+        names = Names()
+        declared = number = 0
+        with tarfile.open(fileobj=cast("IO[bytes]", stream), mode="r|", bufsize=BLOCK // 16) as archive:
+            while (member := archive.next()) is not None:
+                cast("Any", archive).members = []  # kept by tarfile, though nobody asks for them
+                number += 1
+                gauge.members(number)
+                declared += member.size if member.isreg() else 0
+                gauge.check(declared)  # a sparse file is longer than what is stored of it
+                stream.until = archive.offset + 2 * _HEADERS
+                path = member.name.removeprefix("./").rstrip("/")
+                if path in ("", ".") and member.isdir():
+                    continue
+                why = _member_fault(member, path, names)
+                if why:
+                    yield f"`{member.name}`: {why}"
+                    continue
+                try:
+                    archive.extract(member.replace(name=path, deep=False), folder, filter="data")
+                except tarfile.FilterError as error:
+                    yield f"`{member.name}`: {_text(error)}"
+        stream.until = sys.maxsize
+        while stream.read(BLOCK):
+            pass  # the checksum of gzip is behind all of it
+
+
+def _member_fault(member: tarfile.TarInfo, path: str, names: Names) -> str:
+    if not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
+        return "it is a device or a pipe"
+    why = fault(path)
+    if why:
+        return why
+    if member.issym():
+        why = link_fault(path, member.linkname)
+    elif member.islnk():
+        to = member.linkname.removeprefix("./")
+        why = fault(to) or ("" if names.file(to) else "it leads to what is no file before it")
+        member.linkname = to
+    return why or names.add(path, "folder" if member.isdir() else "link" if member.issym() else "file")
+
+
+def _zip(source: Path, folder: Path, gauge: _Gauge) -> Iterator[str]:
+    """Extract; why not, for each member that is at fault. Times, owners and links are not taken over."""
+    names = Names()
+    with zipfile.ZipFile(source) as archive:
+        members = archive.infolist()
+        gauge.members(len(members))
+        for one in members:
+            path = one.orig_filename.removeprefix("./")
+            is_folder = path.endswith("/")
+            path = path.rstrip("/")
+            kind = stat.S_IFMT(one.external_attr >> 16)
+            why = fault(path)
+            if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+                why = "it is a link, a device or a pipe"
+            elif one.flag_bits & 1:
+                why = "it is encrypted"
+            why = why or names.add(path, "folder" if is_folder else "file")
+            if why:
+                yield f"`{one.orig_filename}`: {why}"
+                continue
+            target = folder / path
+            if is_folder:
+                target.mkdir(parents=True, exist_ok=True)
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            mode = 0o777 if one.external_attr >> 16 & stat.S_IXUSR else 0o666
+            out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+            try:
+                try:
+                    content = archive.open(one)
+                except (NotImplementedError, RuntimeError) as error:
+                    yield f"`{one.orig_filename}`: {_text(error)}"
+                    continue
+                with content:
+                    while block := content.read(BLOCK):
+                        gauge.add(len(block))
+                        write_all(out, block)
+            finally:
+                os.close(out)
+
+
+def _sealed(folder: Path) -> None:
+    """Have the disk keep all of it; a link that leads out, in spite of everything, is refused."""
+    root = os.path.realpath(folder)
+    for at, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(at, name)
+            if path.is_symlink():
+                if not f"{os.path.realpath(path)}/".startswith(f"{root}/"):
+                    raise Unfit(f"the link `{path.relative_to(folder)}` leads out of the folder")
+            elif name in files:
+                flags = os.O_RDONLY | os.O_NOFOLLOW
+                file = os.open(path, flags)
+                try:
+                    os.fsync(file)
+                finally:
+                    os.close(file)

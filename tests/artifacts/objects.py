@@ -1,0 +1,153 @@
+"""An object store in the manner of S3, on loopback, whose objects may be larger than the memory.
+
+It keeps what it is given under any key, says what was asked, and breaks off where it is told to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import escape
+
+BLOCK = 1 << 20
+
+
+class Thing(NamedTuple):
+    """An object: its size, its ETag, and its bytes from an offset on, at most so many."""
+
+    size: int
+    tag: str
+    part: Callable[[int, int], bytes]
+
+
+def thing(data: bytes) -> Thing:
+    return Thing(len(data), f'"{hashlib.md5(data).hexdigest()}"', lambda at, most: data[at : at + most])
+
+
+def endless(size: int, seed: bytes = b"flowdsl") -> Thing:
+    """An object whose blocks differ, made when they are asked for; it was uploaded in parts."""
+    base = hashlib.sha256(seed).digest() * (BLOCK // 32)
+
+    def part(at: int, most: int) -> bytes:
+        number, within = divmod(at, BLOCK)
+        block = number.to_bytes(8, "big") + base[8:]
+        return block[within : min(BLOCK, within + min(most, size - at))]
+
+    return Thing(size, '"0123456789abcdef0123456789abcdef-7"', part)
+
+
+def whole(one: Thing) -> Iterator[bytes]:
+    at = 0
+    while at < one.size:
+        piece = one.part(at, BLOCK)
+        yield piece
+        at += len(piece)
+
+
+class Objects:
+    """The server. `cut`: after how many bytes an answer breaks off, None for never."""
+
+    def __init__(self) -> None:
+        self.things: dict[str, Thing] = {}
+        self.asked: list[tuple[str, str, str]] = []
+        """Method, key and range of each request."""
+        self.sent = 0
+        self.cut: int | None = None
+        self.lock = threading.Lock()
+        self._server = _Server(self)
+        self.endpoint = f"127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def put(self, key: str, data: bytes) -> None:
+        self.things[key] = thing(data)
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def gets(self) -> list[str]:
+        return [key for method, key, _ in self.asked if method == "GET" and key]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, objects: Objects) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.objects = objects
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Whoever asked was killed."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def do_GET(self) -> None:
+        objects = self.server.objects
+        parts = urlsplit(self.path)
+        key = unquote(parts.path).removeprefix("/argo").removeprefix("/")
+        asked = self.headers.get("Range", "")
+        with objects.lock:
+            objects.asked.append((self.command, key, asked))
+        if not key:
+            return self.listed(parse_qs(parts.query)["prefix"][0])
+        found = objects.things.get(key)
+        if found is None:
+            return self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>")
+        if self.headers.get("If-Match", found.tag) != found.tag:
+            return self.answer(412, b"<Error><Code>PreconditionFailed</Code></Error>")
+        start = int(asked.removeprefix("bytes=").partition("-")[0]) if asked else 0
+        self.send_response(206 if asked else 200)
+        self.send_header("ETag", found.tag)
+        self.send_header("Last-Modified", "Sat, 21 Nov 2026 12:00:00 GMT")
+        self.send_header("Content-Length", str(found.size - start))
+        if asked:
+            self.send_header("Content-Range", f"bytes {start}-{found.size - 1}/{found.size}")
+        self.end_headers()
+        if self.command == "HEAD":
+            return None
+        left = objects.cut if objects.cut is not None else found.size
+        while start < found.size and left > 0:
+            piece = found.part(start, min(BLOCK, left))
+            try:
+                self.wfile.write(piece)
+            except OSError:
+                break
+            start += len(piece)
+            left -= len(piece)
+            with objects.lock:
+                objects.sent += len(piece)
+        if start < found.size:
+            self.close_connection = True
+        return None
+
+    def listed(self, prefix: str) -> None:
+        rows = "".join(
+            f"<Contents><Key>{escape(key)}</Key><LastModified>2026-11-21T12:00:00.000Z</LastModified>"
+            f"<ETag>{escape(one.tag)}</ETag><Size>{one.size}</Size></Contents>"
+            for key, one in sorted(self.server.objects.things.items())
+            if key.startswith(prefix)
+        )
+        self.answer(
+            200,
+            f"<ListBucketResult><Name>argo</Name><IsTruncated>false</IsTruncated>{rows}</ListBucketResult>".encode(),
+        )
+
+    def answer(self, code: int, body: bytes) -> None:
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass

@@ -1,0 +1,351 @@
+"""What a run made arrives in a folder: whole, once, under the names of its author."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowdsl.runtime.local.names import fnv32a
+from tests.artifacts.objects import Objects, endless, thing, whole
+from tests.artifacts.runs import Known, command, plain, stored, there, told, workflow
+
+Json = dict[str, Any]
+On = Callable[[Json], Known]
+
+
+def tgz(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return made.getvalue()
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return made.getvalue()
+
+
+@pytest.fixture
+def run(objects: Objects) -> Json:
+    objects.put("demo/model.tgz", tgz({"model/weights": b"w" * 100, "model/sub/x": b"x"}))
+    objects.put("demo/one.tgz", tgz({"clean.txt": b"clean"}))
+    objects.put("demo/notes.txt", b"notes")
+    objects.put("demo/z.zip", zipped({"z/a": b"a", "z/b": b"b"}))
+    objects.put("demo/train/model/0/w.bin", b"0")
+    objects.put("demo/train/model/1/w.bin", b"1")
+    objects.put("demo/main.log", b"said\n")
+    make = {
+        "parameters": [{"name": "rows", "value": "12"}, {"name": "flowdsl-index", "value": "/0"}],
+        "exitCode": "0",
+        "artifacts": [
+            stored("model", "demo/model.tgz"),
+            stored("clean", "demo/one.tgz"),
+            plain("notes", "demo/notes.txt"),
+            stored("packed", "demo/z.zip", archive={"zip": {}}),
+            stored("main-logs", "demo/main.log"),
+            {"name": "said", "raw": {"data": "raw text"}},
+        ],
+    }
+    rounds = {
+        f"train({number})": {"artifacts": [plain("model", f"demo/train/model/{number}")]} for number in (0, 1)
+    }
+    return workflow(objects.endpoint, {"make": make, **rounds})
+
+
+EVERYTHING = {
+    "make/clean": b"clean",
+    "make/model/sub/x": b"x",
+    "make/model/weights": b"w" * 100,
+    "make/notes": b"notes",
+    "make/packed/a": b"a",
+    "make/packed/b": b"b",
+    "make/said": b"raw text",
+    "train/0/model/w.bin": b"0",
+    "train/1/model/w.bin": b"1",
+}
+
+
+def test_all_arrives(on: On, run: Json, tmp_path: Path) -> None:
+    on(run)
+    assert command([]) == 0
+    assert there(tmp_path / "demo") == EVERYTHING
+    assert sorted(one.name for one in (tmp_path / "demo/.flowdsl").iterdir()) == ["lock"]
+
+
+def test_manifest_says_where_all_is_from(on: On, run: Json, tmp_path: Path) -> None:
+    on(run)
+    assert command([]) == 0
+    found = told(tmp_path / "demo")
+    assert found["run"] == {"name": "demo", "namespace": "default", "uid": "u-1"}
+    step = next(one for one in found["steps"] if one["step"] == "make")
+    assert step["pod"] == f"demo-make-{fnv32a('demo.make')}"
+    assert step["outputs"] == {"rows": "12", "exitCode": "0"}
+    notes = next(one for one in found["outputs"] if one["output"] == "notes")
+    assert notes["source"] == "s3://argo/demo/notes.txt"
+    assert notes["checked"] == ["etag"]
+    assert notes["files"] == [{"size": 5, "sha256": hashlib.sha256(b"notes").hexdigest()}]
+    for one in found["outputs"]:
+        for file in one["files"]:
+            path = tmp_path / "demo" / one["target"] / file.get("path", "")
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == file["sha256"]
+
+
+def test_what_is_there_is_not_fetched_again(on: On, run: Json, objects: Objects, tmp_path: Path) -> None:
+    on(run)
+    assert command([]) == 0
+    manifest = (tmp_path / "demo/run.json").read_bytes()
+    objects.asked.clear()
+    assert command([]) == 0
+    assert objects.gets() == []
+    assert (tmp_path / "demo/run.json").read_bytes() == manifest
+
+
+def test_a_part_is_fetched_by_its_name_and_the_rest_stays(on: On, run: Json, tmp_path: Path) -> None:
+    on(run)
+    assert command(["make.notes", "train(1)"]) == 0
+    assert list(there(tmp_path / "demo")) == ["make/notes", "train/1/model/w.bin"]
+    assert command(["train"]) == 0
+    outputs = [f"{one['step']}.{one['output']}" for one in told(tmp_path / "demo")["outputs"]]
+    assert outputs == ["make.notes", "train(0).model", "train(1).model"]
+
+
+def test_archives_and_logs_on_request(on: On, run: Json, tmp_path: Path) -> None:
+    on(run)
+    assert command(["--no-unpack", "--logs", "make"]) == 0
+    assert sorted(there(tmp_path / "demo")) == [
+        "make/clean.tgz",
+        "make/main-logs",
+        "make/model.tgz",
+        "make/notes",
+        "make/packed.zip",
+        "make/said",
+    ]
+    assert command(["make"]) == 0
+    assert (tmp_path / "demo/make/model/sub/x").read_bytes() == b"x"
+
+
+def test_list_asks_no_store(on: On, run: Json, objects: Objects, capsys: pytest.CaptureFixture[str]) -> None:
+    on(run)
+    assert command(["--list", "make"]) == 0
+    assert objects.asked == []
+    assert capsys.readouterr().out == (
+        "step  output  kind   value or place\n"
+        "make  rows    value  12\n"
+        "make  model   file   s3://argo/demo/model.tgz\n"
+        "make  clean   file   s3://argo/demo/one.tgz\n"
+        "make  notes   file   s3://argo/demo/notes.txt\n"
+        "make  packed  file   s3://argo/demo/z.zip\n"
+        "make  said    file   text in the workflow\n"
+    )
+
+
+def test_unknown_name(on: On, run: Json, capsys: pytest.CaptureFixture[str]) -> None:
+    on(run)
+    assert command(["make.modle"]) == 2
+    assert "no step or output `make.modle`; did you mean `make.model`?" in capsys.readouterr().err
+
+
+def test_missing_objects_are_named_and_the_rest_arrives(
+    on: On, run: Json, objects: Objects, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    on(run)
+    del objects.things["demo/notes.txt"]
+    assert command([]) == 1
+    assert "make.notes: there is no object s3://argo/demo/notes.txt" in capsys.readouterr().err
+    assert there(tmp_path / "demo").keys() == EVERYTHING.keys() - {"make/notes"}
+    assert [one["kind"] for one in told(tmp_path / "demo")["refused"]] == ["Missing"]
+    objects.put("demo/notes.txt", b"notes")
+    assert command([]) == 0
+    assert there(tmp_path / "demo") == EVERYTHING
+
+
+def test_deleted_artifacts_are_said_to_be(on: On, run: Json, capsys: pytest.CaptureFixture[str]) -> None:
+    run["status"]["nodes"]["demo-0"]["outputs"]["artifacts"][2]["deleted"] = True
+    on(run)
+    assert command(["make.notes"]) == 1
+    assert "clean-up of the run's artifacts has deleted it" in capsys.readouterr().err
+
+
+def test_an_object_that_is_replaced_replaces_what_is_there(
+    on: On, run: Json, objects: Objects, tmp_path: Path
+) -> None:
+    on(run)
+    assert command([]) == 0
+    objects.put("demo/notes.txt", b"newer notes")
+    assert command([]) == 0
+    assert (tmp_path / "demo/make/notes").read_bytes() == b"newer notes"
+
+
+def test_what_somebody_else_put_there_stays(
+    on: On, run: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on(run)
+    path = tmp_path / "demo/make/notes"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"mine")
+    assert command([]) == 1
+    assert path.read_bytes() == b"mine"
+    assert "is there and is not as a fetch has left it" in capsys.readouterr().err
+    assert there(tmp_path / "demo").keys() == EVERYTHING.keys()
+
+
+def test_links_in_the_folder_lead_nowhere(on: On, run: Json, tmp_path: Path) -> None:
+    on(run)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo/make").symlink_to(tmp_path / "elsewhere")
+    assert command([]) == 1
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "hello"])
+def test_a_manifest_of_another_program_is_not_overwritten(
+    on: On, run: Json, tmp_path: Path, text: str
+) -> None:
+    on(run)
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo/run.json").write_text(text)
+    assert command([]) == 2
+    assert (tmp_path / "demo/run.json").read_text() == text
+
+
+def test_another_run_goes_elsewhere(
+    on: On, run: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on(run)
+    assert command([]) == 0
+    run["metadata"]["uid"] = "u-2"
+    assert command([]) == 2
+    assert "holds another run of this name: name another folder with -o" in capsys.readouterr().err
+    assert command(["-o", "second"]) == 0
+    assert there(tmp_path / "second") == EVERYTHING
+
+
+# --- stores -----------------------------------------------------------------------------------------------
+
+
+def test_answers_that_break_off_go_on(on: On, objects: Objects, tmp_path: Path) -> None:
+    big = endless(5 << 20)
+    objects.things["big"] = big
+    objects.cut = 1 << 20
+    on(workflow(objects.endpoint, {"make": {"artifacts": [plain("big", "big")]}}))
+    assert command([]) == 0
+    assert (tmp_path / "demo/make/big").read_bytes() == b"".join(whole(big))
+
+
+def test_an_etag_that_is_no_digest_costs_a_second_look(on: On, objects: Objects, tmp_path: Path) -> None:
+    objects.things["a"] = thing(b"encrypted")._replace(tag='"0123456789abcdef0123456789abcdef"')
+    on(workflow(objects.endpoint, {"make": {"artifacts": [plain("a", "a")]}}))
+    assert command([]) == 0
+    assert objects.gets() == ["a", "a"]
+    assert told(tmp_path / "demo")["outputs"][0]["checked"] == ["twice"]
+
+
+def test_bytes_that_differ_from_their_digest_are_not_kept(
+    on: On, objects: Objects, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    numbers = iter(range(1, 100))
+    objects.things["a"] = thing(b"0000")._replace(part=lambda at, most: b"%04d" % next(numbers))
+    on(workflow(objects.endpoint, {"make": {"artifacts": [plain("a", "a")]}}))
+    assert command([]) == 3
+    assert "came twice with different bytes" in capsys.readouterr().err
+    assert there(tmp_path / "demo") == {}
+
+
+def test_parts_of_an_upload_are_checked(on: On, objects: Objects, tmp_path: Path) -> None:
+    data = b"".join(whole(endless(20 << 20)))
+    sums = [hashlib.md5(data[at : at + (16 << 20)]).digest() for at in (0, 16 << 20)]
+    tag = f'"{hashlib.md5(b"".join(sums)).hexdigest()}-2"'
+    objects.things["a"] = thing(data)._replace(tag=tag)
+    on(workflow(objects.endpoint, {"make": {"artifacts": [plain("a", "a")]}}))
+    assert command([]) == 0
+    assert told(tmp_path / "demo")["outputs"][0]["checked"] == ["etag"]
+
+
+def test_a_secret_that_may_not_be_read(
+    on: On,
+    run: Json,
+    objects: Objects,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    known = on(run)
+    known.refused = True
+    assert command(["make.notes"]) == 3
+    said = capsys.readouterr().err
+    assert "cannot get Secret `s3cred` in namespace `default`" in said
+    assert "--own-credentials" in said
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "mine")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "mine, too")
+    assert command(["make.notes", "--own-credentials"]) == 0
+    assert there(tmp_path / "demo") == {"make/notes": b"notes"}
+
+
+def test_a_store_that_is_elsewhere(
+    on: On, run: Json, objects: Objects, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run["status"]["artifactRepositoryRef"]["artifactRepository"]["s3"]["endpoint"] = "127.0.0.1:9"
+    on(run)
+    assert command([]) == 3
+    said = capsys.readouterr().err
+    assert "cannot be reached from here" in said
+    assert "--endpoint http://localhost:PORT" in said
+    assert command(["--endpoint", f"http://{objects.endpoint}"]) == 0
+
+
+def test_a_plain_address(on: On, objects: Objects, tmp_path: Path) -> None:
+    objects.put("web", b"page")
+    url = f"http://{objects.endpoint}/argo/web"
+    on(workflow(objects.endpoint, {"make": {"artifacts": [{"name": "web", "http": {"url": url}}]}}))
+    assert command([]) == 0
+    assert there(tmp_path / "demo") == {"make/web": b"page"}
+
+
+def test_an_address_of_this_machine_is_refused(on: On, objects: Objects, tmp_path: Path) -> None:
+    artifact = {"name": "web", "http": {"url": "file:///etc/hostname"}}
+    on(workflow(objects.endpoint, {"make": {"artifacts": [artifact]}}))
+    assert command([]) == 3
+    assert there(tmp_path / "demo") == {}
+
+
+def test_google(on: On, objects: Objects, tmp_path: Path) -> None:
+    objects.put("demo/g/x", b"google")
+    run = workflow(objects.endpoint, {"make": {"artifacts": [{"name": "g", "gcs": {"key": "demo/g"}}]}})
+    reference = {"name": "s3cred", "key": "gcs"}
+    run["status"]["artifactRepositoryRef"]["artifactRepository"] = {
+        "gcs": {"bucket": "argo", "serviceAccountKeySecret": reference}
+    }
+    on(run).store = objects.endpoint
+    assert command([]) == 0
+    assert there(tmp_path / "demo") == {"make/g/x": b"google"}
+
+
+def test_azure(on: On, objects: Objects, tmp_path: Path) -> None:
+    objects.put("account/box/demo/z", b"azure")
+    place = {"container": "box", "blob": "demo/z", "endpoint": f"http://{objects.endpoint}/account"}
+    artifact = {"name": "z", "azure": {**place, "accountKeySecret": {"name": "s3cred", "key": "azure"}}}
+    on(workflow(objects.endpoint, {"make": {"artifacts": [artifact]}}))
+    assert command([]) == 0
+    assert there(tmp_path / "demo") == {"make/z": b"azure"}
+
+
+def test_stores_that_are_not_supported(on: On, objects: Objects, capsys: pytest.CaptureFixture[str]) -> None:
+    on(workflow("x", {"make": {"artifacts": [{"name": "a", "hdfs": {"path": "/x"}}, {"name": "b"}]}}))
+    assert command([]) == 1
+    said = capsys.readouterr().err
+    assert "make.a: it is in a store of the kind `hdfs`, which is not supported" in said
+    assert "make.b: the workflow does not say where it is" in said
