@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from flowdsl.cli.process import GONE, LATE, REFUSED, WRONG, Refused
+from flowdsl.cli.process import GONE, LATE, REFUSED, UNKNOWN, WRONG, Refused
 
 if TYPE_CHECKING:
     from flowdsl.runtime.cluster.seam import Cluster
@@ -76,10 +76,11 @@ class Found(NamedTuple):
         return str(self.workflow["metadata"]["name"])
 
 
-def find(name: str, reach: Reach = USUAL) -> Found:
+def find(name: str, reach: Reach = USUAL, *, readable: bool = True) -> Found:
     """The run of a name: one on this machine, if there is one and no cluster was named; else one on the cluster.
 
-    `@latest` is the one that was created last. Raises Refused and ClusterError.
+    `@latest` is the one that was created last. Without `readable` its nodes are left as they are. Raises Refused
+    and ClusterError.
     """
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.trouble import NOT_FOUND, Misconfigured, Refusal
@@ -100,7 +101,8 @@ def find(name: str, reach: Reach = USUAL) -> Found:
             raise Refused(f"there is no run in namespace `{cluster.namespace}`")
         name = str(max(runs, key=lambda one: str(one["metadata"]["creationTimestamp"]))["metadata"]["name"])
     try:
-        return Found(opened(cluster.get(WORKFLOW, name)), None, cluster)
+        found = cluster.get(WORKFLOW, name)
+        return Found(opened(found) if readable else found, None, cluster)
     except Refusal as refusal:
         if refusal.code != NOT_FOUND or refusal.no_such_kind:
             raise
@@ -138,10 +140,19 @@ def _near(name: str) -> str:
 
 def code_of(error: ClusterError) -> int:
     """The exit code of a command that a cluster's error ends, when it created nothing."""
-    from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Unsupported, Vanished
+    from flowdsl.runtime.cluster.trouble import (
+        Misconfigured,
+        Overdue,
+        Uncertain,
+        Unfit,
+        Unsupported,
+        Vanished,
+    )
 
-    if isinstance(error, (Misconfigured, Unsupported)):
+    if isinstance(error, (Misconfigured, Unfit, Unsupported)):
         return WRONG
+    if isinstance(error, Uncertain):
+        return UNKNOWN
     if isinstance(error, Overdue):
         return LATE
     return GONE if isinstance(error, Vanished) else REFUSED
