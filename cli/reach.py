@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -34,6 +35,8 @@ class Reach:
     """A context of the kubeconfig; else that of the cluster's settings, or the current one."""
     cluster: str | None = None
     """A cluster of the project's settings."""
+    argo_server: str | None = None
+    """An Argo server to go through, HOST:PORT or a URL; else $ARGO_SERVER, if no cluster is named."""
     request_timeout: Annotated[float, Parameter(show_default=True)] = 15.0
     """Seconds that one request may take."""
 
@@ -46,6 +49,12 @@ class Reach:
         if not self.request_timeout > 0:
             raise Refused(f"--request-timeout {self.request_timeout:g}: it is a number of seconds above 0")
         context, namespace = self._settings()
+        named = self.context or self.cluster
+        if url := self.argo_server or ("" if named else os.environ.get("ARGO_SERVER")):
+            from flowdsl.runtime.cluster.argo_server import ArgoServer
+            from flowdsl.runtime.cluster.argo_transport import server_of
+
+            return ArgoServer(server_of(url, namespace=namespace), Policy(self.request_timeout))
         return Kubernetes(Transport(Access(context, namespace)), Policy(self.request_timeout))
 
     def _settings(self) -> tuple[str | None, str | None]:
