@@ -13,8 +13,9 @@ from rich.text import Text
 
 from flowdsl.cli.ending import failures, rounds_of, said, took
 from flowdsl.cli.process import err
+from flowdsl.cli.signs import SIGNS, plain, shown
 from flowdsl.runtime.local import logs
-from flowdsl.runtime.local.tree import Entry, duration, tree
+from flowdsl.runtime.status.tree import Entry, duration, tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,16 +29,6 @@ if TYPE_CHECKING:
 _EVERY = 0.1
 """Seconds between two looks at a run while much happens."""
 _TAIL = 10
-_SIGNS = {
-    "Succeeded": ("✓", "green"),
-    "Failed": ("✗", "red"),
-    "Error": ("✗", "red"),
-    "Running": ("●", "cyan"),
-    "Pending": ("·", "dim"),
-    "Skipped": ("○", "dim"),
-    "Omitted": ("○", "dim"),
-}
-_ASCII = {"✓": "+", "✗": "x", "●": "*", "·": ".", "○": "-"}
 
 
 class Row(NamedTuple):
@@ -60,7 +51,7 @@ class Live:
         self._folder = folder
         self._stood_in = stood_in
         self._console = Console(stderr=True, highlight=False)
-        self._plain = (sys.stderr.encoding or "ascii").lower().replace("-", "") not in ("utf8", "utf16")
+        self._plain = plain(sys.stderr)
         self._screen: Screen | None = None
         self._rows: list[Row] = []
         self._log: list[str] = []
@@ -88,7 +79,7 @@ class Live:
         if batch and now - self._at < _EVERY:
             return
         self._at = now
-        entries = tree(machine)
+        entries = tree(machine.run.name, machine.nodes.values())
         rows = [row for one in entries for row in _rows(one, 0, self._stood_in)]
         log, title = self._failed_log(entries)
         with self._lock:
@@ -134,7 +125,7 @@ class Live:
         return Group(*lines)
 
     def _line(self, row: Row, now: float) -> Text:
-        sign = _ASCII[row.sign] if self._plain else row.sign
+        sign = shown(row.sign, self._plain)
         text = row.text
         if row.since is not None:
             text = "  ".join(part for part in (duration(now - row.since), text) if part)
@@ -156,7 +147,7 @@ class Live:
 
 def _rows(entry: Entry, depth: int, stood_in: Mapping[str, str]) -> list[Row]:
     """The lines of a step: what has ended well is one line, of a loop those rounds that run or failed."""
-    sign, style = _SIGNS.get(entry.phase, ("?", ""))
+    sign, style = SIGNS.get(entry.phase, ("?", ""))
     begun, _ = entry.times()
     runs = entry.phase == "Running"
     rank = 0 if entry.failed else 1 if runs else 2 if entry.phase == "Pending" else 3

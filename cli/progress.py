@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.cli.process import err
 from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
-from flowdsl.runtime.local.tree import duration, idle
+from flowdsl.runtime.status.tree import duration, idle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """Commands and their options, a module for each group; importing one adds its commands."""
 
-from flowdsl.cli.commands import control, local, pipelines, submitting
+from flowdsl.cli.commands import control, local, pipelines, reading, submitting
 from flowdsl.cli.root import app
 
-__all__ = ["app", "control", "local", "pipelines", "submitting"]
+__all__ = ["app", "control", "local", "pipelines", "reading", "submitting"]
