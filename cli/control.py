@@ -12,10 +12,13 @@ from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, err, out
 from flowdsl.cli.reach import Found, code_of, find
 from flowdsl.cli.report import visible
 from flowdsl.runtime.cluster import gates, made, verbs
+from flowdsl.runtime.cluster.ended import ENDED
+from flowdsl.runtime.cluster.ended import phase as phase_of
 from flowdsl.runtime.cluster.kinds import WORKFLOW
-from flowdsl.runtime.cluster.retrying import ENDED, retried
+from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.trouble import CONFLICT, ClusterError, Refusal, Uncertain, Unreachable, Vanished
 from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.status.compressed import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -56,11 +59,6 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
         if fits and (age is None or time.time() - _since(workflow) >= age):
             found.append(Found(workflow, None, cluster))
     return sorted(found, key=lambda one: one.name)
-
-
-def phase_of(workflow: Json) -> str:
-    """The phase of a run; Pending before it has one."""
-    return str(part(workflow, "status").get("phase") or "Pending")
 
 
 def _phases(texts: Sequence[str]) -> set[str]:
@@ -257,7 +255,7 @@ def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Re
     run = find(name, reach, readable=False)
     cluster = _way(run)
     verbs.check("resume", run.workflow)
-    workflow = verbs.readable(run.workflow)
+    workflow = opened(run.workflow)
     waiting = gates.gates(workflow)
     if not gates.is_suspended(workflow) and not parameters and step is None:
         out(f"{run.name}: is not suspended\n")
@@ -277,7 +275,7 @@ def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: b
     """Let a run that has ended go on, with the steps that failed, or from a step on; the exit code."""
     run = find(name, reach, readable=False)
     cluster = _way(run)
-    workflow = verbs.readable(run.workflow)
+    workflow = opened(run.workflow)
     _known(workflow, parameters)
     before: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
     again = nodes(workflow, step, before) if step is not None else []

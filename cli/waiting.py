@@ -77,7 +77,7 @@ def detached(name: str, word: str, reach: Reach) -> str:
 def ending(run: Json) -> str:
     """The end of a run in one line."""
     from flowdsl.runtime.cluster.ended import phase
-    from flowdsl.runtime.local.tree import duration
+    from flowdsl.runtime.status.tree import duration
 
     status: Json = run.get("status") or {}
     began, ended = (datetime.fromisoformat(str(status[key])) if status.get(key) else None for key in _TIMES)

@@ -19,9 +19,10 @@ from flowdsl.runtime.cluster.argo_transport import (
     operation_path,
     words_of,
 )
+from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
-from flowdsl.runtime.cluster.retrying import ENDED
+from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.seam import Change, Listing
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
@@ -224,8 +225,6 @@ class ArgoServer(Kubernetes):
         return self._put(workflow, "resume", {}, lambda after: not gates.is_suspended(after))
 
     def _retry(self, workflow: Json, nodes: Sequence[str], parameters: Mapping[str, str]) -> Json:
-        from flowdsl.runtime.cluster.retrying import retried
-
         retried(workflow, nodes, parameters, verbs.now())  # raises Unfit for what the server would refuse
         selector = f"id={nodes[0]}" if nodes else ""
         if len(nodes) > 1:
@@ -346,7 +345,7 @@ def _passed(node: str, workflow: Json) -> bool:
 
 def _begun(after: Json, before: Json) -> bool:
     """Whether a run goes on that had ended."""
-    if part(after, "status").get("phase") not in ENDED:
+    if phase(after) not in ENDED:
         return True
     return bool(part(after, "status").get("startedAt") != part(before, "status").get("startedAt"))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.trouble import Unfit
 from flowdsl.runtime.local.shapes import part, several, texts
 
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.cluster.seam import Json
 
-ENDED = ("Succeeded", "Failed", "Error")
-"""The phases of a run that has ended."""
 _FAILED = ("Failed", "Error")
 _GROUPS = ("DAG", "TaskGroup", "StepGroup", "Steps")
 _ITEMS = ("TaskGroup", "StepGroup")
@@ -39,10 +38,9 @@ def retried(workflow: Json, chosen: Collection[str], parameters: Mapping[str, st
     succeeded. `now` is the time in RFC 3339. Raises Unfit.
     """
     name = str(workflow["metadata"]["name"])
-    phase = part(workflow, "status").get("phase") or "Pending"
-    if phase not in ENDED:
-        raise Unfit(f"`{name}` is still going on ({phase}): only what has ended is retried")
-    if phase == "Succeeded" and not chosen:
+    if phase(workflow) not in ENDED:
+        raise Unfit(f"`{name}` is still going on ({phase(workflow)}): only what has ended is retried")
+    if phase(workflow) == "Succeeded" and not chosen:
         raise Unfit(
             f"`{name}` succeeded: name the step from which it runs again, as in flowdsl retry {name} STEP"
         )

@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from flowdsl.runtime.cluster import gates
+from flowdsl.runtime.cluster.ended import ENDED
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
-from flowdsl.runtime.cluster.retrying import ENDED, retried
+from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     NOT_FOUND,
@@ -25,7 +26,7 @@ from flowdsl.runtime.cluster.trouble import (
 )
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.status.compressed import opened
-from flowdsl.runtime.status.packing import is_packed, is_readable, packed
+from flowdsl.runtime.status.packing import is_packed, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -191,7 +192,7 @@ def change(cluster: Objects, workflow: Json, edit: Callable[[Json], bool]) -> Js
         if problem is not None:
             pauses.again(problem)
         was_packed = is_packed(found)
-        found = readable(found)
+        found = opened(found)
         if not edit(found):
             return found
         found["metadata"].setdefault("annotations", {})[CHANGE_ID] = mark
@@ -205,19 +206,6 @@ def change(cluster: Objects, workflow: Json, edit: Callable[[Json], bool]) -> Js
             if refusal.code not in (CONFLICT, NOT_FOUND):
                 raise
             problem = refusal
-
-
-def readable(workflow: Json) -> Json:
-    """A run whose nodes can be read and changed. Raises Unfit for one whose nodes are not in its object."""
-    found = opened(workflow)
-    if not is_readable(found):
-        raise Unfit(
-            f"the steps of `{workflow['metadata']['name']}` are kept in the database of Argo: only its server reads "
-            "them, see --argo-server"
-            if part(workflow, "status").get("offloadNodeStatusVersion")
-            else f"the steps of `{workflow['metadata']['name']}` are packed in a way that cannot be read"
-        )
-    return found
 
 
 def _retry(cluster: Objects, workflow: Json, nodes: Collection[str], parameters: Mapping[str, str]) -> Json:

@@ -25,10 +25,3 @@ def packed(workflow: Json) -> Json:
     text = json.dumps(status.pop("nodes", {}), ensure_ascii=False, separators=(",", ":"))
     status["compressedNodes"] = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
     return {**workflow, "status": status}
-
-
-def is_readable(workflow: Json) -> bool:
-    """Whether the nodes of a workflow are there to be read: neither packed nor in a database."""
-    status: Json = workflow.get("status") or {}
-    away = status.get("compressedNodes") or status.get("offloadNodeStatusVersion")
-    return bool(status.get("nodes")) or not away
