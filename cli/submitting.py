@@ -124,14 +124,16 @@ def _send(run: Json, options: Options, reach: Reach) -> int:
 
 
 def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
+    from flowdsl.cli.reach import Found
     from flowdsl.cli.waiting import detached, follow, seconds_of
 
     if not options.after:
         return DONE
+    found = Found(made, None, cluster)
     try:
-        return follow(cluster, made, seconds_of(options.timeout), reach, options.after)
+        return follow(found, seconds_of(options.timeout), reach, options.after)
     except KeyboardInterrupt:
-        err(f"\n{detached(str(made['metadata']['name']), options.after, reach)}")
+        err(f"\n{detached(found, options.after, reach)}")
         return INTERRUPTED
 
 

@@ -1,90 +1,104 @@
-"""`wait`: a run on a cluster followed to its end, whatever happens on the way."""
+"""`wait` and `watch`: a run followed to its end, whatever happens on the way."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.cli.columns import line
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, Refused, err, out
 from flowdsl.cli.reach import find
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flowdsl.cli.reach import Found, Reach
-    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.status.run import Run
 
 Json = dict[str, Any]
 
-Show = Callable[[Json | None], None]
-"""What looks at each state of a run, and at None when time has passed."""
+Show = Callable[["Run"], None]
+"""What shows each state of a run."""
 
-_TIMES = ("startedAt", "finishedAt")
 _STALL = 300.0
 """Seconds without a change after which that is said. Nothing can be done about it from here."""
 
 
-def wait_for(name: str, timeout: str | None, reach: Reach) -> int:
-    """Wait for the run of a name; the exit code. Raises Refused and ClusterError."""
+def wait_for(name: str, timeout: str | None, reach: Reach, *, watch: bool = False) -> int:
+    """Wait for the run of a name, and show its steps meanwhile if it is to be watched; the exit code.
+
+    Raises Refused and ClusterError.
+    """
     seconds = seconds_of(timeout)
-    found = find(name, reach)
-    if found.cluster is None:
-        return _of_local(found)
-    return follow(found.cluster, found.workflow, seconds, reach, "wait")
+    return follow(find(name, reach), seconds, reach, "watch" if watch else "wait")
 
 
-def follow(
-    cluster: Cluster, run: Json, seconds: float | None, reach: Reach, word: str, show: Show | None = None
-) -> int:
+def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
     """Follow a run to its end; the exit code, as of `wait`. `word`: the command that comes back to it.
 
-    Raises ClusterError, other than for a contact that is lost.
+    Raises ClusterError, other than for a contact that is lost, and Refused.
     """
-    from flowdsl.runtime.cluster.ended import phase, states
+    from flowdsl.runtime.cluster.ended import phase
     from flowdsl.runtime.cluster.trouble import Unreachable
+    from flowdsl.runtime.local.runner import RunError
 
-    name = str(run["metadata"]["name"])
-    cluster.policy = cluster.policy.ending(seconds)
-    last = run
+    name, last = found.name, found.workflow
+    shown = _Shown() if word == "watch" else None
     stall = _Stall()
     try:
-        for state in states(cluster, name, str(run["metadata"]["uid"])):
+        for state in _states(found, seconds):
+            stall(changed=state is not None)
             if state is not None:
                 last = state
-            stall(last if state is None else None)
-            if show is not None:
-                show(state)
+                if shown is not None:
+                    shown(state)
     except KeyboardInterrupt:
-        err(f"\n{detached(name, word, reach)}")
+        _close(shown)
+        err(f"\n{detached(found, word, reach)}")
         return INTERRUPTED
     except Unreachable as error:
+        _close(shown)
         err(f"flowdsl: the contact to the run `{name}` is lost, it was {phase(last)}: {error}\n")
         err(f"come back to it with\n  flowdsl {word} {name}{reach.flags()}\n")
         return UNKNOWN
+    except RunError as error:
+        raise Refused(str(error)) from None
+    finally:
+        _close(shown)
     out(f"{ending(last)}\n")
     return DONE if phase(last) == "Succeeded" else NO
 
 
-def detached(name: str, word: str, reach: Reach) -> str:
+def _states(found: Found, seconds: float | None) -> Iterator[Json | None]:
+    if found.cluster is not None:
+        from flowdsl.runtime.cluster.ended import states
+
+        found.cluster.policy = found.cluster.policy.ending(seconds)
+        return states(found.cluster, found.name, str(found.workflow["metadata"]["uid"]))
+    assert found.folder is not None
+    from flowdsl.runtime.local import watched
+
+    return watched.states(found.folder, seconds)
+
+
+def detached(found: Found, word: str, reach: Reach) -> str:
     """What to know after Ctrl-C: the run goes on."""
     flags = reach.flags()
-    return (
-        f"the run {name} goes on; come back to it with\n  flowdsl {word} {name}{flags}\n"
-        f"or end it with\n  flowdsl stop {name}{flags}\n"
-    )
+    end = f"or end it with\n  flowdsl stop {found.name}{flags}\n" if found.cluster is not None else ""
+    return f"the run {found.name} goes on; come back to it with\n  flowdsl {word} {found.name}{flags}\n{end}"
 
 
-def ending(run: Json) -> str:
+def ending(workflow: Json) -> str:
     """The end of a run in one line."""
-    from flowdsl.runtime.cluster.ended import phase
+    from flowdsl.runtime.status.run import Run
     from flowdsl.runtime.status.tree import duration
 
-    status: Json = run.get("status") or {}
-    began, ended = (datetime.fromisoformat(str(status[key])) if status.get(key) else None for key in _TIMES)
-    taken = (ended - began).total_seconds() if began and ended else None
-    after = f" after {duration(taken)}" if taken is not None else ""
-    message = " ".join(str(status.get("message") or "").split())
-    return f"{run['metadata']['name']}: {phase(run)}{after}" + (f": {message}" if message else "")
+    run = Run(workflow)
+    taken = run.duration(time.time())
+    after = f" after {duration(taken)}" if taken is not None and run.ended else ""
+    return line(f"{run.name}: {run.status}{after}" + (f": {run.message}" if run.message else ""))
 
 
 def seconds_of(text: str | None) -> float | None:
@@ -103,16 +117,36 @@ def seconds_of(text: str | None) -> float | None:
     return found
 
 
-def _of_local(found: Found) -> int:
-    from flowdsl.runtime.cluster.ended import ENDED, phase
+def _close(shown: _Shown | None) -> None:
+    if shown is not None:
+        shown.close()
 
-    if phase(found.workflow) not in ENDED:
-        raise Refused(
-            f"`{found.name}` is a run on this machine that does not go on by itself: "
-            f"flowdsl run --resume {found.name}"
-        )
-    out(f"{ending(found.workflow)}\n")
-    return DONE if phase(found.workflow) == "Succeeded" else NO
+
+class _Shown:
+    """The steps of a run while it goes on: a tree on a terminal, elsewhere a line for each change."""
+
+    def __init__(self) -> None:
+        from flowdsl.cli.live import Tree
+        from flowdsl.cli.progress import Changes, on_terminal
+
+        self._tree = Tree() if on_terminal(sys.stderr) else None
+        self._changes = Changes()
+
+    def __call__(self, workflow: Json) -> None:
+        """Show what has changed."""
+        from flowdsl.runtime.status.run import Run
+
+        run = Run(workflow)
+        if self._tree is not None:
+            self._tree.show(run.name, run.started or time.time(), run.entries)
+            return
+        if lines := self._changes(run.name, run.nodes.values()):
+            err("".join(f"{one}\n" for one in lines))
+
+    def close(self) -> None:
+        """Show nothing more."""
+        if self._tree is not None:
+            self._tree.close()
 
 
 class _Stall:
@@ -122,10 +156,10 @@ class _Stall:
         self._changed = time.monotonic()
         self._said = False
 
-    def __call__(self, unchanged: Json | None) -> None:
-        """Look at the time; `unchanged` is the run where it has not changed."""
+    def __call__(self, *, changed: bool) -> None:
+        """Look at the time."""
         now = time.monotonic()
-        if unchanged is None:
+        if changed:
             self._changed, self._said = now, False
         elif now - self._changed > _STALL and not self._said:
             self._said = True

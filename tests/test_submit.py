@@ -329,3 +329,66 @@ def test_a_pipeline_that_does_not_fit_the_cluster_is_not_created(
     cluster.objects.put("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}})
     assert flowdsl(["submit", "needy.py"]) == 0
     assert len(cluster.runs) == 1
+
+
+def nodes(name: str, phase: str, message: str = "") -> Object:
+    root = {
+        "id": name,
+        "name": name,
+        "displayName": name,
+        "type": "DAG",
+        "phase": phase,
+        "templateName": "tiny",
+    }
+    step = {
+        "id": f"{name}-1",
+        "name": f"{name}.train",
+        "displayName": "train",
+        "type": "Pod",
+        "phase": phase,
+        "message": message,
+        "boundaryID": name,
+        "templateName": "train",
+        "startedAt": "2026-01-31T10:00:00Z",
+    }
+    return {
+        name: root,
+        f"{name}-1": {**step, **({"finishedAt": "2026-01-31T10:03:20Z"} if phase == "Succeeded" else {})},
+    }
+
+
+def test_the_steps_of_a_run_that_is_watched(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
+    capsys.readouterr()
+
+    def live() -> None:
+        for phase, message in (("Pending", "Unschedulable: 0/5 nodes\x1b[31m"), ("Running", "")):
+            found = cluster.objects.known[f"{WORKFLOWS}/one"]
+            status = {"phase": "Running", "nodes": nodes("one", phase, message)}
+            cluster.objects.put(WORKFLOWS, {**found, "status": status})
+            time.sleep(0.3)
+        cluster.end("one", nodes=nodes("one", "Succeeded"))
+
+    timer = later(0.3, live)
+    assert flowdsl(["watch", "one", "--timeout", "60s"]) == 0
+    timer.join()
+    said = capsys.readouterr()
+    assert said.err.splitlines() == [
+        "train: waits: Unschedulable: 0/5 nodes\\x1b[31m",
+        "train: started",
+        "train: succeeded after 3m 20s",
+    ]
+    assert said.out == "one: Succeeded after 3m 20s\n"
+
+
+def test_a_run_of_this_machine_is_waited_for_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.py").write_text(PIPELINE)
+    assert flowdsl(["run", "tiny.py", "--name", "here", "--quiet"]) == 0
+    capsys.readouterr()
+    assert flowdsl(["wait", "here"]) == 0
+    assert capsys.readouterr().out.startswith("here: Succeeded after ")
+    assert flowdsl(["watch", "@latest"]) == 0
+    assert "train: succeeded after " in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Commands that bring runs to a cluster and wait for them: `submit`, `wait`."""
+"""Commands that bring runs to a cluster and wait for them: `submit`, `wait`, `watch`."""
 
 from __future__ import annotations
 
@@ -122,3 +122,27 @@ def wait_command(name: str, /, *, timeout: str | None = None, reach: Reach = USU
     from flowdsl.cli.waiting import wait_for
 
     return wait_for(name, timeout, reach)
+
+
+@app.command(
+    name="watch",
+    help_epilogue="""\
+Examples:
+  flowdsl watch sentiment-4f2a9c1b3d
+  flowdsl watch @latest -n team-a""",
+)
+def watch_command(name: str, /, *, timeout: str | None = None, reach: Reach = USUAL) -> int:
+    """Show the steps of a run while it goes on, to its end.
+
+    A tree on a terminal, elsewhere a line for each change. Exit codes as of `wait`.
+
+    Parameters
+    ----------
+    name
+        The run, or @latest.
+    timeout
+        How long to watch, as 90s, 20m or 6h.
+    """
+    from flowdsl.cli.waiting import wait_for
+
+    return wait_for(name, timeout, reach, watch=True)
