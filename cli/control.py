@@ -163,7 +163,7 @@ def _end(verb: Ending, run: Found, manner: Manner) -> int:
             out(f"would delete {kind.name} {job['metadata']['name']} of {run.name}\n")
         return _problems(run, jobs)
     if verb == "delete":
-        _delete(cluster, workflow)
+        delete(cluster, workflow)
         waits = workflow["metadata"].get("finalizers")
         more = ", once its artifacts are away" if "workflows.argoproj.io/artifact-gc" in (waits or ()) else ""
         out(f"{run.name}: deleted{more}\n")
@@ -183,7 +183,7 @@ def _problems(run: Found, jobs: made.Made) -> int:
     return REFUSED if jobs.problems else DONE
 
 
-def _delete(cluster: Cluster, workflow: Json) -> None:
+def delete(cluster: Cluster, workflow: Json) -> None:
     """Delete a run, and no other one of its name. One that is gone is no error."""
     metadata = workflow["metadata"]
     try:
@@ -211,7 +211,7 @@ def _delete(cluster: Cluster, workflow: Json) -> None:
 
 def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
     """Delete a run on this machine. Raises Refused for what is not done to one."""
-    from flowdsl.runtime.local.removal import delete
+    from flowdsl.runtime.local.removal import delete as remove
     from flowdsl.runtime.local.runner import RunError
 
     if verb != "delete" or run.folder is None:
@@ -220,7 +220,7 @@ def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
         out(f"would delete {shown(run.folder)} ({phase_of(run.workflow)})\n")
         return DONE
     try:
-        delete(run.folder)
+        remove(run.folder)
     except RunError as error:
         raise Refused(str(error)) from None
     out(f"{run.name}: deleted {shown(run.folder)}\n")
@@ -244,7 +244,7 @@ def suspend(names: Sequence[str], reach: Reach) -> int:
 
     def one(run: Found) -> int:
         _way(run).act("suspend", run.workflow)
-        out(f"{run.name}: suspended; flowdsl resume {run.name} lets it go on\n")
+        out(f"{run.name}: suspended; flowdsl resume {run.name}{reach.flags()} lets it go on\n")
         return DONE
 
     return _each(runs, one)

@@ -42,7 +42,12 @@ class Reach:
 
     def flags(self) -> str:
         """The options that say the same again, each after a blank."""
-        named = (("-n", self.namespace), ("--context", self.context), ("--cluster", self.cluster))
+        named = (
+            ("-n", self.namespace),
+            ("--context", self.context),
+            ("--cluster", self.cluster),
+            ("--argo-server", self.argo_server),
+        )
         return "".join(f" {option} {value}" for option, value in named if value)
 
     def connect(self) -> Cluster:

@@ -7,6 +7,7 @@ package `argo-workflows`, and why no more, says `argo_transport.py`.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -293,12 +294,11 @@ class ArgoServer(Kubernetes):
         if answer.status < 400:
             return
         text = answer.body()
-        try:
-            error: object = json.loads(text)
-        except ValueError:
-            error = None
-        if not isinstance(error, dict):
-            error = {"message": text.decode("utf-8", "replace").strip()[:200] or f"HTTP {answer.status}"}
+        shown = text.decode("utf-8", "replace").strip()[:200]
+        error: Json = {"message": shown or f"HTTP {answer.status}"}
+        with suppress(ValueError):
+            found: object = json.loads(text)
+            error = cast("Json", found) if isinstance(found, dict) else error
         raised = self._refusal(answer.status, error, verb, kind, name, namespace)
         header = answer.header("Retry-After")
         raised.wait = float(header) if header.isdigit() else 0.0

@@ -100,8 +100,8 @@ def _instead(waiting: Sequence[Gate]) -> str:
 
 
 def _step(workflow: Json, node: str) -> str:
-    found = (part(workflow, "status").get("nodes") or {}).get(node) or {}
-    return f"{found.get('displayName') or node}"
+    found = part(part(part(workflow, "status"), "nodes"), node)
+    return str(found.get("displayName") or node)
 
 
 def is_suspended(workflow: Json) -> bool:

@@ -16,7 +16,8 @@ Json = dict[str, Any]
 
 def is_packed(workflow: Json) -> bool:
     """Whether the nodes of a workflow are packed."""
-    return bool((workflow.get("status") or {}).get("compressedNodes"))
+    status: Json = workflow.get("status") or {}
+    return bool(status.get("compressedNodes"))
 
 
 def packed(workflow: Json) -> Json:

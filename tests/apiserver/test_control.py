@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowdsl.cli.app import run
+from flowdsl.cli.control import delete
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.transport import Access, Transport
 from tests.apiserver.client import PODS, WORKFLOWS, Refused
@@ -17,8 +18,10 @@ from tests.apiserver.replay import Replay, own
 from tests.corpus import corpus
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from flowdsl.runtime.cluster.seam import Kind
     from tests.apiserver.history import Event
     from tests.apiserver.server import ApiServer
 
@@ -40,7 +43,7 @@ def replay(server: ApiServer, namespace: str, name: str, run_name: str = "mine")
 
 def waits(event: Event) -> bool:
     """Whether a workflow has come to a suspended step."""
-    nodes = event.object.get("status", {}).get("nodes") or {} if event.kind == "wf" else {}
+    nodes: Object = (event.object.get("status", {}).get("nodes") or {}) if event.kind == "wf" else {}
     return any(node["type"] == "Suspend" and node["phase"] == "Running" for node in nodes.values())
 
 
@@ -59,8 +62,12 @@ def pods(server: ApiServer, namespace: str) -> list[str]:
 def create(server: ApiServer, namespace: str, name: str, **parts: Any) -> Object:
     """A workflow that no controller has seen, or with the status that it is said to have."""
     labels = {"labels": parts.pop("labels")} if "labels" in parts else {}
-    spec = {"entrypoint": "main", "templates": [{"name": "main", "suspend": {}}], **parts.pop("spec", {})}
-    body = {
+    spec: Object = {
+        "entrypoint": "main",
+        "templates": [{"name": "main", "suspend": {}}],
+        **parts.pop("spec", {}),
+    }
+    body: Object = {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": "Workflow",
         "metadata": {"name": name, **labels},
@@ -70,7 +77,7 @@ def create(server: ApiServer, namespace: str, name: str, **parts: Any) -> Object
     return server.admin.create(WORKFLOWS.format(namespace), body)
 
 
-ENDED = {"phase": "Failed", "startedAt": "2020-01-01T00:00:00Z", "finishedAt": "2020-01-01T01:00:00Z"}
+ENDED: Object = {"phase": "Failed", "startedAt": "2020-01-01T00:00:00Z", "finishedAt": "2020-01-01T01:00:00Z"}
 
 
 def test_resume_lets_the_gate_go(
@@ -190,21 +197,30 @@ def test_retry_with_another_parameter(
     assert found == [{"name": "epochs", "value": "4"}, {"name": "rate", "value": "1"}]
 
 
+class Slow(Kubernetes):
+    """One before whose first change somebody else makes one."""
+
+    def __init__(self, other: Callable[[], object]) -> None:
+        super().__init__(Transport(Access()))
+        self.others = [other]
+
+    def replace(self, kind: Kind, body: Object) -> Object:
+        if self.others:
+            self.others.pop()()
+        return super().replace(kind, body)
+
+    def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:
+        if self.others:
+            self.others.pop()()
+        super().delete(kind, name, uid=uid, namespace=namespace)
+
+
 def test_change_of_somebody_else_is_not_lost(server: ApiServer, namespace: str) -> None:
     """Two change a run at once: the second reads again."""
     replay(server, namespace, "approve-then-go").until(waits)
-    cluster = Kubernetes(Transport(Access()))
-    path = f"{WORKFLOWS.format(namespace)}/mine"
     before = there(server, namespace)
-    replaced = cluster.replace
-    turns = []
-
-    def late(kind: Any, body: Object) -> Object:
-        if not turns:
-            turns.append(server.admin.patch(path, {"metadata": {"labels": {"team": "vision"}}}))
-        return replaced(kind, body)
-
-    cluster.replace = late  # type: ignore[method-assign] -- the moment between reading and writing
+    path = f"{WORKFLOWS.format(namespace)}/mine"
+    cluster = Slow(lambda: server.admin.patch(path, {"metadata": {"labels": {"team": "vision"}}}))
     cluster.act("resume", before)
     after = there(server, namespace)
     assert after["metadata"]["labels"]["team"] == "vision"
@@ -222,7 +238,9 @@ def job(namespace: str, name: str, **metadata: Any) -> Object:
 
 
 MANIFEST = "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: '{{workflow.name}}-train'\n"
-MAKES_A_JOB = {"templates": [{"name": "main", "resource": {"action": "create", "manifest": MANIFEST}}]}
+MAKES_A_JOB: Object = {
+    "templates": [{"name": "main", "resource": {"action": "create", "manifest": MANIFEST}}]
+}
 
 
 @pytest.mark.parametrize("verb", ["stop", "terminate", "delete"])
@@ -305,13 +323,14 @@ def test_delete_of_a_run_that_goes_on_has_to_be_meant(
 
 
 def test_delete_takes_no_run_that_has_the_name_meanwhile(server: ApiServer, namespace: str) -> None:
-    from flowdsl.cli.control import _delete
-
     old = create(server, namespace, "mine")
-    server.admin.delete(f"{WORKFLOWS.format(namespace)}/mine")
-    new = create(server, namespace, "mine")
-    _delete(Kubernetes(Transport(Access())), old)
-    assert there(server, namespace)["metadata"]["uid"] == new["metadata"]["uid"]
+
+    def another() -> None:
+        server.admin.delete(f"{WORKFLOWS.format(namespace)}/mine")
+        create(server, namespace, "mine")
+
+    delete(Slow(another), old)
+    assert there(server, namespace)["metadata"]["uid"] != old["metadata"]["uid"]
 
 
 def test_many_runs_are_selected(

@@ -9,7 +9,7 @@ import copy
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -66,15 +66,18 @@ def digest(made: Object | None, gone: Sequence[str]) -> str:
     """What matters of an answer, in short: all but times, without what is empty, and the nodes whose pods go."""
     if made is None:
         return "refused"
-    text = json.dumps([_plain({key: made[key] for key in ("metadata", "spec", "status")}), gone], sort_keys=True)
+    text = json.dumps(
+        [_plain({key: made[key] for key in ("metadata", "spec", "status")}), gone], sort_keys=True
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        found = {key: _plain(each) for key, each in value.items() if key not in TIMES}
+        found = {key: _plain(each) for key, each in cast("Object", value).items() if key not in TIMES}
         return {key: each for key, each in found.items() if each not in (None, "", {}, [])}
-    return [_plain(each) for each in value] if isinstance(value, list) else value
+    several: list[Any] = value if isinstance(value, list) else []
+    return [_plain(each) for each in several] if isinstance(value, list) else value
 
 
 def answer(run: Object, chosen: list[str], parameters: dict[str, str]) -> str:
@@ -82,7 +85,7 @@ def answer(run: Object, chosen: list[str], parameters: dict[str, str]) -> str:
         made = retried(run, chosen, parameters, "2027-01-01T00:00:00Z")
     except Unfit:
         return digest(None, ())
-    nodes = run["status"].get("nodes") or {}
+    nodes: Object = run["status"].get("nodes") or {}
     return digest(made.workflow, sorted(each for each in made.gone if nodes[each]["type"] == "Pod"))
 
 
