@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from flowdsl.cli.process import GONE, LATE, REFUSED, WRONG, Refused
+from flowdsl.cli.process import GONE, LATE, REFUSED, UNKNOWN, WRONG, Refused
 
 if TYPE_CHECKING:
     from flowdsl.runtime.cluster.seam import Cluster
@@ -34,12 +35,19 @@ class Reach:
     """A context of the kubeconfig; else that of the cluster's settings, or the current one."""
     cluster: str | None = None
     """A cluster of the project's settings."""
+    argo_server: str | None = None
+    """An Argo server to go through, HOST:PORT or a URL; else $ARGO_SERVER, if no cluster is named."""
     request_timeout: Annotated[float, Parameter(show_default=True)] = 15.0
     """Seconds that one request may take."""
 
     def flags(self) -> str:
         """The options that say the same again, each after a blank."""
-        named = (("-n", self.namespace), ("--context", self.context), ("--cluster", self.cluster))
+        named = (
+            ("-n", self.namespace),
+            ("--context", self.context),
+            ("--cluster", self.cluster),
+            ("--argo-server", self.argo_server),
+        )
         return "".join(f" {option} {value}" for option, value in named if value)
 
     def connect(self) -> Cluster:
@@ -51,6 +59,12 @@ class Reach:
         if not self.request_timeout > 0:
             raise Refused(f"--request-timeout {self.request_timeout:g}: it is a number of seconds above 0")
         context, namespace = self._settings()
+        named = self.context or self.cluster
+        if url := self.argo_server or ("" if named else os.environ.get("ARGO_SERVER")):
+            from flowdsl.runtime.cluster.argo_server import ArgoServer
+            from flowdsl.runtime.cluster.argo_transport import server_of
+
+            return ArgoServer(server_of(url, namespace=namespace), Policy(self.request_timeout))
         return Kubernetes(Transport(Access(context, namespace)), Policy(self.request_timeout))
 
     def _settings(self) -> tuple[str | None, str | None]:
@@ -81,10 +95,11 @@ class Found(NamedTuple):
         return str(self.workflow["metadata"]["name"])
 
 
-def find(name: str, reach: Reach = USUAL) -> Found:
+def find(name: str, reach: Reach = USUAL, *, readable: bool = True) -> Found:
     """The run of a name: one on this machine, if there is one and no cluster was named; else one on the cluster.
 
-    `@latest` is the one that was created last. Raises Refused and ClusterError.
+    `@latest` is the one that was created last. Without `readable` its nodes are left as they are. Raises Refused
+    and ClusterError.
     """
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.trouble import NOT_FOUND, Misconfigured, Refusal
@@ -105,7 +120,8 @@ def find(name: str, reach: Reach = USUAL) -> Found:
             raise Refused(f"there is no run in namespace `{cluster.namespace}`")
         name = str(max(runs, key=lambda one: str(one["metadata"]["creationTimestamp"]))["metadata"]["name"])
     try:
-        return Found(opened(cluster.get(WORKFLOW, name)), None, cluster)
+        found = cluster.get(WORKFLOW, name)
+        return Found(opened(found) if readable else found, None, cluster)
     except Refusal as refusal:
         if refusal.code != NOT_FOUND or refusal.no_such_kind:
             raise
@@ -143,10 +159,19 @@ def _near(name: str) -> str:
 
 def code_of(error: ClusterError) -> int:
     """The exit code of a command that a cluster's error ends, when it created nothing."""
-    from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Unsupported, Vanished
+    from flowdsl.runtime.cluster.trouble import (
+        Misconfigured,
+        Overdue,
+        Uncertain,
+        Unfit,
+        Unsupported,
+        Vanished,
+    )
 
-    if isinstance(error, (Misconfigured, Unsupported)):
+    if isinstance(error, (Misconfigured, Unfit, Unsupported)):
         return WRONG
+    if isinstance(error, Uncertain):
+        return UNKNOWN
     if isinstance(error, Overdue):
         return LATE
     return GONE if isinstance(error, Vanished) else REFUSED

@@ -219,18 +219,23 @@ class Kubernetes:
     def _call(
         self, method: str, verb: str, kind: Kind, name: str, namespace: str | None, **more: Any
     ) -> Json:
-        """The object that answers a request that may be sent again."""
+        """The object that answers a request that may be sent again.
+
+        Raises Unreachable with `sent` if any of the tries may have been received.
+        """
         pauses = self.policy.pauses()
+        doubt: Unreachable | None = None
         while True:
             try:
                 return self._once(method, verb, kind, name, namespace, **more)
             except Unreachable as error:
+                doubt = error if error.sent else doubt
                 problem: Refusal | Unreachable = error
             except Refusal as refusal:
                 if refusal.permanent:
                     raise
                 problem = refusal
-            pauses.again(problem, _wait_of(problem))
+            pauses.again(doubt or problem, _wait_of(problem))
 
     def _once(
         self,

@@ -29,6 +29,17 @@ class Unreachable(ClusterError):
         self.sent = sent
 
 
+class Uncertain(Unreachable):
+    """A change that may have been made: no answer came, and none to the question whether it was."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, sent=True)
+
+
+class Unfit(ClusterError):
+    """What cannot be done to a run as it is: nothing was changed."""
+
+
 class Vanished(ClusterError):
     """A run that was there is gone, or another one has its name."""
 

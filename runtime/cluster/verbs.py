@@ -1,22 +1,64 @@
-"""What can be done to a run, in terms of its object. Source: Argo 4.1, workflow/util/util.go."""
+"""What can be done to a run, in terms of its object. Source: Argo 4.1, workflow/util/util.go.
+
+Each verb may be repeated: a merge patch says what is to be, and what is read, changed and put back is put only in the
+place of what was read. When an answer is lost, the run is read again, and what it says counts.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+import uuid
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from flowdsl.runtime.cluster.kinds import WORKFLOW
+from flowdsl.runtime.cluster import gates
+from flowdsl.runtime.cluster.ended import ENDED
+from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
+from flowdsl.runtime.cluster.retrying import retried
+from flowdsl.runtime.cluster.trouble import (
+    CONFLICT,
+    NOT_FOUND,
+    Overdue,
+    Refusal,
+    Uncertain,
+    Unfit,
+    Unreachable,
+    Vanished,
+)
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.status.compressed import opened
+from flowdsl.runtime.status.packing import is_packed, packed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-    from flowdsl.runtime.cluster.seam import Json, Kind, Verb
+    from flowdsl.runtime.cluster.policy import Policy
+    from flowdsl.runtime.cluster.seam import Json, Kind, Listing, Verb
+
+CHANGE_ID = "flowdsl/change-id"
+"""The annotation by which a change that was put is known again."""
+RUN_LABEL = "workflows.argoproj.io/workflow"
+NODE_ANNOTATION = "workflows.argoproj.io/node-id"
+
+_SHUTDOWNS = {"stop": "Stop", "terminate": "Terminate"}
 
 
-class Objects(Protocol):
-    """What the verbs need of a cluster."""
+class Readable(Protocol):
+    """What is needed of a cluster to see what became of a change."""
+
+    policy: Policy
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         """One object."""
+        ...
+
+
+class Objects(Readable, Protocol):
+    """What the verbs need of a cluster."""
+
+    def list(
+        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+    ) -> Listing:
+        """The objects that selectors match."""
         ...
 
     def replace(self, kind: Kind, body: Json) -> Json:
@@ -33,9 +75,188 @@ class Objects(Protocol):
 
 
 def act(cluster: Objects, verb: Verb, workflow: Json, options: Mapping[str, Any]) -> Json:
-    """Do something to a run that was read before; the Workflow after it. Raises Refusal, Unreachable."""
+    """Do something to a run that was read before; the Workflow after it.
+
+    Options: `parameters`, texts by their names, for `resume` and `retry`; `gate`, the id of a suspended node, for
+    `resume`; `nodes`, the ids of nodes that run again though they succeeded, for `retry`. Raises Unfit when the run
+    as it is cannot have that done, Vanished, Refusal, Unreachable, and Uncertain when nobody can say whether it
+    was done.
+    """
+    parameters = cast("Mapping[str, str]", options.get("parameters") or {})
+    if verb == "retry":
+        return _retry(cluster, workflow, cast("Collection[str]", options.get("nodes") or ()), parameters)
+    check(verb, workflow)
+    if verb == "resume":
+        gate = str(options.get("gate") or "")
+        return change(cluster, workflow, lambda found: gates.resume(found, gate, parameters, now()))
+    if done(verb, workflow):
+        return workflow
     metadata = workflow["metadata"]
-    shutdown = {"stop": "Stop", "terminate": "Terminate"}.get(verb)
-    spec = {"suspend": True} if verb == "suspend" else {"shutdown": shutdown}
+    spec = {"suspend": True} if verb == "suspend" else {"shutdown": _SHUTDOWNS[verb]}
     patch = {"metadata": {"uid": metadata["uid"]}, "spec": spec}
-    return cluster.patch(WORKFLOW, str(metadata["name"]), patch, namespace=metadata.get("namespace"))
+    name, namespace = str(metadata["name"]), metadata.get("namespace")
+    return settled(
+        cluster,
+        workflow,
+        lambda: cluster.patch(WORKFLOW, name, patch, namespace=namespace),
+        lambda found: done(verb, found),
+    )
+
+
+def check(verb: Verb, workflow: Json) -> None:
+    """Raise Unfit for a run that has ended: it can only be retried, or deleted."""
+    phase = part(workflow, "status").get("phase")
+    if phase in ENDED:
+        word = {"resume": "resumed", "suspend": "suspended"}.get(verb, "stopped")
+        raise Unfit(f"`{workflow['metadata']['name']}` has ended ({phase}): it cannot be {word}")
+
+
+def done(verb: Verb, workflow: Json) -> bool:
+    """Whether a run already is as `stop`, `terminate` or `suspend` make it. One that is terminated is not stopped."""
+    spec = workflow["spec"]
+    if verb == "suspend":
+        return bool(spec.get("suspend"))
+    return spec.get("shutdown") in ("Terminate", _SHUTDOWNS[verb])
+
+
+def now() -> str:
+    """The time as Kubernetes writes it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def again(cluster: Readable, workflow: Json) -> Json:
+    """A run as it is now. Raises Vanished when it is gone, or another one has its name."""
+    metadata = workflow["metadata"]
+    gone = f"`{metadata['name']}` is gone"
+    try:
+        found = cluster.get(WORKFLOW, str(metadata["name"]), namespace=metadata.get("namespace"))
+    except Refusal as refusal:
+        if refusal.code != NOT_FOUND or refusal.no_such_kind:
+            raise
+        raise Vanished(gone) from None
+    if found["metadata"]["uid"] != metadata["uid"]:
+        raise Vanished(f"{gone}: another run has its name")
+    return found
+
+
+def settled(
+    cluster: Readable, workflow: Json, send: Callable[[], Json], made: Callable[[Json], bool]
+) -> Json:
+    """What came of a change: what `send` answers, or, when no answer came, what the run says when asked.
+
+    A refusal counts only if the run does not say that the change was `made`: an earlier try may have made it.
+    """
+    try:
+        return send()
+    except Unreachable as error:
+        if not error.sent:
+            raise
+        problem: Refusal | Unreachable = error
+    except Refusal as refusal:
+        if refusal.code not in (CONFLICT, NOT_FOUND):
+            raise
+        problem = refusal
+    try:
+        found = again(cluster, workflow)
+    except (Refusal, Unreachable):
+        raise uncertain(workflow, problem) from None
+    if made(found):
+        return found
+    raise problem
+
+
+def uncertain(workflow: Json, problem: Exception) -> Uncertain:
+    """What is raised when nobody can say whether a run was changed."""
+    name = workflow["metadata"]["name"]
+    return Uncertain(f"it is not known whether `{name}` was changed: {problem}; the command may be repeated")
+
+
+def change(cluster: Objects, workflow: Json, edit: Callable[[Json], bool]) -> Json:
+    """Read a run, change it in place, and put it back, again if somebody was faster; the Workflow after it.
+
+    `edit` has the nodes before it, packed or not, and says whether it changed anything. Raises what it raises.
+    """
+    mark = uuid.uuid4().hex
+    pauses = cluster.policy.pauses()
+    problem: Refusal | Unreachable | None = None
+    while True:
+        try:
+            found = again(cluster, workflow)
+        except (Refusal, Unreachable):
+            if problem is None:
+                raise
+            raise uncertain(workflow, problem) from None
+        annotations: dict[str, str] = found["metadata"].setdefault("annotations", {})
+        if annotations.get(CHANGE_ID) == mark:
+            return found
+        if problem is not None:
+            pauses.again(problem)
+        was_packed = is_packed(found)
+        found = opened(found)
+        if not edit(found):
+            return found
+        found["metadata"].setdefault("annotations", {})[CHANGE_ID] = mark
+        try:
+            return cluster.replace(WORKFLOW, packed(found) if was_packed else found)
+        except Unreachable as error:
+            if not error.sent:
+                raise
+            problem = error
+        except Refusal as refusal:
+            if refusal.code not in (CONFLICT, NOT_FOUND):
+                raise
+            problem = refusal
+
+
+def _retry(cluster: Objects, workflow: Json, nodes: Collection[str], parameters: Mapping[str, str]) -> Json:
+    """Let a run that has ended go on.
+
+    The pods are listed before the run is read, so that one of somebody else's retry is never among those that
+    are deleted. They go before the run is put back: the controller would take them for the new ones.
+    """
+    metadata = workflow["metadata"]
+    name, namespace = str(metadata["name"]), metadata.get("namespace")
+    pods: list[Json] = []
+
+    def look() -> None:
+        pods[:] = cluster.list(POD, labels=f"{RUN_LABEL}={name}", namespace=namespace).items
+
+    def edit(found: Json) -> bool:
+        made = retried(found, nodes, parameters, now())
+        old = [one for one in pods if _node_of(one) in made.gone]
+        _away(cluster, name, old, namespace)
+        found.clear()
+        found.update(made.workflow)
+        look()  # for another try
+        return True
+
+    look()
+    return change(cluster, workflow, edit)
+
+
+def _node_of(pod: Json) -> str:
+    return str(part(pod["metadata"], "annotations").get(NODE_ANNOTATION) or "")
+
+
+def _away(cluster: Objects, run: str, pods: list[Json], namespace: str | None) -> None:
+    """Delete pods, and wait until they are gone. Raises Overdue."""
+    left = {str(one["metadata"]["uid"]): str(one["metadata"]["name"]) for one in pods}
+    for uid, name in left.items():
+        try:
+            cluster.delete(POD, name, uid=uid, namespace=namespace)
+        except Refusal as refusal:
+            if refusal.code != CONFLICT:  # it has another uid: the one that was meant is gone
+                raise
+    pauses = cluster.policy.pauses()
+    while left:
+        there = cluster.list(POD, labels=f"{RUN_LABEL}={run}", namespace=namespace).items
+        uids = {str(one["metadata"]["uid"]) for one in there}
+        left = {uid: name for uid, name in left.items() if uid in uids}
+        if left:
+            names = ", ".join(sorted(left.values())[:3])
+            try:
+                pauses.again(Unreachable("", sent=False))
+            except Unreachable:
+                raise Overdue(
+                    f"pods of `{run}` are still ending ({names}): nothing else was changed; repeat the command"
+                ) from None

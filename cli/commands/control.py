@@ -1,0 +1,197 @@
+"""Commands that do something to runs: `stop`, `terminate`, `suspend`, `resume`, `retry`, `delete`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, app
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Selection:
+    """Which runs of a cluster are meant, if none is named."""
+
+    selector: Annotated[str | None, Parameter(name=["--selector", "-l"])] = None
+    """Runs with these labels, as in kubectl: sweep=lr,team!=vision."""
+    every: Annotated[bool, Parameter(name="--all", negative="", show_default=False)] = False
+    """All runs of the namespace."""
+    status: Annotated[list[str] | None, SEVERAL] = None
+    """Runs in this phase: Pending, Running, Succeeded, Failed or Error. May be given several times."""
+    older_than: str | None = None
+    """Runs that ended, or were created if they go on, so long ago: 12h, 7d."""
+
+    @property
+    def given(self) -> bool:
+        """Whether anything was selected."""
+        return self.every or bool(self.selector or self.status or self.older_than)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Manner:
+    """How runs are ended."""
+
+    dry_run: Annotated[bool, FLAG] = False
+    """Show what would be done, and do nothing."""
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="", show_default=False)] = False
+    """Do not ask."""
+    keep_jobs: Annotated[bool, FLAG] = False
+    """Leave the jobs alone that runs have made: PyTorchJob, TFJob, MPIJob, JobSet, TrainJob, Job."""
+
+
+NOBODY = Selection()
+ASKING = Manner()
+
+
+@app.command(
+    name="stop",
+    help_epilogue="""\
+Examples:
+  flowdsl stop sentiment-x7k2p
+  flowdsl stop -l sweep=lr --dry-run""",
+)
+def stop_command(
+    *names: str, selection: Selection = NOBODY, manner: Manner = ASKING, reach: Reach = USUAL
+) -> int:
+    """Stop runs: nothing new begins, what runs is ended, and exit handlers run.
+
+    The jobs that a run has made and that have not ended are deleted: they would go on without it.
+
+    Parameters
+    ----------
+    names
+        Runs; @latest is the last one.
+    """
+    from flowdsl.cli.control import end
+
+    return end("stop", names, selection, manner, reach)
+
+
+@app.command(
+    name="terminate",
+    help_epilogue="""\
+Examples:
+  flowdsl terminate sentiment-x7k2p
+  flowdsl terminate --all --older-than 12h --yes""",
+)
+def terminate_command(
+    *names: str, selection: Selection = NOBODY, manner: Manner = ASKING, reach: Reach = USUAL
+) -> int:
+    """End runs at once, without their exit handlers, and delete the jobs that they have made.
+
+    Parameters
+    ----------
+    names
+        Runs; @latest is the last one.
+    """
+    from flowdsl.cli.control import end
+
+    return end("terminate", names, selection, manner, reach)
+
+
+@app.command(
+    name="delete",
+    help_epilogue="""\
+Examples:
+  flowdsl delete sentiment-x7k2p
+  flowdsl delete --status Succeeded --older-than 7d --dry-run""",
+)
+def delete_command(
+    *names: str, selection: Selection = NOBODY, manner: Manner = ASKING, reach: Reach = USUAL
+) -> int:
+    """Delete runs with their pods, and with the jobs that they have made; of one on this machine, its folder.
+
+    Asks before it deletes several runs, or one that has not ended; where nobody can answer, --yes is needed.
+
+    Parameters
+    ----------
+    names
+        Runs; @latest is the last one.
+    """
+    from flowdsl.cli.control import end
+
+    return end("delete", names, selection, manner, reach)
+
+
+@app.command(name="suspend", help_epilogue="Example:\n  flowdsl suspend sentiment-x7k2p")
+def suspend_command(*names: str, reach: Reach = USUAL) -> int:
+    """Let runs begin nothing new until they are resumed. Steps that run go on.
+
+    Parameters
+    ----------
+    names
+        Runs; @latest is the last one.
+    """
+    from flowdsl.cli.control import suspend
+
+    return suspend(names, reach)
+
+
+@app.command(
+    name="resume",
+    help_epilogue="""\
+Examples:
+  flowdsl resume sentiment-x7k2p
+  flowdsl resume sentiment-x7k2p --step release -p verdict=ship""",
+)
+def resume_command(
+    name: str,
+    /,
+    *,
+    parameter: Annotated[list[str], PARAMETERS] | None = None,
+    step: str | None = None,
+    reach: Reach = USUAL,
+) -> int:
+    """Let a suspended run go on, from all steps at which it waits.
+
+    Parameters
+    ----------
+    name
+        The run; @latest is the last one.
+    parameter
+        NAME=VALUE, an answer that a step waits for. One that is left out is its default.
+    step
+        Let only this step go on.
+    """
+    from flowdsl.cli.control import pairs, resume
+
+    return resume(name, pairs(parameter), step, reach)
+
+
+@app.command(
+    name="retry",
+    help_epilogue="""\
+Examples:
+  flowdsl retry sentiment-x7k2p
+  flowdsl retry sentiment-x7k2p train -p epochs=20""",
+)
+def retry_command(
+    name: str,
+    step: str | None = None,
+    /,
+    *,
+    parameter: Annotated[list[str], PARAMETERS] | None = None,
+    dry_run: Annotated[bool, FLAG] = False,
+    reach: Reach = USUAL,
+) -> int:
+    """Let a run that has ended go on: what failed runs again, and what comes after it.
+
+    Parameters
+    ----------
+    name
+        The run; @latest is the last one.
+    step
+        Run this step again too, though it succeeded, and what comes after it.
+    parameter
+        NAME=VALUE, another value for a parameter of the run. Steps that are not run again keep the old one.
+    dry_run
+        Show which steps would run again, and do nothing.
+    """
+    from flowdsl.cli.control import pairs, retry
+
+    return retry(name, step, pairs(parameter), dry_run, reach)

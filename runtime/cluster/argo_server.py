@@ -1,0 +1,373 @@
+"""The Argo server as a way to a cluster, for those who have a token for it and none for the Kubernetes API.
+
+Source of what is sent: pkg/apiclient/workflow/workflow.proto and server/workflow of Argo 4.1. What is used of the
+package `argo-workflows`, and why no more, says `argo_transport.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.runtime.cluster import gates, verbs
+from flowdsl.runtime.cluster.argo_transport import (
+    SERVICES,
+    Connections,
+    Server,
+    field_of,
+    operation_path,
+    words_of,
+)
+from flowdsl.runtime.cluster.ended import ENDED, phase
+from flowdsl.runtime.cluster.kinds import WORKFLOW
+from flowdsl.runtime.cluster.kubernetes import Kubernetes
+from flowdsl.runtime.cluster.retrying import retried
+from flowdsl.runtime.cluster.seam import Change, Listing
+from flowdsl.runtime.cluster.trouble import (
+    CONFLICT,
+    EXPIRED,
+    NOT_FOUND,
+    Expired,
+    Refusal,
+    Unreachable,
+    Unsupported,
+)
+from flowdsl.runtime.local.shapes import part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+
+    from flowdsl.runtime.cluster.policy import Policy
+    from flowdsl.runtime.cluster.seam import Json, Kind, Verb
+    from flowdsl.runtime.cluster.transport import Answer
+
+_REASONS = {
+    3: (400, "Invalid"),
+    5: (NOT_FOUND, "NotFound"),
+    6: (CONFLICT, "AlreadyExists"),
+    7: (403, "Forbidden"),
+    8: (429, "TooManyRequests"),
+    16: (401, "Unauthorized"),
+}
+"""Codes of gRPC as those of HTTP, with the words of Kubernetes for them. Source: server/utils/errors.go."""
+_OPTIONS = {
+    "labelSelector": "listOptions.labelSelector",
+    "fieldSelector": "listOptions.fieldSelector",
+}
+
+
+class ArgoServer(Kubernetes):
+    """A way to a cluster through an Argo server; see `flowdsl.runtime.cluster.seam.Cluster`.
+
+    It knows workflows and templates, and what can be done to runs. It does not show pods, nodes or other objects.
+    """
+
+    def __init__(self, server: Server, policy: Policy | None = None) -> None:
+        super().__init__(Connections(server), policy)
+        self.called = f"Argo server at {server.url}"
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
+        """One object, with its nodes: the server reads those that are packed, or in a database."""
+        return _whole(kind, super().get(kind, name, namespace=namespace))
+
+    def list(
+        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+    ) -> Listing:
+        """The objects that selectors match. Workflows in the archive are among them; each comes once."""
+        query = {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value}
+        found = self._call("GET", "list", kind, "", namespace, query=query)
+        items = {
+            str(one["metadata"].get("uid")): _whole(kind, one) for one in reversed(found.get("items") or ())
+        }
+        version = part(found, "metadata").get("resourceVersion")
+        return Listing(list(reversed(items.values())), str(version or ""))
+
+    def watch(
+        self,
+        kind: Kind,
+        version: str,
+        *,
+        seconds: float,
+        labels: str = "",
+        fields: str = "",
+        namespace: str | None = None,
+    ) -> Generator[Change, None, None]:
+        """What happens to workflows after a version; see the seam."""
+        if kind != WORKFLOW:
+            raise Unsupported(f"the {self.called} does not say what happens to {kind.plural}")
+        wait = max(1, round(seconds))
+        query = {
+            **({"listOptions.labelSelector": labels} if labels else {}),
+            **({"listOptions.fieldSelector": fields} if fields else {}),
+            "listOptions.resourceVersion": version,
+            "listOptions.timeoutSeconds": wait,
+        }
+        path = operation_path(kind, "watch_workflows", namespace=self._within(namespace))
+        refused = (kind, "", self._within(namespace))
+        limit = wait + self.policy.within(self.policy.request)
+        with self._transport.open("GET", path, query, seconds=limit) as answer:
+            self._judge(answer, "watch", *refused)
+            for event in _events(answer):
+                if "error" in event:
+                    if _is_end(event["error"]):
+                        return
+                    raise self._refusal(0, event["error"], "watch", *refused)
+                result: Json = event["result"]
+                yield Change(result["type"], _whole(kind, result["object"]))
+
+    def log(
+        self,
+        pod: str,
+        container: str,
+        *,
+        since: str = "",
+        follow: bool = False,
+        seconds: float = 30,
+        namespace: str | None = None,
+    ) -> Generator[bytes, None, None]:
+        """What a container printed, line by line; see the seam.
+
+        The server gives lines as text: bytes that are no UTF-8 are lost, and so is whether the last line has ended.
+        A pod is asked for by the name of its run, which is found among the runs that there are.
+        """
+        query: dict[str, object] = {
+            "podName": pod,
+            "logOptions.container": container,
+            "logOptions.timestamps": "true",
+        }
+        if since:
+            query["logOptions.sinceTime"] = since
+        if follow:
+            query["logOptions.follow"] = "true"
+        within = self._within(namespace)
+        run = self._run_of(pod, within)
+        path = operation_path(WORKFLOW, "workflow_logs", namespace=within, name=run)
+        with self._transport.open("GET", path, query, seconds=seconds) as answer:
+            self._judge(answer, "read the log of", WORKFLOW, run, within)
+            for event in _events(answer):
+                if "error" in event:
+                    raise self._refusal(0, event["error"], "read the log of", WORKFLOW, run, within)
+                yield str(event["result"].get("content") or "").encode() + b"\n"
+
+    def _run_of(self, pod: str, namespace: str) -> str:
+        """The run of a pod: the longest name that the pod's begins with."""
+        names = [str(one["metadata"]["name"]) for one in self.list(WORKFLOW, namespace=namespace).items]
+        fitting = [name for name in names if pod == name or pod.startswith(f"{name}-")]
+        if not fitting:
+            status = {"message": f"no run has a pod `{pod}`", "reason": "NotFound", "details": {"name": pod}}
+            raise Refusal(NOT_FOUND, status, "read the log of", WORKFLOW, pod, namespace)
+        return max(fitting, key=len)
+
+    def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
+        """Not possible. Raises Unsupported."""
+        raise self._unsupported("pods")
+
+    # --- writing -------------------------------------------------------------------------------------------
+
+    def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
+        """Create an object, once; see the seam. The server only looks at a template that is not to be created."""
+        if dry_run and kind != WORKFLOW:  # it takes no dry run of them: it would create it
+            operation = f"lint_{words_of(kind).removesuffix('s')}"
+            where = {"namespace": self.namespace} if kind.namespaced else {}
+            path = operation_path(kind, operation, **where)
+            refused = ("create", kind, str(body["metadata"].get("name") or ""), self.namespace)
+            return _whole(kind, self._ask("POST", path, {**where, field_of(kind): body}, refused))
+        return _whole(kind, super().create(kind, body, dry_run=dry_run))
+
+    def replace(self, kind: Kind, body: Json) -> Json:
+        """Not possible. Raises Unsupported."""
+        raise Unsupported(f"the {self.called} does not replace {kind.plural}")
+
+    def patch(self, kind: Kind, name: str, patch: Json, *, namespace: str | None = None) -> Json:
+        """Not possible. Raises Unsupported."""
+        raise Unsupported(f"the {self.called} does not patch {kind.plural}")
+
+    def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:
+        """Delete an object. The server takes no `uid`: it is compared just before."""
+        if uid:
+            try:
+                found = self.get(kind, name, namespace=namespace)
+            except Refusal as refusal:
+                if refusal.code != NOT_FOUND:
+                    raise
+                return
+            if found["metadata"].get("uid") != uid:
+                status = {"message": f"`{name}` is another one by now", "reason": "Conflict"}
+                raise Refusal(CONFLICT, status, "delete", kind, name, self._within(namespace))
+        super().delete(kind, name, namespace=namespace)
+
+    def act(self, verb: Verb, workflow: Json, options: Mapping[str, Any] | None = None) -> Json:
+        """Do something to a run; see the seam and `flowdsl.runtime.cluster.verbs.act`."""
+        given = options or {}
+        parameters = cast("Mapping[str, str]", given.get("parameters") or {})
+        found = verbs.again(self, workflow)
+        if verb == "retry":
+            return self._retry(found, tuple(given.get("nodes") or ()), parameters)
+        verbs.check(verb, found)
+        if verb == "resume":
+            return self._resume(found, str(given.get("gate") or ""), parameters)
+        if verbs.done(verb, found):
+            return found
+        return self._put(found, verb, {}, lambda after: verbs.done(verb, after))
+
+    def _resume(self, workflow: Json, gate: str, parameters: Mapping[str, str]) -> Json:
+        """Answer gates one by one, and then let all go on."""
+        for node, values in gates.supplied(workflow, gate, parameters).items():
+            if values or gate:
+                answers = {"outputParameters": json.dumps(values)} if values else {}
+                body = {"nodeFieldSelector": f"id={node}", "phase": "Succeeded", **answers}
+                workflow = self._put(workflow, "set", body, partial(_passed, node))
+        if gate or not gates.is_suspended(workflow):
+            return workflow
+        return self._put(workflow, "resume", {}, lambda after: not gates.is_suspended(after))
+
+    def _retry(self, workflow: Json, nodes: Sequence[str], parameters: Mapping[str, str]) -> Json:
+        retried(workflow, nodes, parameters, verbs.now())  # raises Unfit for what the server would refuse
+        selector = f"id={nodes[0]}" if nodes else ""
+        if len(nodes) > 1:
+            raise Unsupported(f"the {self.called} runs one step again at a time")
+        body = {
+            "restartSuccessful": bool(nodes),
+            "nodeFieldSelector": selector,
+            "parameters": [f"{name}={value}" for name, value in parameters.items()],
+        }
+        return self._put(workflow, "retry", body, lambda after: _begun(after, workflow))
+
+    def _put(self, workflow: Json, verb: str, body: Json, made: Callable[[Json], bool]) -> Json:
+        """Ask for something to be done to a run; the Workflow after it."""
+        metadata = workflow["metadata"]
+        name, namespace = str(metadata["name"]), str(metadata.get("namespace") or self.namespace)
+        path = operation_path(WORKFLOW, f"{verb}_workflow", namespace=namespace, name=name)
+        sent = {"name": name, "namespace": namespace, **body}
+        refused = (verb, WORKFLOW, name, namespace)
+
+        return verbs.settled(
+            self, workflow, lambda: _whole(WORKFLOW, self._ask("PUT", path, sent, refused)), made
+        )
+
+    # --- requests ------------------------------------------------------------------------------------------
+
+    def _ask(self, method: str, path: str, body: Json, refused: tuple[str, Kind, str, str]) -> Json:
+        """The object that answers one request."""
+        seconds = self.policy.within(self.policy.request)
+        with self._transport.open(method, path, body=body, seconds=seconds) as answer:
+            self._judge(answer, *refused)
+            text = answer.body()
+        try:
+            found: Json = json.loads(text)
+        except ValueError:
+            raise Unreachable("the answer is not what the Argo server gives", sent=True) from None
+        return found
+
+    def _once(
+        self,
+        method: str,
+        verb: str,
+        kind: Kind,
+        name: str,
+        namespace: str | None,
+        *,
+        body: object = None,
+        query: Mapping[str, object] | None = None,
+        content: str = "application/json",
+        said: str = "",
+    ) -> Json:
+        """One request, in the words of the Argo server."""
+        dry_run = bool(query and query.get("dryRun"))
+        query = {_OPTIONS[key]: value for key, value in (query or {}).items() if key in _OPTIONS}
+        if method == "POST":
+            within = {"namespace": self._within(namespace)} if kind.namespaced else {}
+            body = {**within, field_of(kind): body}
+            if dry_run:
+                body["serverDryRun"] = True
+        elif method == "DELETE":
+            body = None
+        return super()._once(
+            method, verb, kind, name, namespace, body=body, query=query, content=content, said=said
+        )
+
+    def _judge(self, answer: Answer, verb: str, kind: Kind, name: str, namespace: str) -> None:
+        if answer.status < 400:
+            return
+        text = answer.body()
+        shown = text.decode("utf-8", "replace").strip()[:200]
+        error: Json = {"message": shown or f"HTTP {answer.status}"}
+        with suppress(ValueError):
+            found: object = json.loads(text)
+            error = cast("Json", found) if isinstance(found, dict) else error
+        raised = self._refusal(answer.status, error, verb, kind, name, namespace)
+        header = answer.header("Retry-After")
+        raised.wait = float(header) if header.isdigit() else 0.0
+        raise raised
+
+    def _refusal(
+        self, status: int, error: Mapping[str, Any], verb: str, kind: Kind, name: str, namespace: str
+    ) -> Refusal:
+        """An error of the server as a refusal, told by its code of gRPC where HTTP says less."""
+        grpc = error.get("code", error.get("grpc_code"))
+        code, reason = _REASONS.get(cast("int", grpc), (status or 500, ""))
+        message = str(error.get("message") or "")
+        if "too old resource version" in message or "Expired" in message:
+            code = EXPIRED
+        found = {"message": message, "reason": reason, "details": {"name": name}}
+        if code == 401:
+            found["message"] = f"{message or 'it does not know who asks'}: set ARGO_TOKEN"
+        return (Expired if code == EXPIRED else Refusal)(code, found, verb, kind, name, namespace)
+
+    def _path(self, kind: Kind, name: str, namespace: str | None) -> str:
+        if kind not in SERVICES:
+            raise self._unsupported(kind.plural)
+        within = self._within(namespace)
+        operation = words_of(kind)
+        if name:
+            return operation_path(kind, f"get_{operation.removesuffix('s')}", namespace=within, name=name)
+        return operation_path(kind, f"list_{operation}", namespace=within)
+
+    def _unsupported(self, what: str) -> Unsupported:
+        return Unsupported(
+            f"the {self.called} gives no access to {what}: that needs the Kubernetes API, see kubectl config"
+        )
+
+
+def _whole(kind: Kind, found: Json) -> Json:
+    """An object with what it is, which the server leaves out."""
+    return {"apiVersion": kind.api_version, "kind": kind.name, **found}
+
+
+def _passed(node: str, workflow: Json) -> bool:
+    """Whether a run does not wait at a node any more."""
+    return all(one.node != node for one in gates.gates(workflow))
+
+
+def _begun(after: Json, before: Json) -> bool:
+    """Whether a run goes on that had ended."""
+    if phase(after) not in ENDED:
+        return True
+    return bool(part(after, "status").get("startedAt") != part(before, "status").get("startedAt"))
+
+
+def _is_end(error: Mapping[str, Any]) -> bool:
+    """Whether a stream ended at its time: the server says so as an error."""
+    return str(error.get("message") or "").strip() in ("EOF", "")
+
+
+def _events(answer: Answer) -> Generator[Json, None, None]:
+    """The objects of a stream, one in each line; as events for a browser they begin with `data: `."""
+    for line in _lines(answer.pieces()):
+        text = line.removeprefix(b"data:").strip()
+        if text:
+            try:
+                yield json.loads(text)
+            except ValueError:
+                raise Unreachable("the answer is not what the Argo server gives", sent=True) from None
+
+
+def _lines(pieces: Iterable[bytes]) -> Generator[bytes, None, None]:
+    rest = b""
+    for piece in pieces:
+        *ended, rest = (rest + piece).split(b"\n")
+        yield from ended

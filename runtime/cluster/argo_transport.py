@@ -1,0 +1,135 @@
+"""Connections to an Argo server, and the paths of its operations.
+
+Of the package `argo-workflows` the settings of a connection and the connections made from them are used, and the paths
+of its operations. Its classes of objects are not: they are those of Argo 3, and lose what came after it.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
+from flowdsl.runtime.cluster.transport import Access, Transport
+from flowdsl.runtime.cluster.trouble import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.runtime.cluster.seam import Kind
+
+SERVICES = {
+    WORKFLOW: ("workflow_service_api", "WorkflowServiceApi", "workflows", "workflow"),
+    TEMPLATE: (
+        "workflow_template_service_api",
+        "WorkflowTemplateServiceApi",
+        "workflow_templates",
+        "template",
+    ),
+    CLUSTER_TEMPLATE: (
+        "cluster_workflow_template_service_api",
+        "ClusterWorkflowTemplateServiceApi",
+        "cluster_workflow_templates",
+        "template",
+    ),
+    CRON: ("cron_workflow_service_api", "CronWorkflowServiceApi", "cron_workflows", "cronWorkflow"),
+}
+"""The kinds that a server knows: the module and class of their operations, their names in these, and in requests."""
+
+
+class Server(NamedTuple):
+    """Where an Argo server is, and as whom it is asked."""
+
+    url: str
+    token: str = ""
+    verify: bool = True
+    namespace: str = "default"
+
+
+def server_of(url: str, environment: Mapping[str, str] = os.environ, namespace: str | None = None) -> Server:
+    """An Argo server as the argo command finds it: a URL or HOST:PORT, and some variables of the environment.
+
+    They are ARGO_TOKEN, ARGO_SECURE, ARGO_INSECURE_SKIP_VERIFY, ARGO_BASE_HREF and ARGO_NAMESPACE. Raises
+    Misconfigured. Source: cmd/argo/commands/client/conn.go.
+    """
+    if "://" not in url:
+        url = f"{'http' if environment.get('ARGO_SECURE') == 'false' else 'https'}://{url}"
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Misconfigured(
+            f"{url} is no address of an Argo server: it looks like https://argo.example.com:2746"
+        )
+    base = (parts.path.strip("/") or environment.get("ARGO_BASE_HREF", "")).strip("/")
+    token = environment.get("ARGO_TOKEN", "").strip()
+    return Server(
+        f"{parts.scheme}://{parts.netloc}" + (f"/{base}" if base else ""),
+        f"Bearer {token}" if token and " " not in token else token,
+        environment.get("ARGO_INSECURE_SKIP_VERIFY") != "true",
+        namespace or environment.get("ARGO_NAMESPACE") or "default",
+    )
+
+
+class Connections(Transport):
+    """Connections to one Argo server."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        super().__init__(Access(namespace=server.namespace))
+
+    def _load(self) -> None:
+        try:
+            configuration_of: Any = import_module("argo_workflows.configuration")
+            rest: Any = import_module("argo_workflows.rest")
+        except ImportError:
+            raise Misconfigured(
+                "the way through an Argo server needs a package: pip install 'flowdsl[argo-server]'"
+            ) from None
+        server = self._server
+        configuration = configuration_of.Configuration(host=server.url)
+        configuration.verify_ssl = server.verify
+        if server.token:
+            configuration.api_key["BearerToken"] = server.token
+        if not server.verify:
+            import urllib3
+
+            urllib3.disable_warnings(
+                urllib3.exceptions.InsecureRequestWarning
+            )  # it is what the user asked for
+        self._configuration = configuration
+        self._pool = rest.RESTClientObject(configuration).pool_manager
+        self.context = ""
+        self.namespace = server.namespace
+        self.host = server.url
+
+
+def words_of(kind: Kind) -> str:
+    """What objects of a kind are called in the names of operations: `workflow_templates`."""
+    return SERVICES[kind][2]
+
+
+def field_of(kind: Kind) -> str:
+    """Where an object of a kind stands in a request."""
+    return SERVICES[kind][3]
+
+
+def operation_path(kind: Kind, operation: str, **values: str) -> str:
+    """The path of an operation, as the package has it."""
+    path: str = getattr(_service(kind), f"{operation}_endpoint").settings["endpoint_path"]
+    for name, value in values.items():
+        path = path.replace(f"{{{name}}}", quote(value, safe=""))
+    return path
+
+
+@cache
+def _service(kind: Kind) -> Any:
+    module, name, _, _ = SERVICES[kind]
+    return getattr(import_module(f"argo_workflows.api.{module}"), name)(_Unused())
+
+
+class _Unused:
+    """What stands for a client of the package: its operations are read, never called."""
+
+    configuration = None

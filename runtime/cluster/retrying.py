@@ -1,0 +1,224 @@
+"""Which nodes of a run that has ended run again, and the run without what came of them.
+
+Source of all rules: Argo 4.1.2, FormulateRetryWorkflow in workflow/util/util.go.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.runtime.cluster.ended import ENDED, phase
+from flowdsl.runtime.cluster.trouble import Unfit
+from flowdsl.runtime.local.shapes import part, several, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from flowdsl.runtime.cluster.seam import Json
+
+_FAILED = ("Failed", "Error")
+_GROUPS = ("DAG", "TaskGroup", "StepGroup", "Steps")
+_ITEMS = ("TaskGroup", "StepGroup")
+_EXECUTED = ("Container", "Pod", "HTTP", "Plugin")
+_LABELS = ("workflows.argoproj.io/completed", "workflows.argoproj.io/workflow-archiving-status")
+
+
+class Retried(NamedTuple):
+    """A run that is to go on, and the nodes whose pods have to go first: new ones get their names."""
+
+    workflow: Json
+    gone: frozenset[str]
+
+
+def retried(workflow: Json, chosen: Collection[str], parameters: Mapping[str, str], now: str) -> Retried:
+    """A run as it has to be for the controller to go on with it; the one that is given stays as it is.
+
+    What failed runs again, and what comes after it; and so do the nodes `chosen` by their ids, though they
+    succeeded. `now` is the time in RFC 3339. Raises Unfit.
+    """
+    name = str(workflow["metadata"]["name"])
+    if phase(workflow) not in ENDED:
+        raise Unfit(f"`{name}` is still going on ({phase(workflow)}): only what has ended is retried")
+    if phase(workflow) == "Succeeded" and not chosen:
+        raise Unfit(
+            f"`{name}` succeeded: name the step from which it runs again, as in flowdsl retry {name} STEP"
+        )
+    graph = _Graph(name, part(workflow, "status").get("nodes") or {})
+    removed, reset = graph.effect(graph.seeds(chosen), everything=bool(parameters))
+    leaving = {each for each, node in graph.nodes.items() if _of_exit(name, str(node["name"]))}
+    made = copy.deepcopy(workflow)
+    _begin(made, parameters, now)
+    made["status"]["nodes"] = {
+        each: _reset(node, now) if each in reset else node
+        for each, node in made["status"].get("nodes", {}).items()
+        if each not in removed and each not in leaving
+    }
+    for node in made["status"]["nodes"].values():
+        for key in ("children", "outboundNodes"):
+            kept = [each for each in texts(node, key) if each not in removed]
+            node.pop(key, None)
+            if kept:
+                node[key] = kept
+    return Retried(made, frozenset(removed | leaving))
+
+
+def _begin(made: Json, parameters: Mapping[str, str], now: str) -> None:
+    """Take out of a workflow what says that it has ended."""
+    for label in _LABELS:
+        part(made["metadata"], "labels").pop(label, None)
+    spec, status = made["spec"], made["status"]
+    stored = status.get("storedWorkflowTemplateSpec")
+    for key in ("message", "phase", "finishedAt", "persistentVolumeClaims"):
+        status.pop(key, None)
+    status["startedAt"] = now
+    others = [one for one in several(status, "conditions") if one.get("type") != "Completed"]
+    status["conditions"] = [*others, {"type": "Completed", "status": "False"}]
+    for each in (spec, stored):
+        if each is not None:
+            each.pop("shutdown", None)
+    if spec.get("activeDeadlineSeconds") == 0:  # it was ended in this way
+        del spec["activeDeadlineSeconds"]
+    if parameters:
+        arguments = spec.setdefault("arguments", {})
+        given = [{"name": name, "value": value} for name, value in parameters.items()]
+        kept = [one for one in several(arguments, "parameters") if one["name"] not in parameters]
+        arguments["parameters"] = [*given, *kept]
+        if stored is not None:
+            stored.setdefault("arguments", {})["parameters"] = copy.deepcopy(arguments["parameters"])
+
+
+def _reset(node: Json, now: str) -> Json:
+    """A node that holds others, as it is while they run."""
+    node.pop("message", None)
+    node.pop("finishedAt", None)
+    node["startedAt"] = now
+    if node["phase"] != "Skipped":
+        node["phase"] = "Running"
+    return node
+
+
+def _of_exit(run: str, name: str) -> bool:
+    """Whether a node is the exit handler of the run, or a part of it."""
+    rest = name.removeprefix(f"{run}.onExit")
+    return rest != name and rest[:1] in ("", ".", "[", "(")
+
+
+class _Graph:
+    """The nodes of a run, and where each hangs. One that hangs on several counts as below the last of their ids."""
+
+    def __init__(self, run: str, nodes: Mapping[str, Json]) -> None:
+        self.run = run
+        self.nodes = nodes
+        self._parent = {
+            child: each
+            for each in sorted(nodes)
+            for child in texts(nodes[each], "children")
+            if child in nodes
+        }
+        for each, node in nodes.items():
+            if each not in self._parent and node["name"] != run and not _of_exit(run, str(node["name"])):
+                raise Unfit(
+                    f"`{run}` cannot be retried: its node {node['name']} hangs on no other, as that of a hook "
+                    "of the whole run; submit it again instead"
+                )
+        if nodes and not any(node["name"] == run for node in nodes.values()):
+            raise Unfit(f"`{run}` cannot be retried: its first node is missing; submit it again instead")
+
+    def below(self, start: str) -> set[str]:
+        """All that comes after a node or is part of it, without the node."""
+        found: set[str] = set()
+        waiting = [start]
+        while waiting:
+            for child in texts(self.nodes[waiting.pop()], "children"):
+                if child in self.nodes and child not in found:
+                    found.add(child)
+                    waiting.append(child)
+        return found
+
+    def seeds(self, chosen: Collection[str]) -> list[str]:
+        """Where running again begins, from the top: what was chosen, and failures that nothing made good."""
+        wanted = set(chosen)
+        retries = {
+            child: each
+            for each, node in self.nodes.items()
+            if node["type"] == "Retry"
+            for child in texts(node, "children")
+        }
+        for each, node in self.nodes.items():
+            if node.get("phase") not in _FAILED or node["type"] not in _EXECUTED:
+                continue
+            attempt = bool(part(node, "nodeFlag").get("retried"))
+            after = self.below(retries.get(each, each) if attempt else each)
+            if not any(self.nodes[one].get("phase") == "Succeeded" for one in after if one not in chosen):
+                wanted.add(each)
+        return [each for each in self._from_the_top() if each in wanted]
+
+    def _from_the_top(self) -> list[str]:
+        """All but the exit handler, each node after one that it hangs on."""
+        found = {each: None for each, node in self.nodes.items() if node["name"] == self.run}
+        waiting = list(found)
+        for each in waiting:
+            for child in texts(self.nodes[each], "children"):
+                if child in self.nodes and child not in found:
+                    found[child] = None
+                    waiting.append(child)
+        return list(found)
+
+    def effect(self, seeds: list[str], *, everything: bool) -> tuple[set[str], set[str]]:
+        """The nodes that are removed, and those around them that go on.
+
+        With `everything`, the items of the loops around are made anew: they may be others.
+        """
+        removed: set[str] = set()
+        reset: set[str] = set()
+        for each in seeds:
+            if each not in removed:
+                removed |= {each} | self.below(each)
+                if each in self._parent:
+                    self._around(each, reset, removed)
+        if everything:
+            for each in reset - removed:
+                if self.nodes[each]["type"] in _ITEMS:
+                    removed |= self.below(each)
+        return removed, reset - removed
+
+    def _around(self, start: str, reset: set[str], removed: set[str]) -> None:
+        """From a node that runs again up to the first: what it is part of."""
+        at: str | None = start
+        while at is not None:
+            node = self.nodes[at]
+            if node["type"] in _GROUPS:
+                reset.add(at)
+                at = self._bounds(at, reset)
+                continue
+            if node["type"] == "Container":  # containers of one pod run again together
+                at = self._up(at, "type", "Pod")
+                removed |= {at} | self.below(at)
+            elif node["type"] == "Retry" and node.get("phase") in _FAILED:
+                reset.add(at)
+            at = self._parent.get(at)
+
+    def _bounds(self, at: str, reset: set[str]) -> str | None:
+        """What a group is part of, up to the outermost; the node that this hangs on."""
+        while True:
+            above = self._parent.get(at)
+            if above is not None and self.nodes[above]["type"] == "Retry":
+                reset.add(above)
+                at, above = above, self._parent.get(above)
+            if above is not None and self.nodes[above]["type"] in _ITEMS:
+                reset.add(above)
+            boundary = self.nodes[at].get("boundaryID")
+            if not boundary:
+                return above
+            at = self._up(at, "id", boundary)
+            reset.add(at)
+
+    def _up(self, at: str, key: str, value: str) -> str:
+        """The first node at or above one that has a value."""
+        found: str | None = at
+        while found is not None:
+            if self.nodes[found][key] == value:
+                return found
+            found = self._parent.get(found)
+        raise Unfit(f"`{self.run}` cannot be retried: its node {self.nodes[at]['name']} has lost its place")

@@ -1,0 +1,40 @@
+"""Runs on this machine that are deleted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from pathlib import Path
+
+from flowdsl.runtime.local.runner import RunError, going_on
+
+_GONE = ".deleted"
+"""The folder beside the runs to which one is moved first: half a run is never seen."""
+
+
+def delete(folder: Path) -> None:
+    """Delete the folder of a run; of a link, the link. Raises RunError when it goes on, or cannot be deleted."""
+    if going_on(folder):
+        raise RunError(f"the run {folder.name} is going on in another process: end it there, with Ctrl-C")
+    try:
+        if folder.is_symlink():
+            folder.unlink()
+            return
+        gone = folder.parent / _GONE
+        gone.mkdir(exist_ok=True)
+        target = gone / f"{folder.name}.{os.getpid()}"
+        folder.rename(target)
+        _remove(gone)
+    except OSError as error:
+        raise RunError(f"{error.filename or folder} cannot be deleted: {error.strerror}") from None
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, also what an earlier attempt left in it, and what steps have made read-only."""
+    for path, folders, _ in os.walk(folder):
+        for inner in (Path(path, name) for name in folders):
+            with contextlib.suppress(OSError):  # what cannot be entered is said when it is to be removed
+                if not inner.is_symlink():
+                    inner.chmod(0o700)
+    shutil.rmtree(folder)
