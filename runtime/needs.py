@@ -18,7 +18,6 @@ from flowdsl.runtime.cluster.kinds import (
     SECRET,
     TEMPLATE,
 )
-from flowdsl.runtime.cluster.seam import Kind
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.fitting import Pod, unfitting
 from flowdsl.runtime.local.honoured import Asked, called, containers, reached
@@ -27,12 +26,12 @@ from flowdsl.runtime.local.tags import ArgoError
 from flowdsl.runtime.local.templates import Templates
 from flowdsl.runtime.local.workflow import spec_of
 from flowdsl.runtime.problem import Problem, wanted_by
-from flowdsl.runtime.references import SERVED, Need, mounted, named_in, served
+from flowdsl.runtime.references import SERVED, Need, mounted, named_in, served, served_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.cluster.seam import Cluster, Kind
     from flowdsl.runtime.local.honoured import Use
 
 Json = dict[str, Any]
@@ -59,8 +58,8 @@ def needs(workflow: Json, references: Sequence[Json] = ()) -> list[Need]:
             soft=known.soft and need.soft,
             steps=tuple(dict.fromkeys((*known.steps, *((step,) if step else ())))),
         )
-    own = {(_kind(one), part(one, "metadata").get("name")) for one in references}
-    return [need for need in found.values() if (need.kind, need.name) not in own]
+    own = {(one.get("kind"), part(one, "metadata").get("name")) for one in references}
+    return [need for need in found.values() if (need.kind.name, need.name) not in own]
 
 
 def pods(workflow: Json, references: Sequence[Json] = ()) -> list[Pod]:
@@ -85,7 +84,7 @@ _PLACED = ("nodeSelector", "affinity", "tolerations")
 
 def spec_to_run(workflow: Json, references: list[Json]) -> Json:
     """The spec that is executed; of templates alone without an entrypoint, one that may enter any of them."""
-    if _kind(workflow).name == "CronWorkflow":
+    if workflow.get("kind") == "CronWorkflow":
         workflow = {"spec": part(part(workflow, "spec"), "workflowSpec")}
     try:
         spec = spec_of(workflow, references)
@@ -97,12 +96,6 @@ def spec_to_run(workflow: Json, references: list[Json]) -> Json:
 def _uses(workflow: Json, references: list[Json]) -> tuple[Json, list[Use]]:
     spec = spec_to_run(workflow, references)
     return spec, list(reached(Templates("", spec, references), spec, Asked(), {}))
-
-
-def _kind(document: Json) -> Kind:
-    name = str(document.get("kind") or "")
-    known = {one.name: one for one in (TEMPLATE, CLUSTER_TEMPLATE)}
-    return known.get(name, Kind("", "", "", name))
 
 
 def _wanted(workflow: Json, references: list[Json]) -> Iterator[tuple[Need, str]]:
@@ -143,7 +136,7 @@ def missing(cluster: Cluster, workflow: Json, references: Sequence[Json] = ()) -
         if not new:
             break
         for need in new:
-            problem, found = _look(cluster, need, need.namespace or namespace)
+            problem, found = look(cluster, need, need.namespace or namespace)
             judged[need.kind, need.name, need.namespace] = problem
             if found is not None and need.kind in (TEMPLATE, CLUSTER_TEMPLATE):
                 known.append({**found, "kind": need.kind.name})
@@ -151,7 +144,7 @@ def missing(cluster: Cluster, workflow: Json, references: Sequence[Json] = ()) -
     return [*problems, *unfitting(cluster, namespace, pods(workflow, known))]
 
 
-def _look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None, Json | None]:
+def look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None, Json | None]:
     """What is wrong with an object that is needed, and the object if there is one."""
     whose = wanted_by(need.steps)
     where = f" in namespace `{namespace}`" if need.kind.namespaced else ""
@@ -191,7 +184,7 @@ def _read(cluster: Cluster, need: Need, namespace: str) -> Json:
     if need.kind is not SERVED:
         return cluster.get(need.kind, need.name, namespace=namespace)
     group, _, version = need.name.rpartition("/")
-    return cluster.get(Kind(group, version, "", "API", namespaced=False), "")  # the list of what it serves
+    return cluster.get(SERVED._replace(group=group, version=version), "")  # the list of what it serves
 
 
 def keys_of(kind: Kind, found: Json) -> set[str]:
@@ -199,7 +192,7 @@ def keys_of(kind: Kind, found: Json) -> set[str]:
     if kind in (TEMPLATE, CLUSTER_TEMPLATE):
         return {str(one.get("name")) for one in several(part(found, "spec"), "templates")}
     if kind is SERVED:
-        return {str(one.get("kind")) for one in several(found, "resources")}
+        return served_by(found)
     return {*part(found, "data"), *part(found, "binaryData")}
 
 

@@ -32,6 +32,11 @@ SERVED = Kind("", "", "", "API", namespaced=False)
 """Stands for a version of a group of the API: its name is `batch/v1`, its keys are kinds."""
 
 
+def served_by(found: Json) -> set[str]:
+    """The kinds in the list that the API gives of what it serves in one version of a group."""
+    return {str(one.get("kind")) for one in several(found, "resources")}
+
+
 class Need(NamedTuple):
     """An object that has to be there, with keys that it has to have.
 
