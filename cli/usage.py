@@ -210,7 +210,7 @@ def _held(cluster: Cluster, selector: str, nodes: set[str], notes: list[str]) ->
         metadata = pod["metadata"]
         name = str(metadata["name"])
         try:
-            text = cluster.proxy(name, exporter.PORT, exporter.PATH, namespace=metadata.get("namespace"))
+            text = cluster.proxy(name, exporter.port(pod), exporter.PATH, namespace=metadata.get("namespace"))
         except (Refusal, Unreachable, Unsupported) as error:
             notes.append(f"the exporter {name} does not answer: {error}")
             continue

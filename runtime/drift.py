@@ -130,11 +130,23 @@ def _appliers(metadata: Json) -> list[Json]:
     return [one for one in several(metadata, "managedFields") if one.get("operation") == "Apply"]
 
 
+_DEFAULTS = {
+    *(("protocol", "TCP"), ("name", ""), ("service", ""), ("optional", False), ("readOnly", False)),
+    *(("fsType", "ext4"), ("fsType", "xfs"), ("iscsiInterface", "default"), ("keyring", "/etc/ceph/keyring")),
+    *(("pool", "rbd"), ("user", "admin"), ("storageMode", "ThinProvisioned")),
+}
+"""What the server adds where nothing is written. Source: the full definitions of Argo 4.1, all their defaults."""
+
+
 def ordered(value: Any, like: Any) -> Any:
-    """A value with its keys in the order of another one: those of both first, then the others by name."""
+    """A value with its keys in the order of another one: those of both first, then the others by name.
+
+    Defaults of the server that the other one does not have are left out.
+    """
     if is_mapping(value):
         model: Json = like if is_mapping(like) else {}
-        keys = [*(key for key in model if key in value), *sorted(key for key in value if key not in model)]
+        more = sorted(key for key, each in value.items() if key not in model and not _is_default(key, each))
+        keys = [*(key for key in model if key in value), *more]
         return {key: ordered(value[key], model.get(key)) for key in keys}
     if is_list(value):
         models: list[Any] = like if is_list(like) else []
@@ -144,6 +156,10 @@ def ordered(value: Any, like: Any) -> Any:
             for at, one in enumerate(value)
         ]
     return value
+
+
+def _is_default(key: str, value: object) -> bool:
+    return isinstance(value, (str, bool)) and (key, value) in _DEFAULTS
 
 
 def _at(values: list[Any], position: int) -> Any:

@@ -146,7 +146,10 @@ def flowdsl(
     monkeypatch.chdir(tmp_path)
 
     def command(cluster: Standing, *arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(Reach, "connect", lambda _: cluster)
+        def connect(_: Reach) -> Standing:
+            return cluster
+
+        monkeypatch.setattr(Reach, "connect", connect)
         code = run(arguments)
         said = capsys.readouterr()
         return code, said.out, said.err

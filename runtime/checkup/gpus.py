@@ -60,7 +60,7 @@ def _labels(visit: Visit, nodes: list[Json]) -> Iterator[Check]:
     key = label("gpu.product", visit.profile)
     products = sorted({labels[key] for node in nodes if key in (labels := _labels_of(node))})
     if products:
-        yield Check("gpus", "ok", f"{len(nodes)} nodes have GPUs: {_listed(products)}")
+        yield Check("gpus", "ok", f"nodes with GPUs: {len(nodes)}, of {_listed(products)}")
     bare = [_name(node) for node in nodes if key not in _labels_of(node)]
     if bare:
         text = f"nodes with GPUs have no label `{key}`, so product= finds none of them: {_listed(bare)}"

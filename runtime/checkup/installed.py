@@ -26,7 +26,6 @@ _OWN = (
     CRON.name,
     CLUSTER_TEMPLATE.name,
     "WorkflowTaskResult",
-    "WorkflowTaskSet",
 )
 _USUAL = "argo"
 _INSTALL = (

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-SELECTOR = "app.kubernetes.io/name=dcgm-exporter"
-PORT = 9400
+Json = dict[str, Any]
+
 PATH = "metrics"
+_PORT = 9400
 
 
 class Sample(NamedTuple):
@@ -41,6 +44,12 @@ class Device(NamedTuple):
     def memory(self) -> float | None:
         """All of its memory that can be used, in MiB."""
         return None if self.used is None or self.free is None else self.used + self.free
+
+
+def port(pod: Json) -> int:
+    """The port at which an exporter's pod answers: the one that it calls `metrics`, else the usual one."""
+    ports = [one for each in several(part(pod, "spec"), "containers") for one in several(each, "ports")]
+    return next((int(one["containerPort"]) for one in ports if one.get("name") == "metrics"), _PORT)
 
 
 _SAMPLE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\s*\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?\s*", re.ASCII)
