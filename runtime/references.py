@@ -161,21 +161,30 @@ def _volume(volume: Json) -> Iterator[Need]:
 
 def served(resource: Json) -> Iterator[Need]:
     """The kinds of the objects that a resource template is about, where its manifest says them."""
-    manifest = resource.get("manifest")
-    if not isinstance(manifest, str):
-        return
+    for one in _objects(resource):
+        version, kind = str(one.get("apiVersion") or ""), str(one.get("kind") or "")
+        if version and kind and _HOLE not in version + kind:
+            yield Need(SERVED, version, (kind,))
+
+
+def made(resource: Json) -> Iterator[tuple[str, str]]:
+    """The kinds and names of the objects that a resource template makes; a name known only when it runs is empty."""
+    if resource.get("action") in ("create", "apply"):
+        for one in _objects(resource):
+            name = str(part(one, "metadata").get("name") or "")
+            yield str(one.get("kind") or ""), "" if _HOLE in name else name
+
+
+def _objects(resource: Json) -> list[Json]:
+    """The objects of a manifest, with a word that stands for each tag; none if that is no YAML."""
     import yaml
 
+    manifest = resource.get("manifest")
     try:
-        documents: list[object] = list(yaml.safe_load_all(_TAG.sub(_HOLE, manifest)))
+        documents: list[object] = list(yaml.safe_load_all(_TAG.sub(_HOLE, str(manifest or ""))))
     except yaml.YAMLError:
-        return
-    for document in documents:
-        if is_mapping(document):
-            for one in several(document, "items") or [document]:
-                version, kind = str(one.get("apiVersion") or ""), str(one.get("kind") or "")
-                if version and kind and _HOLE not in version + kind:
-                    yield Need(SERVED, version, (kind,))
+        return []
+    return [one for each in documents if is_mapping(each) for one in several(each, "items") or [each]]
 
 
 _TAG = re.compile(r"\{\{.*?\}\}", re.DOTALL)
