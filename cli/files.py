@@ -46,11 +46,15 @@ def difference(text: str, path: Path) -> str:
         raise Refused(f"{path} cannot be read: {error.strerror}") from error
     if before == text.encode("utf-8"):
         return ""
+    old = "" if before is None else before.decode("utf-8", "backslashreplace")
+    return changes(old, text, os.devnull if before is None else str(path), str(path), "committed", "compiled")
+
+
+def changes(before: str, after: str, name: str, new_name: str, date: str = "", new_date: str = "") -> str:
+    """How a text becomes another one, as a unified diff; empty if they are the same."""
     import difflib
 
-    old = [] if before is None else _lines(before.decode("utf-8", "backslashreplace"))
-    name = os.devnull if before is None else str(path)
-    found = difflib.unified_diff(old, _lines(text), name, str(path), "committed", "compiled")
+    found = difflib.unified_diff(_lines(before), _lines(after), name, new_name, date, new_date)
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in found
     )

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from flowdsl.cli.process import GONE, LATE, REFUSED, UNKNOWN, WRONG, Refused
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.profile import Profile
     from flowdsl.runtime.cluster.seam import Cluster
     from flowdsl.runtime.cluster.trouble import ClusterError
 
@@ -67,12 +68,17 @@ class Reach:
             return ArgoServer(server_of(url, namespace=namespace), Policy(self.request_timeout))
         return Kubernetes(Transport(Access(context, namespace)), Policy(self.request_timeout))
 
-    def _settings(self) -> tuple[str | None, str | None]:
+    def profile(self) -> Profile:
+        """What the project's settings say of the cluster. Raises Refused."""
         from flowdsl.cli.config import cluster, settings_of
 
         profile, wrong = cluster(settings_of(Path("flowdsl.toml")), self.cluster, None)
         if wrong:
             raise Refused(f"{wrong[0].message}; flowdsl check shows where")
+        return profile
+
+    def _settings(self) -> tuple[str | None, str | None]:
+        profile = self.profile()
         return self.context or profile.context, self.namespace or profile.namespace
 
 

@@ -147,9 +147,9 @@ def _against(nodes: Sequence[Json], pod: Pod) -> tuple[str, str] | None:
             most = max(count for count, _ in has)
             those = "no node" if len(labelled) == len(nodes) else "no node with the labels"
             return f"{those} has {_shown(number)} of `{resource}` (the most is {_shown(most)})", _GPUS
-    if any(not _repelling(node, pod.spec) for node in able):
+    if any(not repelling(node, pod.spec) for node in able):
         return None
-    taint = _repelling(able[0], pod.spec)[0]
+    taint = repelling(able[0], pod.spec)[0]
     word = (
         f"{taint.get('key')}{'=' + str(taint['value']) if taint.get('value') else ''}:{taint.get('effect')}"
     )
@@ -221,7 +221,7 @@ def _holds(expression: Json, labels: dict[str, str]) -> bool:
             return True
 
 
-def _repelling(node: Json, spec: Json) -> list[Json]:
+def repelling(node: Json, spec: Json) -> list[Json]:
     """The taints of a node that keep a pod away. A node that is only cordoned for now counts as free of that."""
     return [
         taint

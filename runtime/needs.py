@@ -14,11 +14,11 @@ from flowdsl.runtime.cluster.kinds import (
     CLAIM,
     CLUSTER_TEMPLATE,
     CONFIG_MAP,
+    DEFINITION,
     PRIORITY_CLASS,
     SECRET,
     TEMPLATE,
 )
-from flowdsl.runtime.cluster.seam import Kind
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.fitting import Pod, unfitting
 from flowdsl.runtime.local.honoured import Asked, called, containers, reached
@@ -27,12 +27,12 @@ from flowdsl.runtime.local.tags import ArgoError
 from flowdsl.runtime.local.templates import Templates
 from flowdsl.runtime.local.workflow import spec_of
 from flowdsl.runtime.problem import Problem, wanted_by
-from flowdsl.runtime.references import SERVED, Need, mounted, named_in, served
+from flowdsl.runtime.references import SERVED, Need, made, mounted, named_in, served, served_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.cluster.seam import Cluster, Kind
     from flowdsl.runtime.local.honoured import Use
 
 Json = dict[str, Any]
@@ -46,10 +46,12 @@ __all__ = ["Need", "Problem", "missing", "needs", "pods"]
 def needs(workflow: Json, references: Sequence[Json] = ()) -> list[Need]:
     """What a workflow of any of Argo's kinds needs, as far as its steps can be reached.
 
-    `references` are the templates that it may refer to; those among them are no needs, but looked into.
+    `references` are the templates that it may refer to; those among them are no needs, but looked into. What a step of
+    its own makes with a manifest is none either.
     """
+    spec, uses = _uses(workflow, list(references))
     found: dict[tuple[Kind, str, str | None], Need] = {}
-    for need, step in _wanted(workflow, list(references)):
+    for need, step in _wanted(spec, uses):
         if not need.name or "{{" in "".join((need.name, *need.keys, need.namespace or "")):
             continue
         key = (need.kind, need.name, need.namespace)
@@ -59,8 +61,16 @@ def needs(workflow: Json, references: Sequence[Json] = ()) -> list[Need]:
             soft=known.soft and need.soft,
             steps=tuple(dict.fromkeys((*known.steps, *((step,) if step else ())))),
         )
-    own = {(_kind(one), part(one, "metadata").get("name")) for one in references}
-    return [need for need in found.values() if (need.kind, need.name) not in own]
+    own = {(str(one.get("kind")), str(part(one, "metadata").get("name"))) for one in references}
+    own.update(pair for use in uses for pair in made(part(use.template, "resource")))
+    return [_unless_made(need, own) for need in found.values() if (need.kind.name, need.name) not in own]
+
+
+def _unless_made(need: Need, own: set[tuple[str, str]]) -> Need:
+    """A need that a step may see to itself, under a name that is known only when it runs."""
+    if (need.kind.name, "") in own or (need.kind is SERVED and DEFINITION.name in {kind for kind, _ in own}):
+        return need._replace(soft=need.soft or "a step makes such an object itself")
+    return need
 
 
 def pods(workflow: Json, references: Sequence[Json] = ()) -> list[Pod]:
@@ -71,12 +81,12 @@ def pods(workflow: Json, references: Sequence[Json] = ()) -> list[Pod]:
         own = list(containers(use.template))
         starting = several(use.template, "initContainers")
         if own:
-            made: Json = {
-                "containers": [one for one in own if one not in starting],
+            pod: Json = {
+                "containers": [one for one in own if not any(one is each for each in starting)],
                 "initContainers": starting,
                 **{key: value for key in _PLACED if (value := use.template.get(key) or spec.get(key))},
             }
-            found.append(Pod(use.task, made))
+            found.append(Pod(use.task, pod))
     return found
 
 
@@ -85,7 +95,7 @@ _PLACED = ("nodeSelector", "affinity", "tolerations")
 
 def spec_to_run(workflow: Json, references: list[Json]) -> Json:
     """The spec that is executed; of templates alone without an entrypoint, one that may enter any of them."""
-    if _kind(workflow).name == "CronWorkflow":
+    if workflow.get("kind") == "CronWorkflow":
         workflow = {"spec": part(part(workflow, "spec"), "workflowSpec")}
     try:
         spec = spec_of(workflow, references)
@@ -99,15 +109,8 @@ def _uses(workflow: Json, references: list[Json]) -> tuple[Json, list[Use]]:
     return spec, list(reached(Templates("", spec, references), spec, Asked(), {}))
 
 
-def _kind(document: Json) -> Kind:
-    name = str(document.get("kind") or "")
-    known = {one.name: one for one in (TEMPLATE, CLUSTER_TEMPLATE)}
-    return known.get(name, Kind("", "", "", name))
-
-
-def _wanted(workflow: Json, references: list[Json]) -> Iterator[tuple[Need, str]]:
+def _wanted(spec: Json, uses: Iterable[Use]) -> Iterator[tuple[Need, str]]:
     """What is needed, each with the step that needs it."""
-    spec, uses = _uses(workflow, references)
     plain = {key: value for key, value in spec.items() if key not in ("templates", "volumes")}
     for need in named_in(plain):
         yield need, ""
@@ -143,7 +146,7 @@ def missing(cluster: Cluster, workflow: Json, references: Sequence[Json] = ()) -
         if not new:
             break
         for need in new:
-            problem, found = _look(cluster, need, need.namespace or namespace)
+            problem, found = look(cluster, need, need.namespace or namespace)
             judged[need.kind, need.name, need.namespace] = problem
             if found is not None and need.kind in (TEMPLATE, CLUSTER_TEMPLATE):
                 known.append({**found, "kind": need.kind.name})
@@ -151,7 +154,7 @@ def missing(cluster: Cluster, workflow: Json, references: Sequence[Json] = ()) -
     return [*problems, *unfitting(cluster, namespace, pods(workflow, known))]
 
 
-def _look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None, Json | None]:
+def look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None, Json | None]:
     """What is wrong with an object that is needed, and the object if there is one."""
     whose = wanted_by(need.steps)
     where = f" in namespace `{namespace}`" if need.kind.namespaced else ""
@@ -169,7 +172,9 @@ def _look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None,
         if refusal.no_such_kind and need.kind is not SERVED:
             return Problem(f"the cluster knows no {need.kind.said}, {whose}", "flowdsl doctor says why"), None
         if need.kind is SERVED:
-            return Problem(f"the cluster has no `{need.keys[0]}` of `{need.name}`, {whose}", _SERVE), None
+            return _weighed(
+                need, f"the cluster has no `{need.keys[0]}` of `{need.name}`, {whose}", _SERVE
+            ), None
         return _weighed(need, f"there is no {what}, {whose}", _made(need, namespace)), None
     if need.kind is CLAIM and part(found, "status").get("phase") == "Lost":
         see = f"kubectl describe pvc {shlex.quote(need.name)}{_within(need, namespace)}"
@@ -180,7 +185,7 @@ def _look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None,
         return None, found
     shown = ", ".join(f"`{key}`" for key in lacking)
     if need.kind is SERVED:
-        return Problem(f"the cluster has no {shown} of `{need.name}`, {whose}", _SERVE), found
+        return _weighed(need, f"the cluster has no {shown} of `{need.name}`, {whose}", _SERVE), found
     word = "template" if need.kind in (TEMPLATE, CLUSTER_TEMPLATE) else "key"
     there = f"; it has {', '.join(sorted(has)[:8])}" if has and need.kind is not SECRET else ""
     problem = _weighed(need, f"the {what} has no {word} {shown}, {whose}{there}", _filled(need, namespace))
@@ -191,7 +196,7 @@ def _read(cluster: Cluster, need: Need, namespace: str) -> Json:
     if need.kind is not SERVED:
         return cluster.get(need.kind, need.name, namespace=namespace)
     group, _, version = need.name.rpartition("/")
-    return cluster.get(Kind(group, version, "", "API", namespaced=False), "")  # the list of what it serves
+    return cluster.get(SERVED._replace(group=group, version=version), "")  # the list of what it serves
 
 
 def keys_of(kind: Kind, found: Json) -> set[str]:
@@ -199,7 +204,7 @@ def keys_of(kind: Kind, found: Json) -> set[str]:
     if kind in (TEMPLATE, CLUSTER_TEMPLATE):
         return {str(one.get("name")) for one in several(part(found, "spec"), "templates")}
     if kind is SERVED:
-        return {str(one.get("kind")) for one in several(found, "resources")}
+        return served_by(found)
     return {*part(found, "data"), *part(found, "binaryData")}
 
 

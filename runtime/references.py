@@ -32,6 +32,11 @@ SERVED = Kind("", "", "", "API", namespaced=False)
 """Stands for a version of a group of the API: its name is `batch/v1`, its keys are kinds."""
 
 
+def served_by(found: Json) -> set[str]:
+    """The kinds in the list that the API gives of what it serves in one version of a group."""
+    return {str(one.get("kind")) for one in several(found, "resources")}
+
+
 class Need(NamedTuple):
     """An object that has to be there, with keys that it has to have.
 
@@ -156,21 +161,30 @@ def _volume(volume: Json) -> Iterator[Need]:
 
 def served(resource: Json) -> Iterator[Need]:
     """The kinds of the objects that a resource template is about, where its manifest says them."""
-    manifest = resource.get("manifest")
-    if not isinstance(manifest, str):
-        return
+    for one in _objects(resource):
+        version, kind = str(one.get("apiVersion") or ""), str(one.get("kind") or "")
+        if version and kind and _HOLE not in version + kind:
+            yield Need(SERVED, version, (kind,))
+
+
+def made(resource: Json) -> Iterator[tuple[str, str]]:
+    """The kinds and names of the objects that a resource template makes; a name known only when it runs is empty."""
+    if resource.get("action") in ("create", "apply"):
+        for one in _objects(resource):
+            name = str(part(one, "metadata").get("name") or "")
+            yield str(one.get("kind") or ""), "" if _HOLE in name else name
+
+
+def _objects(resource: Json) -> list[Json]:
+    """The objects of a manifest, with a word that stands for each tag; none if that is no YAML."""
     import yaml
 
+    manifest = resource.get("manifest")
     try:
-        documents: list[object] = list(yaml.safe_load_all(_TAG.sub(_HOLE, manifest)))
+        documents: list[object] = list(yaml.safe_load_all(_TAG.sub(_HOLE, str(manifest or ""))))
     except yaml.YAMLError:
-        return
-    for document in documents:
-        if is_mapping(document):
-            for one in several(document, "items") or [document]:
-                version, kind = str(one.get("apiVersion") or ""), str(one.get("kind") or "")
-                if version and kind and _HOLE not in version + kind:
-                    yield Need(SERVED, version, (kind,))
+        return []
+    return [one for each in documents if is_mapping(each) for one in several(each, "items") or [each]]
 
 
 _TAG = re.compile(r"\{\{.*?\}\}", re.DOTALL)

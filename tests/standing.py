@@ -76,11 +76,11 @@ class Standing:
         self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
     ) -> Listing:
         self._allow("list", kind, "", namespace)
-        wanted = dict(part.split("=", 1) for part in labels.split(",") if "=" in part)
+        wanted = labels.split(",") if labels else []
         these = [
             one
             for one in self._these(kind, namespace)
-            if wanted.items() <= (one["metadata"].get("labels") or {}).items()
+            if all(_has(one["metadata"].get("labels") or {}, each) for each in wanted)
         ]
         return Listing(these, "1")
 
@@ -126,6 +126,14 @@ class Standing:
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
         raise AssertionError("no log is read here")
+
+
+def _has(labels: dict[str, str], wanted: str) -> bool:
+    """One part of a selector of labels: `a=b`, `a!=b`, or `a`."""
+    key, equals, value = wanted.partition("=")
+    if key.endswith("!"):
+        return labels.get(key[:-1]) != value
+    return labels.get(key) == value if equals else key in labels
 
 
 def thing(kind: str, name: str, namespace: str | None = None, **rest: Any) -> Json:

@@ -293,6 +293,35 @@ templates:
     assert said(Standing(), workflow(spec.format('"{{inputs.parameters.kind}}"'))) == []
 
 
+def test_what_a_step_makes_itself_is_not_missing() -> None:
+    spec = """
+entrypoint: main
+volumes: [{{name: data, persistentVolumeClaim: {{claimName: made-here}}}}]
+templates:
+- name: main
+  steps:
+  - [{{name: claim, template: claim}}]
+  - [{{name: use, template: use}}]
+- name: claim
+  resource:
+    action: {}
+    manifest: "{{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {{name: {}}}}}"
+- name: use
+  container: {{image: x, volumeMounts: [{{name: data, mountPath: /d}}]}}
+"""
+    cluster = Standing(served={"v1": ["PersistentVolumeClaim"]})
+    assert said(cluster, workflow(spec.format("create", "made-here"))) == []
+    (found,) = said(cluster, workflow(spec.format("create", "other")))
+    assert found.startswith("problem: there is no PersistentVolumeClaim `made-here` in namespace `ml`, which")
+    (found,) = said(cluster, workflow(spec.format("get", "made-here")))
+    assert found.startswith("problem: ")
+    (found,) = said(cluster, workflow(spec.format("apply", "'{{{{workflow.parameters.x}}}}'")))
+    assert found.startswith(
+        "note: there is no PersistentVolumeClaim `made-here` in namespace `ml`, which the step "
+    )
+    assert "(a step makes such an object itself)" in found
+
+
 GPU = """
 entrypoint: main
 templates:

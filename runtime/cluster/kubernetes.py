@@ -38,6 +38,14 @@ class Kubernetes:
             f"cluster `{transport.context}`" if transport.context else f"cluster at {transport.host}"
         )
 
+    def version(self) -> str:
+        """The version of the server, as `v1.35.4`; asked once. Raises Refusal and Unreachable."""
+        with self._transport.open(
+            "GET", "/version", seconds=self.policy.within(self.policy.request)
+        ) as answer:
+            self._judge(answer, "get", Kind("", "", "", "version", namespaced=False), "", "")
+            return str(_decoded(answer.body()).get("gitVersion") or "")
+
     # --- reading -------------------------------------------------------------------------------------------
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:

@@ -1,0 +1,141 @@
+"""Commands about the cluster itself: `top`, `doctor`, `diff`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.root import Kind, app
+
+top = App(name="top", help="Show how many GPUs nodes have, and who uses them.")
+app.command(top)
+
+
+@top.command(
+    name="node",
+    help_epilogue="""\
+Examples:
+  flowdsl top node
+  flowdsl top node --details --context lab""",
+)
+def top_node_command(
+    *,
+    details: Annotated[bool, Parameter(name=["--details", "-d"], negative="", show_default=False)] = False,
+    reach: Reach = USUAL,
+) -> int:
+    """Show the GPUs of each node, and how many of them pods hold.
+
+    A GPU is what a device plugin counts as one, of any vendor; so is a part
+    of a card that has a number (MIG, time slicing). A pod holds what it asks
+    for from when it has a node until it has ended.
+
+    Parameters
+    ----------
+    details
+        Show the pods of each node with their GPUs, too.
+    """
+    from flowdsl.cli.usage import top_nodes
+
+    return top_nodes(reach, details=details)
+
+
+@top.command(
+    name="job",
+    help_epilogue="""\
+Examples:
+  flowdsl top job
+  flowdsl top job sentiment-x7k2p --instance
+  flowdsl top job --all-namespaces""",
+)
+def top_job_command(
+    *names: str,
+    instance: Annotated[bool, Parameter(name=["--instance", "-i"], negative="", show_default=False)] = False,
+    exporter: str = "app.kubernetes.io/name=dcgm-exporter",
+    all_namespaces: Annotated[
+        bool, Parameter(name=["--all-namespaces", "-A"], negative="", show_default=False)
+    ] = False,
+    reach: Reach = USUAL,
+) -> int:
+    """Show the GPUs that runs ask for and hold, as long as they have not ended.
+
+    Parameters
+    ----------
+    names
+        Only these runs.
+    instance
+        Show each pod with its GPUs: index, duty cycle and memory, where a DCGM exporter says them.
+    exporter
+        The labels of the exporter's pods.
+    all_namespaces
+        The runs of all namespaces.
+    """
+    from flowdsl.cli.usage import top_jobs
+
+    return top_jobs(reach, names, instance=instance, everywhere=all_namespaces, selector=exporter)
+
+
+@app.command(
+    name="doctor",
+    help_epilogue="""\
+Examples:
+  flowdsl doctor
+  flowdsl doctor pipeline.py --cluster gke
+  flowdsl doctor workflow.yaml --json""",
+)
+def doctor_command(
+    *files: str,
+    as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
+    reach: Reach = USUAL,
+) -> int:
+    """Look whether a cluster has what flowdsl and pipelines need.
+
+    A line for each thing: ok, note, problem, or unchecked where it may not
+    be read; below it the command or setting that mends it. Nothing is
+    written to the cluster. Exit 0 without a problem, 1 with one, 3 if the
+    cluster is out of reach.
+
+    Parameters
+    ----------
+    files
+        Pipelines, or YAML and JSON of workflows: what they need is looked for, too.
+    as_json
+        Show the lines as JSON: about, status, text, remedy.
+    """
+    from flowdsl.cli.doctor import examine
+
+    return examine(reach, files, as_json=as_json)
+
+
+@app.command(
+    name="diff",
+    help_epilogue="""\
+Examples:
+  flowdsl diff pipeline.py --as template
+  flowdsl diff workflow.yaml -n ml""",
+)
+def diff_command(
+    file: str,
+    /,
+    *,
+    kind: Annotated[Kind | None, Parameter(name="--as")] = None,
+    reach: Reach = USUAL,
+) -> int:
+    """Show what would change in the cluster if a pipeline were applied.
+
+    Compared with the object of the same kind and name; a Workflow that
+    gets its name when it is created, with its newest run. What the server
+    and others write is left out. Exit 0 if nothing differs, 1 if something
+    does, 2 or more if that cannot be told.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines; or YAML or JSON with workflows.
+    kind
+        What a pipeline becomes; see flowdsl compile.
+    """
+    from flowdsl.cli.differing import differ
+
+    return differ(reach, file, kind)

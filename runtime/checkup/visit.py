@@ -1,0 +1,100 @@
+"""What is visited, and what is found: one line for each thing that was looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from flowdsl.compiler.profile import NOWHERE
+from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flowdsl.compiler.profile import Profile
+    from flowdsl.runtime.cluster.seam import Cluster, Kind
+
+Json = dict[str, Any]
+
+
+class Check(NamedTuple):
+    """What was looked at, how it is, a sentence, and for what is not well the command or setting that mends it.
+
+    A `problem` keeps something from working; a `note` may; what is `unchecked` could not be read.
+    """
+
+    about: str
+    status: Literal["ok", "note", "problem", "unchecked"]
+    text: str
+    remedy: str = ""
+
+
+class Visit:
+    """A cluster with what the settings say of it, and the manifests that shall run on it.
+
+    What is found on the way is kept for the checks after it. Objects that may not be read, or that there are none
+    of, are None.
+    """
+
+    def __init__(self, cluster: Cluster, profile: Profile = NOWHERE, manifests: Sequence[Json] = ()) -> None:
+        self.cluster = cluster
+        self.profile = profile
+        self.manifests = manifests
+        self.user = ""
+        self.controllers: list[str] = []
+        """The namespaces in which controllers of Argo are."""
+        self._listed: dict[tuple[Kind, str | None], list[Json] | None] = {}
+
+    @property
+    def namespace(self) -> str:
+        """The namespace that is looked at."""
+        return self.cluster.namespace
+
+    @property
+    def settings(self) -> str:
+        """Where the settings of the cluster stand."""
+        return f"[clusters.{self.profile.name}]" if self.profile.name else "a [clusters.NAME]"
+
+    def list(self, kind: Kind, namespace: str | None = None) -> list[Json] | None:
+        """The objects of a kind; None if they may not be read."""
+        if (kind, namespace) not in self._listed:
+            try:
+                found: list[Json] | None = self.cluster.list(kind, namespace=namespace).items
+            except (Refusal, Unsupported) as error:
+                _only_unread(error)
+                found = None
+            self._listed[kind, namespace] = found
+        return self._listed[kind, namespace]
+
+    def get(self, kind: Kind, name: str, namespace: str | None = None) -> Json | None:
+        """An object; None if there is none. Raises Unread if that cannot be told."""
+        try:
+            return self.cluster.get(kind, name, namespace=namespace)
+        except Unsupported as error:
+            raise Unread(str(error)) from None
+        except Refusal as refusal:
+            _only_unread(refusal)
+            if refusal.code == FORBIDDEN:
+                raise Unread(refusal.message) from None
+            return None
+
+    def review(self, kind: Kind, question: Json, namespace: str | None = None) -> Json:
+        """What the server answers to a question about rights or users. Raises Unread."""
+        within = {"namespace": namespace or self.namespace} if kind.namespaced else {}
+        body: Json = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": within, **question}
+        try:
+            found: Json = self.cluster.create(kind, body).get("status") or {}
+        except Unsupported as error:
+            raise Unread(str(error)) from None
+        except Refusal as refusal:
+            _only_unread(refusal)
+            raise Unread(refusal.message) from None
+        return found
+
+
+class Unread(Exception):
+    """Something that cannot be told, because it may not be read."""
+
+
+def _only_unread(error: Refusal | Unsupported) -> None:
+    if isinstance(error, Refusal) and error.code not in (FORBIDDEN, NOT_FOUND):
+        raise error

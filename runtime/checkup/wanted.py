@@ -1,0 +1,35 @@
+"""What manifests need of the cluster, and what it does not have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.runtime.checkup.visit import Check
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.needs import missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.runtime.checkup.visit import Visit
+
+Json = dict[str, Any]
+
+
+def wanted(visit: Visit) -> Iterator[Check]:
+    """What is missing for each of the manifests, which may refer to each other."""
+    for manifest in visit.manifests:
+        others = [one for one in visit.manifests if one is not manifest]
+        name = _name(manifest)
+        found = missing(visit.cluster, manifest, others)
+        for one in found:
+            yield Check(name, one.weight, one.text, one.remedy)
+        if not any(one.weight == "problem" for one in found):
+            yield Check(
+                name, "ok", "the cluster has what it needs" + (", as far as it may be read" if found else "")
+            )
+
+
+def _name(manifest: Json) -> str:
+    metadata = part(manifest, "metadata")
+    return str(metadata.get("name") or metadata.get("generateName") or manifest.get("kind")).rstrip("-")

@@ -1,0 +1,166 @@
+"""An object as it is written, and as a cluster has it: both in one form, so that a difference is a change.
+
+Sources: kubectl diff, which compares with what the server would store; server-side apply, whose managers own fields.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.tree import is_list, is_mapping
+from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
+from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
+from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.cluster.seam import Cluster
+
+Json = dict[str, Any]
+
+KINDS = {one.name: one for one in (WORKFLOW, TEMPLATE, CLUSTER_TEMPLATE, CRON)}
+_OURS = ("name", "generateName", "namespace", "labels", "annotations")
+"""What of the metadata is a user's to say."""
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def live(cluster: Cluster, document: Json) -> Json | None:
+    """The object of a document's kind and name; of a Workflow without a name, its newest run. None without one.
+
+    Raises Refusal and Unreachable.
+    """
+    metadata = part(document, "metadata")
+    kind, name = KINDS[document["kind"]], str(metadata.get("name") or "")
+    namespace: str | None = metadata.get("namespace")
+    if not name:
+        begin = str(metadata.get("generateName") or "")
+        runs = cluster.list(kind, namespace=namespace).items
+        own = re.compile(re.escape(begin) + "[a-z0-9]+").fullmatch
+        of_it = [one for one in runs if own(str(one["metadata"]["name"]))]
+        return max(of_it, key=lambda one: str(one["metadata"].get("creationTimestamp")), default=None)
+    try:
+        return cluster.get(kind, name, namespace=namespace)
+    except Refusal as refusal:
+        if refusal.code != NOT_FOUND or refusal.no_such_kind:
+            raise
+        return None
+
+
+def as_stored(cluster: Cluster, document: Json) -> Json:
+    """A document as the server would store it, with its defaults; as it is where that may not be asked.
+
+    It is created in a dry run, under a name that nothing has. Raises Refusal for what the server would not take,
+    and Unreachable.
+    """
+    names = ("name", "generateName", "namespace")
+    own = {key: value for key, value in part(document, "metadata").items() if key in names}
+    rest = {key: value for key, value in part(document, "metadata").items() if key not in names}
+    name = "flowdsl-diff-" + "".join(random.choices("bcdfghjklmnpqrstvwxz2456789", k=8))
+    try:
+        body = {**document, "metadata": {"name": name, **rest}}
+        found = cluster.create(KINDS[document["kind"]], body, dry_run=True)
+    except Unsupported:
+        return document
+    except Refusal as refusal:
+        if refusal.code != FORBIDDEN:
+            raise
+        return document
+    stored = {key: value for key, value in part(found, "metadata").items() if key not in names}
+    return {**found, "metadata": {**own, **stored}}
+
+
+def comparable(found: Json, document: Json) -> Json:
+    """An object with what its author decides, in the order of the document that it is compared with.
+
+    Left out are the status, metadata that the server writes, and labels and annotations that the document does not
+    have and nobody has applied: other parts of the cluster wrote them.
+    """
+    metadata = part(found, "metadata")
+    written = part(document, "metadata")
+    applied = _applied(metadata)
+    shown: Json = {}
+    for field in _OURS:
+        value = metadata.get(field)
+        if field in ("labels", "annotations"):
+            known = part(written, field)
+            value = {
+                key: each
+                for key, each in part(metadata, field).items()
+                if (key in known or (field, key) in applied) and key != _APPLIED
+            }
+        elif field not in written:
+            continue
+        if value:
+            shown[field] = value
+    whole = {
+        "apiVersion": found.get("apiVersion") or document.get("apiVersion"),
+        "kind": document["kind"],
+        "metadata": shown,
+        "spec": found.get("spec"),
+    }
+    made: Json = ordered(whole, document)
+    return made
+
+
+def of_run(found: Json, document: Json) -> Json:
+    """A run as if it had no name of its own, to be compared with the document that it is a run of."""
+    metadata = {**part(found, "metadata"), "generateName": part(document, "metadata").get("generateName")}
+    return {**found, "metadata": {key: value for key, value in metadata.items() if key != "name"}}
+
+
+def _applied(metadata: Json) -> set[tuple[str, str]]:
+    """The labels and annotations that somebody has applied, so that leaving them out takes them away."""
+    found: set[tuple[str, str]] = set()
+    try:
+        last: object = json.loads(part(metadata, "annotations").get(_APPLIED) or "{}")
+    except ValueError:
+        last = {}
+    before = part(last, "metadata") if is_mapping(last) else {}
+    owned = [part(part(one, "fieldsV1"), "f:metadata") for one in _appliers(metadata)]
+    for field in ("labels", "annotations"):
+        found.update((field, key) for key in part(before, field))
+        for one in owned:
+            found.update((field, key.removeprefix("f:")) for key in part(one, f"f:{field}"))
+    return found
+
+
+def _appliers(metadata: Json) -> list[Json]:
+    return [one for one in several(metadata, "managedFields") if one.get("operation") == "Apply"]
+
+
+_DEFAULTS = {
+    *(("protocol", "TCP"), ("name", ""), ("service", ""), ("optional", False), ("readOnly", False)),
+    *(("fsType", "ext4"), ("fsType", "xfs"), ("iscsiInterface", "default"), ("keyring", "/etc/ceph/keyring")),
+    *(("pool", "rbd"), ("user", "admin"), ("storageMode", "ThinProvisioned")),
+}
+"""What the server adds where nothing is written. Source: the full definitions of Argo 4.1, all their defaults."""
+
+
+def ordered(value: Any, like: Any) -> Any:
+    """A value with its keys in the order of another one: those of both first, then the others by name.
+
+    Defaults of the server that the other one does not have are left out.
+    """
+    if is_mapping(value):
+        model: Json = like if is_mapping(like) else {}
+        more = sorted(key for key, each in value.items() if key not in model and not _is_default(key, each))
+        keys = [*(key for key in model if key in value), *more]
+        return {key: ordered(value[key], model.get(key)) for key in keys}
+    if is_list(value):
+        models: list[Any] = like if is_list(like) else []
+        named = {one["name"]: one for one in models if is_mapping(one) and "name" in one}
+        return [
+            ordered(one, named.get(one.get("name"), _at(models, at)) if is_mapping(one) else _at(models, at))
+            for at, one in enumerate(value)
+        ]
+    return value
+
+
+def _is_default(key: str, value: object) -> bool:
+    return isinstance(value, (str, bool)) and (key, value) in _DEFAULTS
+
+
+def _at(values: list[Any], position: int) -> Any:
+    return values[position] if position < len(values) else None

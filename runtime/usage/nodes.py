@@ -1,0 +1,146 @@
+"""Devices of nodes: how many there are, how many pods hold, how many are sick."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.usage.amounts import amounts, asked, devices, is_device
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Json = dict[str, Any]
+
+_OVER = ("Succeeded", "Failed")
+
+
+class PodUse(NamedTuple):
+    """A pod that asks for devices, and where it is; `node` is empty while it waits for one."""
+
+    namespace: str
+    name: str
+    status: str
+    node: str
+    devices: int
+    resources: dict[str, int]
+
+
+class NodeUse(NamedTuple):
+    """A node with its devices.
+
+    `total` can be given to pods; `allocated` is held by pods that have not ended; `unhealthy` are those that the
+    device plugin has taken out. `card` is the label of the product, empty without one.
+    """
+
+    name: str
+    address: str
+    role: str
+    status: str
+    total: int
+    allocated: int
+    unhealthy: int
+    card: str
+    pods: tuple[PodUse, ...]
+
+
+class ClusterUse(NamedTuple):
+    """The nodes of a cluster, and the pods that wait for one."""
+
+    nodes: tuple[NodeUse, ...]
+    waiting: tuple[PodUse, ...]
+
+    @property
+    def total(self) -> int:
+        """All devices."""
+        return sum(one.total for one in self.nodes)
+
+    @property
+    def allocated(self) -> int:
+        """Those that pods hold."""
+        return sum(one.allocated for one in self.nodes)
+
+
+def pod_uses(pods: Iterable[Json]) -> list[PodUse]:
+    """The pods that have not ended and ask for devices, in the order of their names.
+
+    A pod that is bound to a node holds its devices, even before it runs. Source: the scheduler of Kubernetes
+    counts pods by `spec.nodeName` until their phase is Succeeded or Failed.
+    """
+    found: list[PodUse] = []
+    for pod in pods:
+        if phase(pod) in _OVER:
+            continue
+        spec, metadata = part(pod, "spec"), part(pod, "metadata")
+        held = {name: int(number) for name, number in asked(spec).items() if is_device(name) and number}
+        if held:
+            place = str(spec.get("nodeName") or "")
+            names = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+            found.append(PodUse(*names, phase(pod), place, sum(held.values()), held))
+    return sorted(found)
+
+
+def phase(pod: Json) -> str:
+    """The phase of a pod, `Terminating` for one that is being deleted."""
+    known = str(part(pod, "status").get("phase") or "Pending")
+    deleted = part(pod, "metadata").get("deletionTimestamp")
+    return "Terminating" if deleted and known not in _OVER else known
+
+
+CARDS = (
+    *("nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator"),
+    *("cloud.google.com/gke-tpu-accelerator", "karpenter.k8s.aws/instance-gpu-name"),
+    "k8s.amazonaws.com/accelerator",
+)
+"""The labels that name products. Sources: GPU feature discovery of the vendors, GKE, Karpenter, EKS."""
+
+
+def cluster_use(nodes: Iterable[Json], pods: Iterable[Json], labels: Iterable[str] = CARDS) -> ClusterUse:
+    """The devices of all nodes; `labels` are the keys of those that name the product of a card, the best first."""
+    keys = tuple(labels)
+    uses = pod_uses(pods)
+    found: list[NodeUse] = []
+    for node in nodes:
+        metadata, status = part(node, "metadata"), part(node, "status")
+        name = str(metadata.get("name") or "")
+        held = tuple(use for use in uses if use.node == name)
+        has = amounts(part(status, "allocatable"))
+        installed = amounts(part(status, "capacity"))
+        has_labels: dict[str, str] = metadata.get("labels") or {}
+        found.append(
+            NodeUse(
+                name,
+                _address(status),
+                _role(has_labels),
+                _status(node),
+                devices(has),
+                sum(use.devices for use in held),
+                max(0, devices(installed) - devices(has)),
+                next((has_labels[key] for key in keys if key in has_labels), ""),
+                held,
+            )
+        )
+    found.sort(key=lambda one: (one.total + one.unhealthy == 0, one.name))
+    return ClusterUse(tuple(found), tuple(use for use in uses if not use.node))
+
+
+def _address(status: Json) -> str:
+    known = {str(one.get("type")): str(one.get("address")) for one in several(status, "addresses")}
+    return known.get("InternalIP") or known.get("ExternalIP") or known.get("Hostname") or "-"
+
+
+def _role(labels: dict[str, str]) -> str:
+    """The roles as kubectl shows them. Source: kubectl, findNodeRoles."""
+    prefix = "node-role.kubernetes.io/"
+    found = {key.removeprefix(prefix) for key in labels if key.startswith(prefix)} | {
+        labels.get("kubernetes.io/role", "")
+    }
+    return ",".join(sorted(found - {""})) or "-"
+
+
+def _status(node: Json) -> str:
+    """Whether a node is ready, as kubectl shows it."""
+    ready = [one for one in several(part(node, "status"), "conditions") if one.get("type") == "Ready"]
+    known = "Unknown" if not ready or ready[0].get("status") == "Unknown" else ""
+    word = known or ("Ready" if ready[0].get("status") == "True" else "NotReady")
+    return word + (",SchedulingDisabled" if part(node, "spec").get("unschedulable") else "")

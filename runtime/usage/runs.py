@@ -1,0 +1,68 @@
+"""Devices of runs: what the pods of each ask for, and hold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.usage.nodes import PodUse, pod_uses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Json = dict[str, Any]
+
+RUN = "workflows.argoproj.io/workflow"
+"""The label by which the pods of a run say which."""
+ACTIVE = "workflows.argoproj.io/completed!=true"
+"""Selects runs that have not ended. Source: Argo labels them when they do."""
+
+
+class RunUse(NamedTuple):
+    """A run that has not ended, with the pods that ask for devices."""
+
+    namespace: str
+    name: str
+    status: str
+    created: str
+    pods: tuple[PodUse, ...]
+
+    @property
+    def requested(self) -> int:
+        """The devices that its pods ask for, those that wait for a node too."""
+        return sum(one.devices for one in self.pods)
+
+    @property
+    def allocated(self) -> int:
+        """The devices that its pods hold."""
+        return sum(one.devices for one in self.pods if one.node)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """Where these are."""
+        return tuple(dict.fromkeys(one.node for one in self.pods if one.node))
+
+
+def run_uses(workflows: Iterable[Json], pods: Iterable[Json]) -> list[RunUse]:
+    """The runs, newest first, with their pods. Pods of other runs are left out."""
+    mine: dict[tuple[str, str], list[Json]] = {}
+    for pod in pods:
+        metadata = part(pod, "metadata")
+        run = str(part(metadata, "labels").get(RUN) or "")
+        mine.setdefault((str(metadata.get("namespace") or ""), run), []).append(pod)
+    found: list[RunUse] = []
+    for workflow in workflows:
+        metadata = part(workflow, "metadata")
+        names = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
+        created = str(metadata.get("creationTimestamp") or "")
+        found.append(RunUse(*names, _status(workflow), created, tuple(pod_uses(mine.get(names, ())))))
+    return sorted(found, key=lambda one: (one.created, one.name), reverse=True)
+
+
+def _status(workflow: Json) -> str:
+    """The phase as Argo's own list shows it."""
+    spec, status = part(workflow, "spec"), part(workflow, "status")
+    phase = str(status.get("phase") or "Pending")
+    if spec.get("suspend") and phase == "Running":
+        return "Running (Suspended)"
+    return f"{phase} (Stopping)" if spec.get("shutdown") and phase == "Running" else phase
