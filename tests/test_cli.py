@@ -211,7 +211,11 @@ def test_every_example_of_the_help_is_right(flowdsl: Callable[..., Result]) -> N
     for arguments in PAGES.values():
         for line in re.findall(r"^  flowdsl (.*)$", flowdsl(*arguments).out, re.MULTILINE):
             words = line.partition(" | ")[0].replace("*", "one").split()
-            if words[0] in ("run", "get", "list"):  # they need a run; what their options do is tested elsewhere
+            if words[0] in (
+                "run",
+                "get",
+                "list",
+            ):  # they need a run; what their options do is tested elsewhere
                 app.parse_args(words, exit_on_error=False, print_error=False)
                 seen += 1
             elif words[0] != "--install-completion":
