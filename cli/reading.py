@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.columns import Cell, Column, Table, clip, line, safe, width, wrap
 from flowdsl.cli.ending import rounds_of
-from flowdsl.cli.process import DONE, err, out
+from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.cli.reach import find
 from flowdsl.cli.signs import SIGNS, plain, shown
 from flowdsl.cli.tables import PHASES, paint_of_output
@@ -44,7 +44,11 @@ _IDLE = ("Skipped", "Omitted")
 
 def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
     """Show a run; the exit code. Raises Refused and ClusterError."""
+    if events and output not in (None, "wide"):
+        raise Refused(f"-o {output} is the Workflow alone: leave out --events")
     found = find(name, reach)
+    if events and found.cluster is None:
+        raise Refused(f"{line(found.name)} is a run on this machine, which has no events: leave out --events")
     if output in ("json", "yaml", "name"):
         out(safe(machine_readable(found.workflow, output)))
         return DONE

@@ -277,6 +277,26 @@ def test_a_run_that_nothing_runs_any_more_says_how_it_goes_on(flowdsl: Callable[
     assert flowdsl("list").out.splitlines()[1].endswith("nothing runs it now")
 
 
+def test_events_are_those_of_a_cluster(flowdsl: Callable[..., Result]) -> None:
+    keep("hello-1", 1, "Failed")
+    assert "has no events: leave out --events" in flowdsl("get", "hello-1", "--events").err
+    assert flowdsl("get", "hello-1", "--events", "-o", "json").code == 2
+
+
+@pytest.mark.parametrize("columns", ["50", "80", "140"])
+def test_columns_are_honoured(
+    columns: str, flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep("hello-1", 1, "Failed")
+    whole = flowdsl("get", "hello-1").out
+    assert max(map(len, whole.splitlines())) < 100
+    monkeypatch.setenv("COLUMNS", columns)
+    assert max(map(len, flowdsl("get", "hello-1").out.splitlines())) <= int(columns)
+    assert (flowdsl("get", "hello-1").out == whole) is (columns != "50")
+    monkeypatch.setenv("COLUMNS", "many")
+    assert flowdsl("get", "hello-1").out == whole
+
+
 def test_a_run_that_is_not_there_is_the_users_mistake(flowdsl: Callable[..., Result]) -> None:
     keep("hello-1", 1, "Failed")
     code, out, err = flowdsl("get", "hello-2")
