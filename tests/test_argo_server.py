@@ -16,6 +16,7 @@ from flowdsl.runtime.cluster.argo_server import ArgoServer
 from flowdsl.runtime.cluster.argo_transport import Server, server_of
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import NODE, POD, TEMPLATE, WORKFLOW
+from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.trouble import (
     Expired,
@@ -345,7 +346,7 @@ def manifest(name: str = "mine", submit: str = "one", kind: str = "Workflow") ->
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": kind,
-        "metadata": {"name": name, "annotations": {"flowdsl/submit-id": submit}},
+        "metadata": {"name": name, "annotations": {SUBMIT_ID: submit}},
         "spec": {"entrypoint": "main", "templates": []},
     }
 

@@ -377,5 +377,5 @@ def test_own_objects_are_as_argo_makes_them(server: ApiServer, namespace: str) -
     (gate,) = [node for node in after["status"]["nodes"].values() if node["type"] == "Suspend"]
     gate["phase"] = "Running"
     del gate["finishedAt"]
-    del after["metadata"]["annotations"]["flowdsl/change-id"]
+    del after["metadata"]["annotations"]["flowdsl.dev/change-id"]
     assert json.dumps(after, sort_keys=True) == json.dumps(before, sort_keys=True)
