@@ -8,7 +8,6 @@ from flowdsl.cli.reach import USUAL, Reach
 from flowdsl.cli.root import FLAG, PARAMETERS, app
 from flowdsl.cli.selection import Manner, Selection
 
-
 NOBODY = Selection()
 ASKING = Manner()
 
