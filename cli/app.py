@@ -39,7 +39,9 @@ def run(arguments: Sequence[str]) -> int:
         return DONE  # the reader of a help page has gone: rich ends the process then
     except Exception as error:
         if (code := _of_cluster(error)) is not None:
-            err(f"flowdsl: {error}\n")
+            from flowdsl.cli.report import visible
+
+            err(f"flowdsl: {visible(str(error))}\n")  # it may quote a server
             return code
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
             mute(sys.stdout)

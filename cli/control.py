@@ -23,8 +23,8 @@ from flowdsl.runtime.status.compressed import opened
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from flowdsl.cli.commands.control import Manner, Selection
     from flowdsl.cli.reach import Reach
+    from flowdsl.cli.selection import Manner, Selection
     from flowdsl.runtime.cluster.seam import Cluster
 
 Json = dict[str, Any]

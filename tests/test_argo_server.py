@@ -16,6 +16,7 @@ from flowdsl.runtime.cluster.argo_server import ArgoServer
 from flowdsl.runtime.cluster.argo_transport import Server, server_of
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import NODE, POD, TEMPLATE, WORKFLOW
+from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.trouble import (
     Expired,
@@ -345,7 +346,7 @@ def manifest(name: str = "mine", submit: str = "one", kind: str = "Workflow") ->
     return {
         "apiVersion": "argoproj.io/v1alpha1",
         "kind": kind,
-        "metadata": {"name": name, "annotations": {"flowdsl/submit-id": submit}},
+        "metadata": {"name": name, "annotations": {SUBMIT_ID: submit}},
         "spec": {"entrypoint": "main", "templates": []},
     }
 
@@ -493,3 +494,20 @@ def test_commands_go_through_the_server(
     assert run(["delete", "mine", "--yes", "--argo-server", standing.url]) == 0
     assert capsys.readouterr().out == "mine: goes on from release\nmine: stopping\nmine: deleted\n"
     assert standing.workflows == {}
+
+
+def test_jobs_that_the_server_does_not_show_are_said(
+    standing: Standing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ARGO_TOKEN", "secret")
+    standing.workflows["mine"] = workflow()
+    manifest = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\n"
+    template = {"name": "train", "resource": {"action": "create", "manifest": manifest}}
+    standing.workflows["mine"]["spec"]["templates"] = [template]
+    words = ["stop", "mine", "--argo-server", standing.url, "-n", "ml"]
+    assert run(words) == 3
+    said = f"the Argo server at {standing.url} gives no access to pytorchjobs"
+    assert f"mine: jobs that it has made may be left: {said}" in capsys.readouterr().err
+    assert standing.workflows["mine"]["spec"]["shutdown"] == "Stop"
+    assert run([*words, "--keep-jobs"]) == 0

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from flowdsl.runtime.cluster.policy import Policy
     from flowdsl.runtime.cluster.seam import Json, Kind, Listing, Verb
 
-CHANGE_ID = "flowdsl/change-id"
+CHANGE_ID = "flowdsl.dev/change-id"
 """The annotation by which a change that was put is known again."""
 RUN_LABEL = "workflows.argoproj.io/workflow"
 NODE_ANNOTATION = "workflows.argoproj.io/node-id"

@@ -269,6 +269,18 @@ def test_jobs_of_a_run_end_with_it(
     assert [one["metadata"]["name"] for one in left] == ["other"]
 
 
+def test_jobs_that_outlived_their_run_can_still_be_stopped(
+    server: ApiServer, namespace: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    create(server, namespace, "mine", spec=MAKES_A_JOB, status=ENDED)
+    path = JOBS.format(namespace)
+    server.admin.create(path, job(namespace, "train", labels={"workflows.argoproj.io/workflow": "mine"}))
+    assert run(["terminate", "mine"]) == 0
+    assert capsys.readouterr().out == "mine: deleted Job train\n"
+    assert run(["terminate", "mine"]) == 2
+    assert "shutdown" not in there(server, namespace)["spec"]
+
+
 def test_jobs_may_be_kept(server: ApiServer, namespace: str) -> None:
     create(server, namespace, "mine", spec=MAKES_A_JOB)
     path = JOBS.format(namespace)
@@ -377,5 +389,5 @@ def test_own_objects_are_as_argo_makes_them(server: ApiServer, namespace: str) -
     (gate,) = [node for node in after["status"]["nodes"].values() if node["type"] == "Suspend"]
     gate["phase"] = "Running"
     del gate["finishedAt"]
-    del after["metadata"]["annotations"]["flowdsl/change-id"]
+    del after["metadata"]["annotations"]["flowdsl.dev/change-id"]
     assert json.dumps(after, sort_keys=True) == json.dumps(before, sort_keys=True)

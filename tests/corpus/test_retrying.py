@@ -76,8 +76,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         found = {key: _plain(each) for key, each in cast("Object", value).items() if key not in TIMES}
         return {key: each for key, each in found.items() if each not in (None, "", {}, [])}
-    several: list[Any] = value if isinstance(value, list) else []
-    return [_plain(each) for each in several] if isinstance(value, list) else value
+    whole: Any = value
+    return [_plain(each) for each in whole] if isinstance(value, list) else whole
 
 
 def answer(run: Object, chosen: list[str], parameters: dict[str, str]) -> str:

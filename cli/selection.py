@@ -1,0 +1,43 @@
+"""Which runs a command means that ends them, and how it goes about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from flowdsl.cli.root import FLAG, SEVERAL
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Selection:
+    """Which runs of a cluster are meant, if none is named."""
+
+    selector: Annotated[str | None, Parameter(name=["--selector", "-l"])] = None
+    """Runs with these labels, as in kubectl: sweep=lr,team!=vision."""
+    every: Annotated[bool, Parameter(name="--all", negative="", show_default=False)] = False
+    """All runs of the namespace."""
+    status: Annotated[list[str] | None, SEVERAL] = None
+    """Runs in this phase: Pending, Running, Succeeded, Failed or Error. May be given several times."""
+    older_than: str | None = None
+    """Runs that ended, or were created if they go on, so long ago: 12h, 7d."""
+
+    @property
+    def given(self) -> bool:
+        """Whether anything was selected."""
+        return self.every or bool(self.selector or self.status or self.older_than)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Manner:
+    """How runs are ended."""
+
+    dry_run: Annotated[bool, FLAG] = False
+    """Show what would be done, and do nothing."""
+    yes: Annotated[bool, Parameter(name=["--yes", "-y"], negative="", show_default=False)] = False
+    """Do not ask."""
+    keep_jobs: Annotated[bool, FLAG] = False
+    """Leave the jobs alone that runs have made: PyTorchJob, TFJob, MPIJob, JobSet, TrainJob, Job."""
