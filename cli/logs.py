@@ -188,7 +188,7 @@ class _Local:
     def end(self) -> None:
         """Say that there was nothing."""
         if not self._seen:
-            note(f"{_what(self._wanted)} of {self._found.name} has printed nothing")
+            note(_nothing(self._found.name, self._wanted))
 
 
 class _Remote:
@@ -239,21 +239,27 @@ class _Remote:
     def end(self) -> None:
         """Say which logs are not there, and where they are."""
         from flowdsl.runtime.cluster.kinds import WORKFLOW
+        from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
         from flowdsl.runtime.logs.run import gone
         from flowdsl.runtime.status.compressed import opened
 
         if self._options.follow:
             namespace = self._workflow["metadata"].get("namespace")
-            self._workflow = opened(self._cluster.get(WORKFLOW, self._name, namespace=namespace))
+            try:
+                self._workflow = opened(self._cluster.get(WORKFLOW, self._name, namespace=namespace))
+            except Refusal as refusal:
+                if refusal.code == NOT_FOUND:  # it was followed to its end, and is cleared away
+                    return
+                raise
         missing = gone(self._workflow, self._pods(), self._wanted)
         kept = [one for one in missing if one.kept]
         lost = [one for one in missing if not one.kept]
         if kept:
             note(f"{_are_gone(kept)}; what they printed was kept: flowdsl fetch {shlex.quote(self._name)}")
         if lost:
-            note(f"{_are_gone(lost)}, and what they printed; archiveLogs in the pipeline's options keeps it")
+            note(f"{_are_gone(lost)}, and what they printed; @pipeline(archive_logs=True) keeps it")
         if not self._seen and not missing:
-            note(f"{_what(self._wanted)} of {self._name} has printed nothing yet")
+            note(_nothing(self._name, self._wanted))
 
 
 def _many(workflow: Json, wanted: Wanted) -> bool:
@@ -271,10 +277,10 @@ def _are_gone(missing: Sequence[Gone]) -> str:
     return f"the pods of {text} are gone" if len(missing) > 1 else f"the pod of {text} is gone"
 
 
-def _what(wanted: Wanted) -> str:
-    if wanted.failed:
-        return "no failed step" if wanted.step is None else f"no failed `{wanted.step}`"
-    return "no step" if wanted.step is None else f"`{wanted.step}`"
+def _nothing(name: str, wanted: Wanted) -> str:
+    """That there is no log."""
+    step = "" if wanted.step is None else f" of `{wanted.step}`"
+    return f"{name} has no log{step}{' of a step that failed' if wanted.failed else ' yet'}"
 
 
 def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> None:

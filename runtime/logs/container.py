@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable
+from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.logs.join import Joined
 
 if TYPE_CHECKING:
@@ -37,21 +38,19 @@ class Extent(NamedTuple):
 
 def status_of(pod: Json, container: str) -> Json:
     """The status of a container of any kind; empty if there is none yet."""
-    status: Json = pod.get("status") or {}
     for kind in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
-        for each in status.get(kind) or ():
+        for each in several(part(pod, "status"), kind):
             if each["name"] == container:
-                found: Json = each
-                return found
+                return each
     return {}
 
 
 def state_of(pod: Json, container: str) -> State:
     """What a container is at."""
-    state: Json = status_of(pod, container).get("state") or {}
+    state = part(status_of(pod, container), "state")
     if "running" in state:
         return "running"
-    over = (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+    over = part(pod, "status").get("phase") in ("Succeeded", "Failed")
     return "ended" if "terminated" in state or over else "waiting"
 
 

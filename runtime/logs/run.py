@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
 
@@ -43,16 +44,19 @@ class Gone(NamedTuple):
 
 def over(workflow: Json) -> bool:
     """Whether a run has ended."""
-    return (workflow.get("status") or {}).get("phase") in _OVER
+    return part(workflow, "status").get("phase") in _OVER
+
+
+def _specs(workflow: Json) -> tuple[Json, Json]:
+    """What a run was submitted with, and what the controller made of it if that refers to a template."""
+    return part(workflow, "spec"), part(part(workflow, "status"), "storedWorkflowTemplateSpec")
 
 
 def entry_of(workflow: Json) -> str:
     """The template that a run begins with."""
-    specs = (
-        workflow.get("spec") or {},
-        (workflow.get("status") or {}).get("storedWorkflowTemplateSpec") or {},
+    return next(
+        (str(one["entrypoint"]) for one in _specs(workflow) if one.get("entrypoint")), name_of(workflow)
     )
-    return next((str(spec["entrypoint"]) for spec in specs if spec.get("entrypoint")), name_of(workflow))
 
 
 def name_of(workflow: Json) -> str:
@@ -62,37 +66,36 @@ def name_of(workflow: Json) -> str:
 
 def of_one_step(workflow: Json) -> bool:
     """Whether a run has one step only: its entry is no graph, and is tried once."""
-    status: Json = workflow.get("status") or {}
-    for spec in (workflow.get("spec") or {}, status.get("storedWorkflowTemplateSpec") or {}):
-        for template in spec.get("templates") or ():
-            if template.get("name") == entry_of(workflow):
-                return not any(key in template for key in ("dag", "steps", "retryStrategy"))
-    return False
+    return any(
+        template.get("name") == entry_of(workflow)
+        and not any(key in template for key in ("dag", "steps", "retryStrategy"))
+        for spec in _specs(workflow)
+        for template in several(spec, "templates")
+    )
 
 
 def nodes_of(workflow: Json) -> dict[str, Json]:
-    """The pods' nodes of a run, by their names."""
-    nodes: dict[str, Json] = (workflow.get("status") or {}).get("nodes") or {}
-    return {str(node["name"]): node for node in nodes.values() if node.get("type") == "Pod"}
+    """The pods' nodes of a run, by their names, in the order in which they began."""
+    nodes = [node for node in part(part(workflow, "status"), "nodes").values() if node.get("type") == "Pod"]
+    nodes.sort(key=lambda one: str(one.get("startedAt") or ""))
+    return {str(node["name"]): node for node in nodes}
 
 
 def names(workflow: Json) -> list[str]:
     """What steps of a run are or will be called: those that began, and the tasks of its templates."""
-    status: Json = workflow.get("status") or {}
     known = [Place(place(name_of(workflow), name).path) for name in nodes_of(workflow)]
     called = [one.called(entry_of(workflow)) for one in known]
-    for spec in (workflow.get("spec") or {}, status.get("storedWorkflowTemplateSpec") or {}):
-        for template in spec.get("templates") or ():
-            called.extend(str(task["name"]) for task in (template.get("dag") or {}).get("tasks") or ())
-            called.extend(
-                str(step["name"]) for group in template.get("steps") or () for step in _group(group)
-            )
+    for spec in _specs(workflow):
+        for template in several(spec, "templates"):
+            called.extend(str(task["name"]) for task in several(part(template, "dag"), "tasks"))
+            groups: list[list[Json] | Json] = template.get("steps") or []
+            called.extend(str(step["name"]) for group in groups for step in _group(group))
     return list(dict.fromkeys(called))
 
 
 def _group(group: list[Json] | Json) -> list[Json]:
     """The steps of a group; in the full definitions of Argo's objects it is an object with a list."""
-    return group if isinstance(group, list) else group.get("steps") or []
+    return group if isinstance(group, list) else several(group, "steps")
 
 
 def means(workflow: Json, wanted: str, where: Place, pod: str = "", node: str = "") -> bool:
@@ -103,8 +106,7 @@ def means(workflow: Json, wanted: str, where: Place, pod: str = "", node: str = 
 def knows(workflow: Json, wanted: str, pods: Sequence[Json] = ()) -> bool:
     """Whether a run has, or may come to have, a step that a name means."""
     run = name_of(workflow)
-    nodes: dict[str, Json] = (workflow.get("status") or {}).get("nodes") or {}
-    for node in nodes.values():
+    for node in part(part(workflow, "status"), "nodes").values():
         if means(workflow, wanted, place(run, str(node["name"])), node=str(node["id"])):
             return True
     for pod in pods:
@@ -121,7 +123,7 @@ def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source
     for pod in pods:
         name, node = str(pod["metadata"]["name"]), _node_of(pod)
         where = place(name_of(workflow), node)
-        identity = str((pod["metadata"].get("annotations") or {}).get(f"{_PREFIX}node-id", ""))
+        identity = str(part(pod["metadata"], "annotations").get(f"{_PREFIX}node-id", ""))
         if wanted.step is not None and not means(workflow, wanted.step, where, name, identity):
             continue
         if failed is not None and node not in failed:
@@ -132,13 +134,12 @@ def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source
 
 def _node_of(pod: Json) -> str:
     metadata: Json = pod["metadata"]
-    return str((metadata.get("annotations") or {}).get(f"{_PREFIX}node-name") or metadata["name"])
+    return str(part(metadata, "annotations").get(f"{_PREFIX}node-name") or metadata["name"])
 
 
 def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iterator[Source]:
-    spec: Json = pod["spec"]
-    own = [str(each["name"]) for each in spec.get("containers") or ()]
-    every = [*(str(each["name"]) for each in spec.get("initContainers") or ()), *own]
+    own = [str(each["name"]) for each in several(pod["spec"], "containers")]
+    every = [*(str(each["name"]) for each in several(pod["spec"], "initContainers")), *own]
     chosen = chosen_containers(every, own, wanted)
     for container in chosen:
         started = _began(pod, container)
@@ -167,9 +168,8 @@ def chosen_containers(every: Sequence[str], own: Sequence[str], wanted: Wanted) 
 def _began(pod: Json, container: str) -> str:
     """When a container began; empty if it has not."""
     status = status_of(pod, container)
-    state: Json = status.get("state") or {}
-    earlier: Json = status.get("lastState") or {}
-    for now in (earlier.get("terminated"), state.get("running"), state.get("terminated")):
+    state = part(status, "state")
+    for now in (part(status, "lastState").get("terminated"), state.get("running"), state.get("terminated")):
         if now is not None:
             begun = now.get("startedAt") or pod["metadata"].get("creationTimestamp") or "1970-01-01T00:00:00Z"
             return str(begun)
@@ -180,7 +180,7 @@ def last_failures(workflow: Json, pods: Sequence[Json] = ()) -> set[str]:
     """The nodes of the steps that failed, of each its last attempt."""
     phases = {name: str(node.get("phase")) for name, node in nodes_of(workflow).items()}
     for pod in pods:
-        phases.setdefault(_node_of(pod), str((pod.get("status") or {}).get("phase")))
+        phases.setdefault(_node_of(pod), str(part(pod, "status").get("phase")))
     last: dict[tuple[str, ...], tuple[tuple[int, ...], str]] = {}
     for name in phases:
         where = place(name_of(workflow), name)
@@ -189,25 +189,19 @@ def last_failures(workflow: Json, pods: Sequence[Json] = ()) -> set[str]:
 
 
 def gone(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Gone]:
-    """The wanted steps that ran in pods that are no longer there."""
+    """The wanted steps that ran in pods that are no longer there, in the order in which they began."""
     there = {_node_of(pod) for pod in pods}
     failed = last_failures(workflow, pods) if wanted.failed else None
     found: list[Gone] = []
     for name, node in nodes_of(workflow).items():
         where = place(name_of(workflow), name)
-        if (
-            name in there
-            or node.get("phase") not in _OVER
-            or (node.get("memoizationStatus") or {}).get("hit")
-        ):
+        cached = part(node, "memoizationStatus").get("hit")
+        if name in there or cached or node.get("phase") not in _OVER:
             continue
         if wanted.step is not None and not means(workflow, wanted.step, where, node=str(node["id"])):
             continue
         if failed is None or name in failed:
-            kept = [str(one["name"]) for one in (node.get("outputs") or {}).get("artifacts") or ()]
-            found.append(
-                Gone(
-                    where.called(entry_of(workflow)), next((one for one in kept if _KEPT.fullmatch(one)), "")
-                )
-            )
+            artifacts = [str(one["name"]) for one in several(part(node, "outputs"), "artifacts")]
+            kept = next((one for one in artifacts if _KEPT.fullmatch(one)), "")
+            found.append(Gone(where.called(entry_of(workflow)), kept))
     return found

@@ -177,7 +177,7 @@ def test_failed_is_the_log_of_what_failed(server: ApiServer, namespace: str) -> 
     Replay(server, history, namespace).run()
     ((_, text),) = [one for one in history.logs.items() if "-bad-" in one[0][0]]
     assert logs(server, namespace, history.run, "--failed") == (0, bare(text), "")
-    assert logs(server, namespace, history.run, "bad", "--tail", "1")[1] == bare(text).splitlines(True)[-1]
+    assert logs(server, namespace, history.run, "train", "--tail", "1")[1] == bare(text).splitlines(True)[-1]
 
 
 def test_since_leaves_out_what_is_older(server: ApiServer, namespace: str) -> None:
@@ -197,7 +197,7 @@ def test_pods_that_are_gone_are_named(server: ApiServer, namespace: str) -> None
         server.admin.delete(f"{PODS.format(namespace)}/{pod}", {"gracePeriodSeconds": 0})
     code, out, said = logs(server, namespace, history.run)
     assert (code, out) == (0, b"")
-    assert said.startswith("flowdsl: the pods of ok, bad and onExit are gone")
+    assert said.startswith("flowdsl: the pods of prepare, train and onExit are gone, and what they printed")
 
 
 def test_a_run_that_is_deleted_while_it_is_followed(server: ApiServer, namespace: str) -> None:
@@ -209,6 +209,22 @@ def test_a_run_that_is_deleted_while_it_is_followed(server: ApiServer, namespace
     server.admin.delete(f"{WORKFLOWS.format(namespace)}/{history.run}")
     code, _, said = command.end()
     assert (code, said) == (6, f"flowdsl: the run `{history.run}` is gone\n")
+
+
+def test_contact_that_is_lost_leaves_the_end_unknown(server: ApiServer, namespace: str) -> None:
+    history = recording("approve-then-go")
+    replay = Replay(server, history, namespace)
+    replay.until(lambda event: event.kind == "pods" and event.object["status"].get("phase") == "Succeeded")
+    command = Command(server, namespace, history.run, "-f", "--request-timeout", "0.3")
+    assert until(lambda: command.out != b"", 30)
+    server.kill("apiserver")
+    try:
+        code, _, said = command.end()
+    finally:
+        server.revive("apiserver")
+    assert code == 4
+    assert "cannot be reached" in said
+    assert re.search(rf"to follow it again:\n  flowdsl logs {history.run} -f --since \S+\n\Z", said)
 
 
 def test_ctrl_c_detaches_and_says_how_to_come_back(server: ApiServer, namespace: str) -> None:
@@ -229,7 +245,7 @@ def test_ctrl_c_detaches_and_says_how_to_come_back(server: ApiServer, namespace:
     ("arguments", "code", "said"),
     [
         (["nobody"], 2, "there is no run `nobody`"),
-        (["h-steps-fail-and-exit", "bda"], 2, "h-steps-fail-and-exit has no step `bda`: is it `bad`?"),
+        (["h-steps-fail-and-exit", "trian"], 2, "h-steps-fail-and-exit has no step `trian`: is it `train`?"),
         (["h-steps-fail-and-exit", "-c", "side"], 2, "there is no container `side`: the pods have "),
     ],
 )
