@@ -10,7 +10,7 @@ from flowdsl.runtime.cluster.kinds import NODE, QUOTA
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.local.shapes import part, several, texts
 from flowdsl.runtime.problem import Problem, wanted_by
-from flowdsl.runtime.usage.amounts import amounts, asked, is_device
+from flowdsl.runtime.usage.amounts import amounts, asked, is_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -164,7 +164,7 @@ def _against(nodes: Sequence[Json], pod: Pod) -> tuple[str, str] | None:
 
 
 def _devices(pod: Pod) -> dict[str, Decimal]:
-    return {name: number for name, number in asked(pod.spec).items() if is_device(name) and number}
+    return {name: number for name, number in asked(pod.spec).items() if is_gpu(name) and number}
 
 
 def _allocatable(node: Json) -> Json:
