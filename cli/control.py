@@ -280,9 +280,9 @@ def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: b
     before: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
     again = nodes(workflow, step, before) if step is not None else []
     planned = retried(workflow, again, parameters, verbs.now())
-    steps = [
+    steps = sorted(
         str(before[each]["displayName"]) for each in before if each in planned.gone and _leaf(before[each])
-    ]
+    )
     if not dry_run:
         cluster.act("retry", run.workflow, {"nodes": again, "parameters": parameters})
     word = "would go on" if dry_run else "goes on"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.cli.columns import line
 from flowdsl.cli.compiling import Target
+from flowdsl.cli.documents import right_documents
 from flowdsl.cli.files import changes
-from flowdsl.cli.gathered import gathered
 from flowdsl.cli.process import DONE, NO, WRONG, Refused, err, out
-from flowdsl.cli.report import visible
 from flowdsl.compiler.emit import emit_one
 from flowdsl.runtime.drift import KINDS, as_stored, comparable, live, of_run
 
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 def differ(reach: Reach, target: str, kind: Kind | None) -> int:
     """Show how the objects of a file differ from those of the cluster; the exit code."""
-    documents = gathered([target], Target(reach.cluster), kind)
+    documents = right_documents([target], Target(reach.cluster), kind)
     if documents is None:
         return WRONG
     known = [one for one in documents if one.get("kind") in KINDS]
@@ -42,13 +42,13 @@ def difference(cluster: Cluster, document: Json) -> str:
     title = f"{document['kind']}/{name}"
     found = live(cluster, document)
     if found is None and not metadata.get("name"):
-        err(f"{visible(title)}: there is no run to compare with in {cluster.called}\n")
+        err(f"{line(title)}: there is no run to compare with in {cluster.called}\n")
         return ""
     wanted = comparable(as_stored(cluster, document), document)
     if found is None:
-        return changes("", emit_one(wanted), os.devnull, visible(title))
+        return changes("", emit_one(wanted), os.devnull, line(title))
     if not metadata.get("name"):
-        err(f"{visible(title)}: compared with the run {visible(str(found['metadata']['name']))}\n")
+        err(f"{line(title)}: compared with the run {line(str(found['metadata']['name']))}\n")
         found = of_run(found, document)
     before = emit_one(comparable(found, document))
-    return changes(before, emit_one(wanted), visible(title), visible(title), "cluster", "compiled")
+    return changes(before, emit_one(wanted), line(title), line(title), "cluster", "compiled")

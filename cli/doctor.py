@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from flowdsl.cli.columns import line
 from flowdsl.cli.compiling import Target
-from flowdsl.cli.gathered import gathered
+from flowdsl.cli.documents import right_documents
 from flowdsl.cli.process import DONE, NO, WRONG, out
-from flowdsl.cli.report import visible
 from flowdsl.cli.tables import paint_of_output
 from flowdsl.runtime.checkup import checkup
 from flowdsl.runtime.checkup.visit import Visit
@@ -25,7 +25,7 @@ _STYLES = {"ok": "green", "note": "yellow", "problem": "red", "unchecked": "dim"
 
 def examine(reach: Reach, targets: Sequence[str], *, as_json: bool) -> int:
     """Do all checks, and show each as it is done; the exit code."""
-    manifests = gathered(targets, Target(reach.cluster)) if targets else []
+    manifests = right_documents(targets, Target(reach.cluster)) if targets else []
     if manifests is None:
         return WRONG
     visit = Visit(reach.connect(), reach.profile(), manifests)
@@ -45,8 +45,8 @@ def examine(reach: Reach, targets: Sequence[str], *, as_json: bool) -> int:
 def shown(check: Check, paint: Paint) -> str:
     """A check as lines: how it is, what it is about, and below it what mends it."""
     status = paint(f"{check.status:<10}", _STYLES[check.status])
-    text = f"{status}{visible(check.about)}: {visible(check.text)}\n"
-    return text + (f"{'':<10}{paint(visible(check.remedy), 'cyan')}\n" if check.remedy else "")
+    text = f"{status}{line(check.about)}: {line(check.text)}\n"
+    return text + (f"{'':<10}{paint(line(check.remedy), 'cyan')}\n" if check.remedy else "")
 
 
 def summary(done: Sequence[Check]) -> str:

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.checking import judge_manifests
-from flowdsl.cli.compiling import judge, parted
-from flowdsl.cli.process import STDIN
+from flowdsl.cli.compiling import judge, parted, show
+from flowdsl.cli.process import STDIN, err
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flowdsl.cli.compiling import Judged, Target
+    from flowdsl.compiler.compile import Kind
     from flowdsl.compiler.ir import Program
 
 Json = dict[str, Any]
@@ -21,15 +22,18 @@ _MANIFESTS = (".yaml", ".yml", ".json")
 
 
 def documents_of(
-    targets: Sequence[str], goal: Target
+    targets: Sequence[str], goal: Target, kind: Kind | None = None
 ) -> tuple[list[Judged], list[Json], list[tuple[Json, Program]]]:
-    """The findings about some files, the documents of Argo in them, and the programs of those from pipelines."""
+    """The findings about some files, the documents of Argo in them, and the programs of those from pipelines.
+
+    `kind` is what pipelines become.
+    """
     manifests = [one for one in targets if one == STDIN or parted(Path(one))[0].suffix in _MANIFESTS]
     found, documents = judge_manifests(manifests) if manifests else ([], [])
     programs: list[tuple[Json, Program]] = []
     for target in targets:
         if target not in manifests:
-            one = judge(Path(target), goal=goal)
+            one = judge(Path(target), kind, goal=goal)
             found.append(one)
             if one.compiled is not None:
                 documents = [*one.compiled.documents, *documents]
@@ -37,3 +41,11 @@ def documents_of(
             if one.failed:
                 return found, [], []
     return found, documents, programs
+
+
+def right_documents(targets: Sequence[str], goal: Target, kind: Kind | None = None) -> list[Json] | None:
+    """The documents of Argo in some files; None if one has an error. Findings go to standard error."""
+    found, documents, _ = documents_of(targets, goal, kind)
+    show(found, "text", err)
+    wrong = any(each.finding.severity == "error" for one in found for each in one.diagnostics)
+    return None if wrong or any(one.traceback for one in found) else documents

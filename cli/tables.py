@@ -84,15 +84,11 @@ def table(
     styles: Sequence[Sequence[str]] = (),
     right: Sequence[int] = (),
     indent: str = "",
-    whole: bool = False,
 ) -> str:
-    """Rows below each other, with the last column as long as the line allows; columns `right` end together.
-
-    `whole`: nothing is cut, and a terminal wraps what is too long.
-    """
+    """Rows below each other, with the last column as long as the line allows; columns `right` end together."""
     widths = [max(wide(row[at]) for row in (heads, *rows)) for at in range(len(heads))]
     lines: list[str] = []
-    full = None if whole else paint.width()
+    full = paint.width()
     for position, row in enumerate((heads, *rows)):
         style = ("dim",) * len(heads) if position == 0 else styles[position - 1] if styles else ()
         cells: list[str] = []

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import time
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.cli.columns import Cell, Column, Table, line, width
 from flowdsl.cli.process import DONE, out
 from flowdsl.cli.reach import Missing
-from flowdsl.cli.report import visible
-from flowdsl.cli.tables import PHASES, paint_of_output, table
+from flowdsl.cli.reading import age
+from flowdsl.cli.signs import SIGNS
+from flowdsl.cli.tables import paint_of_output
 from flowdsl.runtime.cluster.kinds import NODE, POD, WORKFLOW
 from flowdsl.runtime.cluster.seam import EVERYWHERE
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unreachable, Unsupported
 from flowdsl.runtime.usage import exporter
-from flowdsl.runtime.usage.nodes import CARDS, cluster_use, pod_uses
+from flowdsl.runtime.usage.nodes import cluster_use, pod_uses
 from flowdsl.runtime.usage.runs import ACTIVE, RUN, run_uses
 
 if TYPE_CHECKING:
@@ -50,9 +52,9 @@ def top_nodes(reach: Reach, *, details: bool) -> int:
         text = pods_table(pod_uses(pods), paint)
     else:
         label = reach.profile().labels.get("gpu.product")
-        cards = (label, *CARDS) if label else CARDS
-        text = nodes_table(cluster_use(nodes, pods or (), cards), paint, details=details)
-    out(text + "".join(f"note: {visible(note)}\n" for note in notes))
+        use = cluster_use(nodes, pods or (), *([label] if label else []))
+        text = nodes_table(use, paint, details=details)
+    out(text + "".join(f"note: {line(note)}\n" for note in notes))
     return DONE
 
 
@@ -81,43 +83,50 @@ def _may(resource: str) -> str:
 def nodes_table(use: ClusterUse, paint: Paint, *, details: bool = False) -> str:
     """Nodes with their devices, and how much of the cluster is in use."""
     sick = any(one.unhealthy for one in use.nodes)
-    heads = ["NAME", "IPADDRESS", "ROLE", "STATUS", "GPU(Total)", "GPU(Allocated)"]
-    heads += [*(["UNHEALTHY"] if sick else []), "CARD"]
-    rows: list[list[str]] = []
-    styles: list[list[str]] = []
+    columns = [Column("NAME", least=16), Column("IPADDRESS", least=9), Column("ROLE", least=6)]
+    columns += [Column("STATUS", least=8), Column("GPU(Total)", right=True, short="TOTAL")]
+    columns.append(Column("GPU(Allocated)", right=True, short="USED"))
+    columns += [Column("UNHEALTHY", right=True, short="SICK")] if sick else []
+    columns.append(Column("CARD", least=8))
+    rows: list[list[Cell]] = []
     for one in use.nodes:
-        counts = [str(one.total), str(one.allocated), *([str(one.unhealthy)] if sick else [])]
-        rows.append(_visible([one.name, one.address, one.role, one.status, *counts, one.card or "-"]))
-        ready = "" if one.status == "Ready" else "yellow"
-        styles.append(["", "", "", ready, "", "", *(["red" if one.unhealthy else ""] if sick else [])])
+        row = [Cell(line(one.name)), Cell(line(one.address)), Cell(line(one.role))]
+        row.append(Cell(line(one.status), "" if one.status == "Ready" else "yellow"))
+        row += [Cell(str(one.total)), Cell(str(one.allocated))]
+        row += [Cell(str(one.unhealthy), "red" if one.unhealthy else "")] if sick else []
+        rows.append([*row, Cell(line(one.card) or "-")])
     share = f" ({100 * use.allocated / use.total:.1f}%)" if use.total else ""
-    parts = [table(heads, rows, paint, styles=styles, right=range(4, len(heads) - 1), whole=True)]
+    parts = [Table(columns, rows, width(paint)).text(paint)]
     parts.append(f"\nAllocated/Total GPUs of the cluster: {use.allocated}/{use.total}{share}\n")
     if use.waiting:
         wanted = sum(one.devices for one in use.waiting)
         parts.append(f"Requested by pods that wait for a node: {wanted}\n")
     if details:
         held = [*((one.name, one.pods) for one in use.nodes), ("without a node", use.waiting)]
-        parts += [f"\n{visible(name)}\n{pods_table(pods, paint, node=False)}" for name, pods in held if pods]
+        parts += [f"\n{line(name)}\n{pods_table(pods, paint, node=False)}" for name, pods in held if pods]
     return "".join(parts)
 
 
 def pods_table(pods: Iterable[PodUse], paint: Paint, *, node: bool = True) -> str:
-    """Pods with the devices that they ask for."""
-    heads = ["NAMESPACE", "NAME", "STATUS", *(["NODE"] if node else []), "GPU(Requested)", "RESOURCE"]
-    rows: list[list[str]] = []
+    """Pods with the devices that they ask for; without their `node`, indented below its name."""
+    columns = [Column("NAMESPACE", least=6), Column("NAME", least=16), Column("STATUS")]
+    columns += [Column("NODE", least=8)] if node else []
+    columns += [Column("GPU(Requested)", right=True, short="GPU"), Column("RESOURCE", least=8)]
+    rows: list[list[Cell]] = []
     for one in pods:
         resources = ", ".join(f"{name}: {number}" for name, number in one.resources.items())
-        place = [one.node or "-"] if node else []
-        rows.append(_visible([one.namespace, one.name, one.status, *place, str(one.devices), resources]))
-    styles = [["", "", PHASES.get(row[2], "")] for row in rows]
-    return table(
-        heads, rows, paint, styles=styles, right=(len(heads) - 2,), indent="" if node else "  ", whole=True
-    )
+        row = [Cell(line(one.namespace)), Cell(line(one.name)), _status(one.status)]
+        row += [Cell(line(one.node) or "-")] if node else []
+        rows.append([*row, Cell(str(one.devices)), Cell(line(resources))])
+    room = width(paint)
+    if node:
+        return Table(columns, rows, room).text(paint)
+    text = Table(columns, rows, room and room - 2).text(paint)
+    return "".join(f"  {each}\n" for each in text.splitlines())
 
 
-def _visible(cells: Sequence[str]) -> list[str]:
-    return [visible(cell) for cell in cells]
+def _status(text: str) -> Cell:
+    return Cell(line(text), SIGNS.get(text.partition(" ")[0], ("", ""))[1])
 
 
 # --- runs ------------------------------------------------------------------------------------------------
@@ -142,10 +151,10 @@ def top_jobs(reach: Reach, names: Sequence[str], *, instance: bool, everywhere: 
         if not any(use.pods for use in uses):
             text = "no pod of an active run asks for a GPU\n"
     else:
-        text = runs_table(uses, datetime.now(UTC), paint, everywhere=everywhere)
+        text = runs_table(uses, time.time(), paint, everywhere=everywhere)
     if not uses:
         text = f"no run is active in {'any namespace' if everywhere else f'namespace `{namespace}`'}\n"
-    out(text + "".join(f"note: {visible(note)}\n" for note in notes))
+    out(text + "".join(f"note: {line(note)}\n" for note in notes))
     return DONE
 
 
@@ -161,33 +170,41 @@ def _run(cluster: Cluster, name: str) -> Json:
         ) from None
 
 
-def runs_table(uses: Iterable[RunUse], now: datetime, paint: Paint, *, everywhere: bool = False) -> str:
+def runs_table(uses: Iterable[RunUse], now: float, paint: Paint, *, everywhere: bool = False) -> str:
     """Runs with the devices that their pods ask for and hold."""
-    heads = ["NAME", "STATUS", "AGE", "GPU(Requested)", "GPU(Allocated)", "NODE"]
-    rows: list[list[str]] = []
+    columns = [Column("NAMESPACE", least=6)] if everywhere else []
+    columns += [Column("NAME", least=16), Column("STATUS"), Column("AGE", right=True)]
+    columns += [Column("GPU(Requested)", right=True, short="WANTED")]
+    columns += [Column("GPU(Allocated)", right=True, short="USED"), Column("NODE", least=8)]
+    rows: list[list[Cell]] = []
     for use in uses:
-        counts = str(use.requested), str(use.allocated), ", ".join(use.nodes) or "-"
-        first = [use.namespace] if everywhere else []
-        rows.append(_visible([*first, use.name, use.status, age(use.created, now), *counts]))
-    at = int(everywhere)
-    styles = [[*[""] * (at + 1), PHASES.get(row[at + 1].partition(" ")[0], "")] for row in rows]
-    whole = ["NAMESPACE", *heads] if everywhere else heads
-    return table(whole, rows, paint, styles=styles, right=(at + 3, at + 4), whole=True)
+        row = [Cell(line(use.namespace))] if everywhere else []
+        row += [Cell(line(use.name)), _status(use.status)]
+        row.append(Cell("" if use.created is None else age(now - use.created)))
+        row += [Cell(str(use.requested)), Cell(str(use.allocated))]
+        rows.append([*row, Cell(line(", ".join(use.nodes)) or "-")])
+    return Table(columns, rows, width(paint)).text(paint)
 
 
 def instances_table(uses: Iterable[RunUse], held: Held, paint: Paint) -> str:
     """The pods of runs that ask for devices, a line for each device that the exporter knows of."""
-    heads = ["NAME", "STATUS", "GPU(Requested)", "NODE"]
-    heads += ["GPU(DeviceIndex)", "GPU(DutyCycle)", "GPU_MEMORY(Used/Total)"]
-    rows: list[list[str]] = []
+    columns = [Column("NAME", least=16), Column("STATUS"), Column("GPU(Requested)", right=True, short="GPU")]
+    columns += [Column("NODE", least=8), Column("GPU(DeviceIndex)", short="INDEX")]
+    columns += [Column("GPU(DutyCycle)", short="DUTY"), Column("GPU_MEMORY(Used/Total)", short="MEMORY")]
+    rows: list[list[Cell]] = []
     for use in uses:
         for pod in use.pods:
-            own = [pod.name, pod.status, str(pod.devices), pod.node or "-"]
+            own = [
+                Cell(line(pod.name)),
+                _status(pod.status),
+                Cell(str(pod.devices)),
+                Cell(line(pod.node) or "-"),
+            ]
             devices: Sequence[exporter.Device | None] = held.get((pod.namespace, pod.name)) or [None]
             for position, device in enumerate(devices):
-                rows.append(_visible([*(own if position == 0 else [""] * 4), *_device(device)]))
-    styles = [["", PHASES.get(row[1], "")] for row in rows]
-    return table(heads, rows, paint, styles=styles, right=(2,), whole=True)
+                first = own if position == 0 else [Cell("")] * 4
+                rows.append([*first, *(Cell(line(text)) for text in _device(device))])
+    return Table(columns, rows, width(paint)).text(paint)
 
 
 def _device(device: exporter.Device | None) -> tuple[str, str, str]:
@@ -216,22 +233,3 @@ def _held(cluster: Cluster, selector: str, nodes: set[str], notes: list[str]) ->
             continue
         found |= exporter.held(exporter.samples(text.decode("utf-8", "replace")))
     return found
-
-
-def age(created: str, now: datetime) -> str:
-    """How long something has been there, in its two largest units: `45s`, `12m`, `3h5m`, `2d4h`."""
-    try:
-        seconds = int((now - datetime.fromisoformat(created)).total_seconds())
-    except ValueError:
-        return "-"
-    seconds = max(0, seconds)  # clocks differ
-    if seconds < 120:
-        return f"{seconds}s"
-    minutes = seconds // 60
-    if minutes < 120:
-        return f"{minutes}m"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 24:
-        return f"{hours}h{minutes}m" if minutes else f"{hours}h"
-    days, hours = divmod(hours, 24)
-    return f"{days}d{hours}h" if hours else f"{days}d"

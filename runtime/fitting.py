@@ -10,7 +10,7 @@ from flowdsl.runtime.cluster.kinds import NODE, QUOTA
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.local.shapes import part, several, texts
 from flowdsl.runtime.problem import Problem, wanted_by
-from flowdsl.runtime.usage.amounts import amounts, asked, is_device
+from flowdsl.runtime.usage.amounts import amounts, asked, is_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,10 +21,14 @@ Json = dict[str, Any]
 
 
 class Pod(NamedTuple):
-    """A pod that a workflow will have: the step, and its spec as far as the manifest says it."""
+    """A pod that a workflow will have: the step, and its spec as far as the manifest says it.
+
+    `certain`: the step runs whatever happens, not only on a condition.
+    """
 
     step: str
     spec: Json
+    certain: bool = True
 
 
 def unfitting(cluster: Cluster, namespace: str, pods: Sequence[Pod]) -> list[Problem]:
@@ -81,16 +85,18 @@ def over_quota(quotas: Iterable[Json], namespace: str, pods: Sequence[Pod]) -> l
         if _RUNS in hard and used.get(_RUNS, Decimal(0)) >= hard[_RUNS]:
             text = f"{within} allows {_shown(hard[_RUNS])} Workflows, and that many are there"
             found.append(Problem(text, "delete some: flowdsl list shows them"))
-        if pods and any(hard.get(word) == 0 for word in _PODS):
+        if any(pod.certain for pod in pods) and any(hard.get(word) == 0 for word in _PODS):
             found.append(Problem(f"{within} allows no pod", remedy))
-        over: dict[tuple[str, Decimal], list[str]] = {}
+        over: dict[tuple[str, Decimal], list[Pod]] = {}
         for pod in pods:
             for resource, number in _counted(pod.spec).items():
                 if resource in hard and number > hard[resource]:
-                    over.setdefault((resource, number), []).append(pod.step)
-        for (resource, number), steps in over.items():
+                    over.setdefault((resource, number), []).append(pod)
+        for (resource, number), wanting in over.items():
             text = f"{within} allows {_shown(hard[resource])} of `{resource}` in all, less than the {_shown(number)}"
-            found.append(Problem(f"{text} {wanted_by(steps)}", remedy))
+            problem = Problem(f"{text} {wanted_by([pod.step for pod in wanting])}", remedy)
+            certain = any(pod.certain for pod in wanting)
+            found.append(problem if certain else problem._replace(weight="note"))
     return found
 
 
@@ -158,7 +164,7 @@ def _against(nodes: Sequence[Json], pod: Pod) -> tuple[str, str] | None:
 
 
 def _devices(pod: Pod) -> dict[str, Decimal]:
-    return {name: number for name, number in asked(pod.spec).items() if is_device(name) and number}
+    return {name: number for name, number in asked(pod.spec).items() if is_gpu(name) and number}
 
 
 def _allocatable(node: Json) -> Json:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.runtime.certain import unconditional
 from flowdsl.runtime.cluster.kinds import (
     ACCOUNT,
     CLAIM,
@@ -51,7 +52,7 @@ def needs(workflow: Json, references: Sequence[Json] = ()) -> list[Need]:
     """
     spec, uses = _uses(workflow, list(references))
     found: dict[tuple[Kind, str, str | None], Need] = {}
-    for need, step in _wanted(spec, uses):
+    for need, step in _wanted(spec, uses, _certain(workflow, list(references))):
         if not need.name or "{{" in "".join((need.name, *need.keys, need.namespace or "")):
             continue
         key = (need.kind, need.name, need.namespace)
@@ -61,9 +62,19 @@ def needs(workflow: Json, references: Sequence[Json] = ()) -> list[Need]:
             soft=known.soft and need.soft,
             steps=tuple(dict.fromkeys((*known.steps, *((step,) if step else ())))),
         )
-    own = {(str(one.get("kind")), str(part(one, "metadata").get("name"))) for one in references}
-    own.update(pair for use in uses for pair in made(part(use.template, "resource")))
-    return [_unless_made(need, own) for need in found.values() if (need.kind.name, need.name) not in own]
+    own = {pair for use in uses for pair in made(part(use.template, "resource"))}
+    return [
+        _unless_made(need, own)
+        for need in found.values()
+        if (need.kind.name, need.name) not in own and not any(_is_met(need, one) for one in references)
+    ]
+
+
+def _is_met(need: Need, reference: Json) -> bool:
+    """Whether a template that is there is the one that is needed."""
+    name = part(reference, "metadata").get("name")
+    same = (reference.get("kind"), name) == (need.kind.name, need.name)
+    return same and keys_of(need.kind, reference).issuperset(need.keys)
 
 
 def _unless_made(need: Need, own: set[tuple[str, str]]) -> Need:
@@ -76,6 +87,7 @@ def _unless_made(need: Need, own: set[tuple[str, str]]) -> Need:
 def pods(workflow: Json, references: Sequence[Json] = ()) -> list[Pod]:
     """The pods of a workflow, one for each template that is reached."""
     spec, uses = _uses(workflow, list(references))
+    certain = _certain(workflow, list(references))
     found: list[Pod] = []
     for use in uses:
         own = list(containers(use.template))
@@ -86,7 +98,7 @@ def pods(workflow: Json, references: Sequence[Json] = ()) -> list[Pod]:
                 "initContainers": starting,
                 **{key: value for key in _PLACED if (value := use.template.get(key) or spec.get(key))},
             }
-            found.append(Pod(use.task, pod))
+            found.append(Pod(use.task, pod, _named(use) in certain))
     return found
 
 
@@ -109,25 +121,39 @@ def _uses(workflow: Json, references: list[Json]) -> tuple[Json, list[Use]]:
     return spec, list(reached(Templates("", spec, references), spec, Asked(), {}))
 
 
-def _wanted(spec: Json, uses: Iterable[Use]) -> Iterator[tuple[Need, str]]:
+def _certain(workflow: Json, references: list[Json]) -> set[tuple[str, str]]:
+    """The templates that run whatever happens: those that are reached without any condition."""
+    plain = [{**one, "spec": unconditional(part(one, "spec"))} for one in references]
+    spec = unconditional(spec_to_run(workflow, references))
+    return {_named(use) for use in reached(Templates("", spec, plain), spec, Asked(), {})}
+
+
+def _named(use: Use) -> tuple[str, str]:
+    return use.base.scope, str(use.template.get("name") or use.task)
+
+
+def _wanted(spec: Json, uses: Iterable[Use], certain: set[tuple[str, str]]) -> Iterator[tuple[Need, str]]:
     """What is needed, each with the step that needs it."""
-    plain = {key: value for key, value in spec.items() if key not in ("templates", "volumes")}
-    for need in named_in(plain):
+    elsewhere = ("templates", "volumes", "templateDefaults")
+    for need in named_in({key: value for key, value in spec.items() if key not in elsewhere}):
         yield need, ""
     shared = {str(one.get("name")): one for one in several(spec, "volumes")}
     for use in uses:
         template = use.template
-        graph = list(called(template))
-        outside = {key: value for key, value in template.items() if key not in ("volumes", "dag", "steps")}
-        own = {**shared, **{str(one.get("name")): one for one in several(template, "volumes")}}
-        for one in graph:
+        for one in called(template):
             for need in named_in({key: value for key, value in one.items() if key != "inline"}):
                 yield need, str(one.get("name") or use.task)
+        outside = {key: value for key, value in template.items() if key not in ("volumes", "dag", "steps")}
+        own = {**shared, **{str(one.get("name")): one for one in several(template, "volumes")}}
         for need in (*named_in(outside), *served(part(template, "resource")), *mounted(own, template)):
-            yield need, use.task
+            doubt = "" if _named(use) in certain else "the step runs only on a condition"
+            yield need._replace(soft=need.soft or doubt), use.task
 
 
 # --- what is missing -------------------------------------------------------------------------------------
+
+
+_TEMPLATES = (TEMPLATE, CLUSTER_TEMPLATE)
 
 
 def missing(cluster: Cluster, workflow: Json, references: Sequence[Json] = ()) -> list[Problem]:
@@ -138,18 +164,15 @@ def missing(cluster: Cluster, workflow: Json, references: Sequence[Json] = ()) -
     """
     known = list(references)
     namespace = str(part(workflow, "metadata").get("namespace") or cluster.namespace)
-    judged: dict[tuple[Kind, str, str | None], Problem | None] = {}
-    while True:
-        new = [
-            need for need in needs(workflow, known) if (need.kind, need.name, need.namespace) not in judged
-        ]
-        if not new:
-            break
+    judged: dict[Need, Problem | None] = {}
+    while new := [need for need in needs(workflow, known) if need.kind in _TEMPLATES and need not in judged]:
         for need in new:
-            problem, found = look(cluster, need, need.namespace or namespace)
-            judged[need.kind, need.name, need.namespace] = problem
-            if found is not None and need.kind in (TEMPLATE, CLUSTER_TEMPLATE):
+            judged[need], found = look(cluster, need, need.namespace or namespace)
+            if found is not None:
                 known.append({**found, "kind": need.kind.name})
+    for need in needs(workflow, known):
+        if need not in judged:
+            judged[need] = look(cluster, need, need.namespace or namespace)[0]
     problems = [problem for problem in judged.values() if problem is not None]
     return [*problems, *unfitting(cluster, namespace, pods(workflow, known))]
 
@@ -186,7 +209,7 @@ def look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None, 
     shown = ", ".join(f"`{key}`" for key in lacking)
     if need.kind is SERVED:
         return _weighed(need, f"the cluster has no {shown} of `{need.name}`, {whose}", _SERVE), found
-    word = "template" if need.kind in (TEMPLATE, CLUSTER_TEMPLATE) else "key"
+    word = "template" if need.kind in _TEMPLATES else "key"
     there = f"; it has {', '.join(sorted(has)[:8])}" if has and need.kind is not SECRET else ""
     problem = _weighed(need, f"the {what} has no {word} {shown}, {whose}{there}", _filled(need, namespace))
     return problem, found
@@ -201,7 +224,7 @@ def _read(cluster: Cluster, need: Need, namespace: str) -> Json:
 
 def keys_of(kind: Kind, found: Json) -> set[str]:
     """What an object has of what a Need names by keys."""
-    if kind in (TEMPLATE, CLUSTER_TEMPLATE):
+    if kind in _TEMPLATES:
         return {str(one.get("name")) for one in several(part(found, "spec"), "templates")}
     if kind is SERVED:
         return served_by(found)

@@ -64,6 +64,7 @@ NODE = thing(
     status={"capacity": {"nvidia.com/gpu": "4"}, "allocatable": {"nvidia.com/gpu": "4"}},
 )
 HEALTHY = [
+    thing("Namespace", "ml"),
     definition({"templates": {}, "entrypoint": {}}),
     controller("quay.example/argoproj/workflow-controller:v4.1.2"),
     thing(
@@ -156,6 +157,14 @@ INSTALL = "kubectl create namespace argo && kubectl apply --server-side -n argo 
 def test_definitions_that_are_missing(served: dict[str, list[str]], beginning: str) -> None:
     (found,) = said(Reviewing(HEALTHY, served=served))
     assert found.startswith(beginning)
+
+
+def test_a_namespace_that_is_not_there() -> None:
+    (found,) = said(healthy("Namespace"))
+    assert found == (
+        "problem namespace: there is no namespace `ml` | kubectl create namespace ml, or name another one with -n"
+    )
+    assert said(healthy("Namespace", forbidden=["get namespaces"])) == []
 
 
 def test_minimal_definitions() -> None:

@@ -158,6 +158,10 @@ def test_nothing_is_said_where_all_is_there() -> None:
 def test_what_is_not_there_is_named_with_who_wants_it_and_the_command_that_makes_it() -> None:
     assert said(Standing(), workflow(ONE)) == [
         (
+            "problem: there is no WorkflowTemplate `library` in namespace `ml`, which the step `shared` wants; "
+            "apply it first: kubectl apply -n ml -f FILE"
+        ),
+        (
             "problem: there is no ServiceAccount `trainer` in namespace `ml`, which the workflow wants; "
             "kubectl create serviceaccount trainer -n ml"
         ),
@@ -173,10 +177,6 @@ def test_what_is_not_there_is_named_with_who_wants_it_and_the_command_that_makes
             "note: there is no StorageClass `fast`, which the workflow wants "
             "(a volume of that class may have been made by hand); "
             "kubectl get storageclasses.storage.k8s.io shows what there is"
-        ),
-        (
-            "problem: there is no WorkflowTemplate `library` in namespace `ml`, which the step `shared` wants; "
-            "apply it first: kubectl apply -n ml -f FILE"
         ),
         (
             "problem: there is no Secret `hub` in namespace `ml`, which the steps `model`, `report` want; "
@@ -291,6 +291,41 @@ templates:
     ]
     assert len(said(Standing(), workflow(spec.format("PyTorchJob")))) == 1
     assert said(Standing(), workflow(spec.format('"{{inputs.parameters.kind}}"'))) == []
+
+
+CONDITIONAL = """
+entrypoint: main
+onExit: tidy
+templates:
+- name: main
+  dag:
+    tasks:
+    - {name: first, template: first}
+    - {name: maybe, template: maybe, when: "{{workflow.parameters.x}} == 1"}
+    - {name: after, template: after, depends: first.Failed}
+    - name: inside
+      inline:
+        steps: [[{name: deep, template: deep, when: "1 == 2"}, {name: sure, template: sure}]]
+      hooks: {told: {template: told, expression: "true"}}
+- {name: first, serviceAccountName: first, container: {image: x}}
+- {name: maybe, serviceAccountName: maybe, container: {image: x, resources: {limits: {nvidia.com/gpu: 9}}}}
+- {name: after, serviceAccountName: after, container: {image: x}}
+- {name: deep, serviceAccountName: deep, container: {image: x}}
+- {name: sure, serviceAccountName: sure, container: {image: x}}
+- {name: told, serviceAccountName: told, container: {image: x}}
+- {name: tidy, serviceAccountName: tidy, container: {image: x}}
+"""
+
+
+def test_what_a_step_wants_that_may_not_run_is_a_note() -> None:
+    found = {one.name: bool(one.soft) for one in needs(workflow(CONDITIONAL))}
+    assert found == {
+        **dict.fromkeys(("first", "tidy", "sure"), False),
+        **dict.fromkeys(("maybe", "after", "deep", "told"), True),
+    }
+    quota = thing("ResourceQuota", "q", spec={"hard": {"requests.nvidia.com/gpu": "2"}})
+    found_ = {one.text.split()[0]: one.weight for one in missing(Standing([quota]), workflow(CONDITIONAL))}
+    assert found_["ResourceQuota"] == "note"
 
 
 def test_what_a_step_makes_itself_is_not_missing() -> None:

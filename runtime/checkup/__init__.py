@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.runtime.checkup.gpus import gpus
-from flowdsl.runtime.checkup.installed import controller, credentials, definitions, server
+from flowdsl.runtime.checkup.installed import controller, credentials, definitions, namespace, server
 from flowdsl.runtime.checkup.rights import accounts, rights
 from flowdsl.runtime.checkup.storage import claims, classes, repository
 from flowdsl.runtime.checkup.wanted import wanted
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 CHECKS: tuple[Callable[[Visit], Iterator[Check]], ...] = (
     server,
     credentials,
+    namespace,
     definitions,
     controller,
     rights,

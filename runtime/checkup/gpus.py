@@ -9,7 +9,8 @@ from flowdsl.runtime.checkup.visit import Check
 from flowdsl.runtime.cluster.kinds import NODE
 from flowdsl.runtime.fitting import repelling
 from flowdsl.runtime.local.shapes import part
-from flowdsl.runtime.usage.amounts import amounts, is_device
+from flowdsl.runtime.usage.amounts import amounts
+from flowdsl.runtime.usage.amounts import gpus as counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,8 +37,7 @@ def gpus(visit: Visit) -> Iterator[Check]:
 
 
 def _devices(node: Json) -> dict[str, int]:
-    has = amounts(part(part(node, "status"), "capacity"))
-    return {name: int(number) for name, number in has.items() if is_device(name) and number}
+    return counted(amounts(part(part(node, "status"), "capacity")))
 
 
 def _name(node: Json) -> str:

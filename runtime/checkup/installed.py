@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from flowdsl.compiler.schema.versions import VERSIONS
 from flowdsl.runtime.checkup.visit import Check, Unread
-from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, DEFINITION, DEPLOYMENT, TEMPLATE, WORKFLOW
+from flowdsl.runtime.cluster.kinds import (
+    CLUSTER_TEMPLATE,
+    CRON,
+    DEFINITION,
+    DEPLOYMENT,
+    NAMESPACE,
+    TEMPLATE,
+    WORKFLOW,
+)
 from flowdsl.runtime.cluster.seam import EVERYWHERE, Kind
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.references import SERVED, served_by
@@ -58,6 +67,20 @@ def credentials(visit: Visit) -> Iterator[Check]:
         return
     visit.user = str(part(found, "userInfo").get("username") or "")
     yield Check("credentials", "ok", f"the server knows you as `{visit.user}`")
+
+
+def namespace(visit: Visit) -> Iterator[Check]:
+    """Whether the namespace is there."""
+    try:
+        found = visit.get(NAMESPACE, visit.namespace)
+    except Unread:
+        return  # who may do something in it need not see it
+    if found is None:
+        name = shlex.quote(visit.namespace)
+        text = f"there is no namespace `{visit.namespace}`"
+        yield Check(
+            "namespace", "problem", text, f"kubectl create namespace {name}, or name another one with -n"
+        )
 
 
 def definitions(visit: Visit) -> Iterator[Check]:

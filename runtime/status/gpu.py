@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.status.node import mapping, mappings, text
+from flowdsl.runtime.usage.amounts import asked, gpus, is_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,10 +16,6 @@ Json = dict[str, Any]
 Amounts = dict[str, int]
 """Devices by the name of their resource."""
 
-_NAMES = re.compile(
-    r"nvidia\.com/mig-.+|gpu\.intel\.com/(?!.*(?:memory|millicores|monitoring|tiles)).+|habana\.ai/.+|.+/Ascend.+"
-    r"|aws\.amazon\.com/neuron.*|.+/(?:v?gpu|gpu\.shared|gpu-count|tpu)"
-)
 _CARDS = (
     "nvidia.com/gpu.product",
     "amd.com/gpu.product-name",
@@ -33,51 +27,17 @@ _CARDS = (
 """Labels of nodes that name their cards, as the vendors' discovery and the clouds write them."""
 
 
-def is_gpu(resource: str) -> bool:
-    """Whether a resource counts devices that compute, of whatever vendor, and not their memory or the like."""
-    return _NAMES.fullmatch(resource) is not None
-
-
 def of_pod(pod: Json) -> Amounts:
-    """What a pod asks for.
-
-    Source: the scheduler's rule, the sum over containers or the most of one that comes before them.
-    """
-    return _asked(mapping(pod, "spec"), ("containers",))
+    """What a pod asks for."""
+    return gpus(asked(mapping(pod, "spec")))
 
 
 def of_template(template: Json) -> Amounts:
     """What the pod of a template asks for; a patch of its pod is not looked at."""
     alone = [mapping(template, kind) for kind in ("container", "script")]
     several = mappings(mapping(template, "containerSet"), "containers")
-    return _asked({**template, "containers": [*alone, *several]}, ("containers", "sidecars"))
-
-
-def _asked(of: Json, kinds: tuple[str, ...]) -> Amounts:
-    found: Amounts = {}
-    for kind in kinds:
-        for container in mappings(of, kind):
-            for name, amount in _limits(container).items():
-                found[name] = found.get(name, 0) + amount
-    for container in mappings(of, "initContainers"):
-        for name, amount in _limits(container).items():
-            found[name] = max(found.get(name, 0), amount)
-    return found
-
-
-def _limits(container: Json) -> Amounts:
-    found: Amounts = {}
-    for name, amount in mapping(mapping(container, "resources"), "limits").items():
-        if is_gpu(name) and (number := _whole(amount)):
-            found[name] = number
-    return found
-
-
-def _whole(amount: object) -> int:
-    try:
-        return int(quantity(str(amount)))
-    except GrammarError:
-        return 0
+    beside = mappings(template, "sidecars")
+    return gpus(asked({**template, "containers": [*alone, *several, *beside]}))
 
 
 def total(amounts: Iterable[Amounts]) -> int:
@@ -85,12 +45,12 @@ def total(amounts: Iterable[Amounts]) -> int:
     return sum(number for one in amounts for number in one.values())
 
 
-def used(node: Node, asked: Amounts, now: float) -> float:
+def used(node: Node, wanted: Amounts, now: float) -> float:
     """The seconds of one GPU that a pod with a place had: what the controller says, else devices times how long."""
     known = [float(value) for name, value in _durations(node.found).items() if is_gpu(name)]
-    if known or not asked:
+    if known or not wanted:
         return sum(known)
-    return total([asked]) * max(0.0, (now if node.finished is None else node.finished) - node.started)
+    return total([wanted]) * max(0.0, (now if node.finished is None else node.finished) - node.started)
 
 
 def used_by_all(workflow: Json) -> float:
@@ -105,7 +65,7 @@ def _durations(found: Json) -> Mapping[str, float]:
     return {name: value for name, value in durations if isinstance(value, int | float)}
 
 
-def card(node: Json) -> str:
-    """The card that a node of the cluster is labelled with; empty if it says none."""
+def card(node: Json, *keys: str) -> str:
+    """The card that a node of the cluster is labelled with, best under one of `keys`; empty if it says none."""
     labels = mapping(mapping(node, "metadata"), "labels")
-    return next((found for label in _CARDS if (found := text(labels, label))), "")
+    return next((found for label in (*keys, *_CARDS) if (found := text(labels, label))), "")

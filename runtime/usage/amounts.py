@@ -1,4 +1,4 @@
-"""What pods ask of nodes: amounts by resource, and which of them are devices that compute."""
+"""What pods ask of nodes: amounts by resource, and which of them count GPUs."""
 
 from __future__ import annotations
 
@@ -16,20 +16,15 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Amounts = dict[str, Decimal]
 
-_DEVICE = re.compile(
-    r"[^/]+/(?!.*(?:mem|core|percent|count|monitoring))"
-    r"(?:xe$|(?:.*[^a-z])?(?:[pv]?gpu|tpu|npu|dcu|mlu|gaudi|neuron|ascend|i915|mig-))",
-    re.IGNORECASE,
+_NAMES = re.compile(
+    r"nvidia\.com/mig-.+|gpu\.intel\.com/(?!.*(?:memory|millicores|monitoring|tiles)).+|habana\.ai/.+|.+/Ascend.+"
+    r"|aws\.amazon\.com/neuron.*|.+/(?:v?gpu|gpu\.shared|gpu-count|tpu)"
 )
 
 
-def is_device(resource: str) -> bool:
-    """Whether a resource counts devices that compute, whoever makes them: `nvidia.com/gpu`, `google.com/tpu`.
-
-    Parts of a GPU with a number of their own count (`nvidia.com/mig-1g.5gb`, `nvidia.com/gpu.shared`); memory or
-    percentages of one do not (`aliyun.com/gpu-mem`). Source: the resource names of the vendors' device plugins.
-    """
-    return _DEVICE.match(resource) is not None and ".kubernetes.io/" not in resource
+def is_gpu(resource: str) -> bool:
+    """Whether a resource counts devices that compute, of whatever vendor, and not their memory or the like."""
+    return _NAMES.fullmatch(resource) is not None
 
 
 def amounts(given: Mapping[str, object]) -> Amounts:
@@ -61,9 +56,9 @@ def asked(spec: Json, word: Literal["limits", "requests"] = "limits") -> Amounts
     return _most(_sum((lasting, beside)), peak)
 
 
-def devices(given: Mapping[str, Decimal]) -> int:
-    """How many devices amounts are."""
-    return sum(int(number) for name, number in given.items() if is_device(name))
+def gpus(given: Mapping[str, Decimal]) -> dict[str, int]:
+    """The devices among amounts, by the name of their resource."""
+    return {name: int(number) for name, number in given.items() if is_gpu(name) and number >= 1}
 
 
 def _own(container: Json, word: str) -> Amounts:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.usage.amounts import amounts, asked, devices, is_device
+from flowdsl.runtime.status.gpu import card
+from flowdsl.runtime.usage.amounts import amounts, asked, gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +73,7 @@ def pod_uses(pods: Iterable[Json]) -> list[PodUse]:
         if phase(pod) in _OVER:
             continue
         spec, metadata = part(pod, "spec"), part(pod, "metadata")
-        held = {name: int(number) for name, number in asked(spec).items() if is_device(name) and number}
+        held = gpus(asked(spec))
         if held:
             place = str(spec.get("nodeName") or "")
             names = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
@@ -87,36 +88,26 @@ def phase(pod: Json) -> str:
     return "Terminating" if deleted and known not in _OVER else known
 
 
-CARDS = (
-    *("nvidia.com/gpu.product", "amd.com/gpu.product-name", "cloud.google.com/gke-accelerator"),
-    *("cloud.google.com/gke-tpu-accelerator", "karpenter.k8s.aws/instance-gpu-name"),
-    "k8s.amazonaws.com/accelerator",
-)
-"""The labels that name products. Sources: GPU feature discovery of the vendors, GKE, Karpenter, EKS."""
-
-
-def cluster_use(nodes: Iterable[Json], pods: Iterable[Json], labels: Iterable[str] = CARDS) -> ClusterUse:
-    """The devices of all nodes; `labels` are the keys of those that name the product of a card, the best first."""
-    keys = tuple(labels)
+def cluster_use(nodes: Iterable[Json], pods: Iterable[Json], *labels: str) -> ClusterUse:
+    """The devices of all nodes; `labels` are keys of labels that name the product of a card, besides the usual."""
     uses = pod_uses(pods)
     found: list[NodeUse] = []
     for node in nodes:
         metadata, status = part(node, "metadata"), part(node, "status")
         name = str(metadata.get("name") or "")
         held = tuple(use for use in uses if use.node == name)
-        has = amounts(part(status, "allocatable"))
-        installed = amounts(part(status, "capacity"))
-        has_labels: dict[str, str] = metadata.get("labels") or {}
+        has = sum(gpus(amounts(part(status, "allocatable"))).values())
+        installed = sum(gpus(amounts(part(status, "capacity"))).values())
         found.append(
             NodeUse(
                 name,
                 _address(status),
-                _role(has_labels),
+                _role(part(metadata, "labels")),
                 _status(node),
-                devices(has),
+                has,
                 sum(use.devices for use in held),
-                max(0, devices(installed) - devices(has)),
-                next((has_labels[key] for key in keys if key in has_labels), ""),
+                max(0, installed - has),
+                card(node, *labels),
                 held,
             )
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.status.node import seconds
+from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.usage.nodes import PodUse, pod_uses
 
 if TYPE_CHECKING:
@@ -19,12 +21,12 @@ ACTIVE = "workflows.argoproj.io/completed!=true"
 
 
 class RunUse(NamedTuple):
-    """A run that has not ended, with the pods that ask for devices."""
+    """A run that has not ended, with the pods that ask for devices; `created` in seconds since 1970."""
 
     namespace: str
     name: str
     status: str
-    created: str
+    created: float | None
     pods: tuple[PodUse, ...]
 
     @property
@@ -54,15 +56,12 @@ def run_uses(workflows: Iterable[Json], pods: Iterable[Json]) -> list[RunUse]:
     for workflow in workflows:
         metadata = part(workflow, "metadata")
         names = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
-        created = str(metadata.get("creationTimestamp") or "")
+        created = seconds(metadata.get("creationTimestamp"))
         found.append(RunUse(*names, _status(workflow), created, tuple(pod_uses(mine.get(names, ())))))
-    return sorted(found, key=lambda one: (one.created, one.name), reverse=True)
+    return sorted(found, key=lambda one: (one.created or 0, one.name), reverse=True)
 
 
 def _status(workflow: Json) -> str:
-    """The phase as Argo's own list shows it."""
-    spec, status = part(workflow, "spec"), part(workflow, "status")
-    phase = str(status.get("phase") or "Pending")
-    if spec.get("suspend") and phase == "Running":
-        return "Running (Suspended)"
-    return f"{phase} (Stopping)" if spec.get("shutdown") and phase == "Running" else phase
+    """The phase, with what somebody did to the run; its nodes, which may be packed, are not looked at."""
+    status = {**part(workflow, "status"), "nodes": {}}
+    return Run({**workflow, "status": status}, readable=False).status
