@@ -91,8 +91,8 @@ def _unknown(name: str, run: Run) -> str:
 
     names = list(dict.fromkeys([one.path for one in run.steps] + [one.name for one in run.pieces]))
     meant = near(name, names)
-    more = f"; did you mean `{_clean(meant)}`?" if meant else ""
-    return f"the run `{run.name}` has no step or output `{_clean(name)}`{more}: --list shows what there is"
+    more = f"; did you mean `{_clean(meant)}`?" if meant else ":"
+    return f"the run `{run.name}` has no step or output `{_clean(name)}`{more} --list shows what there is"
 
 
 def _fetched(

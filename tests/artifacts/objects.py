@@ -25,7 +25,10 @@ class Thing(NamedTuple):
 
 
 def thing(data: bytes) -> Thing:
-    return Thing(len(data), f'"{hashlib.md5(data).hexdigest()}"', lambda at, most: data[at : at + most])
+    def part(at: int, most: int) -> bytes:
+        return data[at : at + most]
+
+    return Thing(len(data), f'"{hashlib.md5(data).hexdigest()}"', part)
 
 
 def endless(size: int, seed: bytes = b"flowdsl") -> Thing:
@@ -86,13 +89,17 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: _Server
+
+    @property
+    def objects(self) -> Objects:
+        assert isinstance(self.server, _Server)
+        return self.server.objects
 
     def do_HEAD(self) -> None:
         self.do_GET()
 
     def do_GET(self) -> None:
-        objects = self.server.objects
+        objects = self.objects
         parts = urlsplit(self.path)
         key = unquote(parts.path).removeprefix("/argo").removeprefix("/")
         asked = self.headers.get("Range", "")
@@ -134,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         rows = "".join(
             f"<Contents><Key>{escape(key)}</Key><LastModified>2026-11-21T12:00:00.000Z</LastModified>"
             f"<ETag>{escape(one.tag)}</ETag><Size>{one.size}</Size></Contents>"
-            for key, one in sorted(self.server.objects.things.items())
+            for key, one in sorted(self.objects.things.items())
             if key.startswith(prefix)
         )
         self.answer(

@@ -258,7 +258,11 @@ def test_bytes_that_differ_from_their_digest_are_not_kept(
     on: On, objects: Objects, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     numbers = iter(range(1, 100))
-    objects.things["a"] = thing(b"0000")._replace(part=lambda at, most: b"%04d" % next(numbers))
+
+    def part(at: int, most: int) -> bytes:
+        return b"%04d" % next(numbers)
+
+    objects.things["a"] = thing(b"0000")._replace(part=part)
     on(workflow(objects.endpoint, {"make": {"artifacts": [plain("a", "a")]}}))
     assert command([]) == 3
     assert "came twice with different bytes" in capsys.readouterr().err
