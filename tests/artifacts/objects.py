@@ -59,6 +59,8 @@ class Objects:
         self.asked: list[tuple[str, str, str]] = []
         """Method, key and range of each request."""
         self.sent = 0
+        self.signed: set[tuple[str, str]] = set()
+        """The access keys, and the tokens of sessions, of those who asked."""
         self.cut: int | None = None
         self.lock = threading.Lock()
         self._server = _Server(self)
@@ -105,6 +107,8 @@ class _Handler(BaseHTTPRequestHandler):
         asked = self.headers.get("Range", "")
         with objects.lock:
             objects.asked.append((self.command, key, asked))
+            user = self.headers.get("Authorization", "").partition("Credential=")[2].partition("/")[0]
+            objects.signed.add((user, self.headers.get("X-Amz-Security-Token", "")))
         if not key:
             return self.listed(parse_qs(parts.query)["prefix"][0])
         found = objects.things.get(key)
