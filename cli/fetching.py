@@ -45,12 +45,13 @@ def fetch_run(name: str, options: Options, reach: Reach) -> int:
     mounts = _mounts(options.mounts)
     found = find(name, reach)
     run = read(found.workflow)
+    _known(mounts, run)
     meant = chosen(run, options.what)
     if meant.unknown:
         raise Refused(_unknown(meant.unknown[0], run))
     pieces = [one for one in meant.pieces if options.logs or not one.log or one.name in options.what]
     if options.only_list:
-        out(_listing(run, meant, pieces))
+        out(_listing(run, meant, pieces, not options.what))
         return DONE
     return _fetched(found, run, pieces, mounts, options, settings, _again(found, reach, options))
 
@@ -86,13 +87,34 @@ def _mounts(given: Sequence[str]) -> dict[str, Path]:
     return found
 
 
+def _known(mounts: Mapping[str, Path], run: Run) -> None:
+    """Refuse a folder for a claim that nothing of the run is on."""
+    from flowdsl.diagnostic import near
+
+    claims = sorted(
+        {str(one.location.fields["claim"]) for one in run.pieces if one.location.kind == "volume"}
+    )
+    for one in mounts:
+        if one not in claims:
+            meant = near(one, claims)
+            names = ", ".join(f"`{claim}`" for claim in claims)
+            more = (
+                f"did you mean `{meant}`?"
+                if meant
+                else f"its claims are {names}"
+                if claims
+                else "it has none"
+            )
+            raise Refused(f"--mount {one}: no file of the run is on a claim of that name; {more}")
+
+
 def _unknown(name: str, run: Run) -> str:
     from flowdsl.diagnostic import near
 
     names = list(dict.fromkeys([one.path for one in run.steps] + [one.name for one in run.pieces]))
     meant = near(name, names)
-    more = f"; did you mean `{_clean(meant)}`?" if meant else ""
-    return f"the run `{run.name}` has no step or output `{_clean(name)}`{more}: --list shows what there is"
+    more = f"; did you mean `{_clean(meant)}`?" if meant else ":"
+    return f"the run `{run.name}` has no step or output `{_clean(name)}`{more} --list shows what there is"
 
 
 def _fetched(
@@ -193,16 +215,18 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
     out(said + ("" if new == there else f"; {there - new} were there before") + "\n")
     going = [one.path for one in run.steps if one.leaf and one.running]
     if going:
-        out(f"the run goes on: {len(going)} steps have not ended. To fetch the rest later:\n  {again}\n")
+        steps = "1 step has" if len(going) == 1 else f"{len(going)} steps have"
+        out(f"the run goes on: {steps} not ended. To fetch the rest later:\n  {again}\n")
     if any(isinstance(trouble, StoreError) for _, trouble in bad):
         err(f"to go on: {again}\n")
         return REFUSED
     return NO if bad else DONE
 
 
-def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece]) -> str:
-    """What there is: a row for each value and each file, in the order of the steps."""
+def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> str:
+    """What there is: a row for each value and file, in the order of the steps; of the `whole` run its own, too."""
     from flowdsl.cli.tables import paint_of_output, table
+    from flowdsl.runtime.artifacts.steps import own
 
     rows: dict[str, list[tuple[str, str, str, str]]] = {one.path: [] for one in run.steps}
     for step, name, value in meant.values:
@@ -213,6 +237,11 @@ def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece]) -> str:
         place = _clean(piece.location.said)
         rows[piece.step.path].append((_clean(piece.step.path), _clean(piece.output), kind, place))
     found = [one for several in rows.values() for one in several]
+    if whole:
+        values = own(run.workflow, "parameters")
+        found += [
+            (run.name, _clean(str(one["name"])), "value", _clean(str(one.get("value")))) for one in values
+        ]
     if not found:
         return f"the run `{run.name}` has nothing to fetch\n"
     return table(("step", "output", "kind", "value or place"), found, paint_of_output())

@@ -22,6 +22,11 @@ _RETRIES = 3
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _AMAZON = re.compile(r"s3[.-](?:[a-z0-9-]+\.)?amazonaws\.com(?:\.cn)?")
+_S3_KEYS = {
+    "accessKeySecret": "access_key_id",
+    "secretKeySecret": "secret_access_key",
+    "sessionTokenSecret": "token",
+}
 _WRITTEN = "written "
 _KEYLESS = "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_ACCESS_KEY_ID"
 
@@ -178,14 +183,11 @@ def _s3(stores: Any, fields: Any, keys: Keys) -> Any:
     elif endpoint:
         config["region"] = os.environ.get("AWS_REGION") or "us-east-1"
     secrets = keys.secrets or _profile()
-    for name, key in (
-        ("accessKeySecret", "access_key_id"),
-        ("secretKeySecret", "secret_access_key"),
-        ("sessionTokenSecret", "session_token"),
-    ):
-        if secrets.get(name):
-            config[key] = secrets[name].strip()
-    if fields.get("roleARN") and not keys.secrets:
+    found = {name: secrets.get(field, "").strip() for field, name in _S3_KEYS.items()}
+    # As a provider: what else is in the environment, as a token of another session, is not mixed in.
+    own = {**found, "token": found["token"] or None, "expires_at": None}
+    provider = (lambda: own) if found["access_key_id"] else None
+    if fields.get("roleARN") and provider is None:
         config["role_arn"] = fields["roleARN"]
     customer = secrets.get("serverSideCustomerKeySecret")
     if customer:
@@ -195,7 +197,9 @@ def _s3(stores: Any, fields: Any, keys: Keys) -> Any:
     client: dict[str, Any] = {**_CLIENT, "allow_http": str(config.get("endpoint", "")).startswith("http://")}
     if secrets.get("caSecret"):
         client["root_certificate"] = secrets["caSecret"]
-    return stores.S3Store(config=config, client_options=client, retry_config=_retries())
+    return stores.S3Store(
+        config=config, client_options=client, retry_config=_retries(), credential_provider=provider
+    )
 
 
 def _gcs(stores: Any, fields: Any, keys: Keys) -> Any:
@@ -250,9 +254,5 @@ def _profile() -> dict[str, str]:
     profile = os.environ.get("AWS_PROFILE") or "default"
     if not parser.has_section(profile):
         return {}
-    names = {
-        "accessKeySecret": "aws_access_key_id",
-        "secretKeySecret": "aws_secret_access_key",
-        "sessionTokenSecret": "aws_session_token",
-    }
-    return {field: parser.get(profile, name, fallback="") for field, name in names.items()}
+    names = zip(_S3_KEYS, ("aws_access_key_id", "aws_secret_access_key", "aws_session_token"), strict=True)
+    return {field: parser.get(profile, name, fallback="") for field, name in names}

@@ -12,13 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from flowdsl.runtime.artifacts.disk import Digest, content, keep, room, write_all
+from flowdsl.runtime.artifacts.disk import content, keep, room
+from flowdsl.runtime.artifacts.download import TWICE, download
 from flowdsl.runtime.artifacts.folder import MANIFEST, WORK
 from flowdsl.runtime.artifacts.paths import Names, fault, link_fault
-from flowdsl.runtime.artifacts.sources import BLOCK
 from flowdsl.runtime.artifacts.trouble import (
-    Broken,
-    Changed,
     FetchError,
     Missing,
     NoRoom,
@@ -41,8 +39,6 @@ T = TypeVar("T")
 
 _ENDINGS = {"tar": ".tgz", "zip": ".zip"}
 """What the name of an output ends with while it is packed."""
-_TRIES = 4
-"""How often an answer may break off without a byte of progress."""
 
 
 class Settings(NamedTuple):
@@ -241,53 +237,14 @@ class Collector:
             return checked
 
     def _download(self, plan: _Plan, entry: Entry, part: Path) -> str:
-        """Bring all bytes of a file, from where an earlier try ended; by what they were checked."""
-        source, store = plan.source, plan.piece.location.store
-        assert source is not None
-        seen = ""
-        while True:
-            digest = Digest(entry.size, entry.tag if source.digests and store not in self._plain else "")
-            file = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-            try:
-                have = _resumed(file, entry.size, digest)
-                self._stream(source, entry, file, have, digest)
-                os.fsync(file)
-            finally:
-                os.close(file)
-            if digest.matches:
-                return "etag"
-            if not digest.exact:
-                return "size"
-            if seen == digest.sha256:  # twice the same bytes: the ETag is no digest here
-                self._plain.add(store)
-                return "twice"
-            if seen:
-                part.unlink()
-                raise Broken(f"{plan.piece.location.said} came twice with different bytes", "")
-            seen = digest.sha256
-            part.unlink()
-
-    def _stream(self, source: Source, entry: Entry, file: int, have: int, digest: Digest) -> None:
-        tries = 0
-        while have < entry.size:
-            begun = have
-            try:
-                for block in source.read(entry, have):
-                    if self._stop.is_set():
-                        raise Stopped("the fetch was stopped")
-                    have += len(block)
-                    if have > entry.size:
-                        raise Changed("it is longer than its store said")
-                    write_all(file, block)
-                    digest.update(block)
-                if have < entry.size:
-                    raise Broken("it ended before its end")
-            except Broken as broken:
-                tries = 1 if have > begun else tries + 1
-                if tries >= _TRIES:
-                    raise
-                if self._stop.wait(self._settings.pause * tries):
-                    raise Stopped("the fetch was stopped") from broken
+        """Bring all bytes of a file; by what they were checked."""
+        assert plan.source is not None
+        store = plan.piece.location.store
+        tag = entry.tag if plan.source.digests and store not in self._plain else ""
+        checked = download(plan.source, entry, tag, part, self._stop, self._settings.pause)
+        if checked == TWICE:
+            self._plain.add(store)
+        return checked
 
     def _settle(self, plan: _Plan) -> None:
         """Unpack what is packed, and put it in its place."""
@@ -401,15 +358,3 @@ def _kept(entries: Sequence[Entry], trouble: list[FetchError]) -> list[Entry]:
         else:
             kept.append(one)
     return kept
-
-
-def _resumed(file: int, size: int, digest: Digest) -> int:
-    """What an earlier try has left, for the digest; how much."""
-    if os.fstat(file).st_size > size:
-        os.ftruncate(file, 0)
-    have = 0
-    while block := os.pread(file, BLOCK, have):
-        digest.update(block)
-        have += len(block)
-    os.lseek(file, have, os.SEEK_SET)
-    return have

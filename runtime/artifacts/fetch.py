@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.runtime.artifacts.collect import Collector
 from flowdsl.runtime.artifacts.folder import FORMAT, Folder
 from flowdsl.runtime.artifacts.pieces import aliases, values
-from flowdsl.runtime.artifacts.steps import effective, templates
+from flowdsl.runtime.artifacts.steps import effective, own, templates
 from flowdsl.runtime.local.names import pod_name
 from flowdsl.runtime.local.rounds import HIDDEN
 from flowdsl.runtime.local.shapes import part, several
@@ -96,9 +96,7 @@ def manifest(run: Run, outcomes: Sequence[Outcome], before: Json) -> Json:
             str(one["name"]): one.get("value")
             for one in several(part(workflow["spec"], "arguments") or part(spec, "arguments"), "parameters")
         },
-        "outputs_of_run": {
-            str(one["name"]): one.get("value") for one in several(part(status, "outputs"), "parameters")
-        },
+        "values": {str(one["name"]): one.get("value") for one in own(workflow, "parameters")},
         "steps": [_step(one, workflow, bodies) for one in run.steps],
         "outputs": sorted(outputs, key=lambda one: (str(one["step"]), str(one["output"]))),
         "refused": sorted(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.expressions import VOLUMES
-from flowdsl.runtime.artifacts.steps import effective, steps, templates
+from flowdsl.runtime.artifacts.steps import effective, own, steps, templates
 from flowdsl.runtime.local.pods.store import PLACES
 from flowdsl.runtime.local.rounds import HIDDEN
 from flowdsl.runtime.local.shapes import part, several
@@ -257,7 +257,7 @@ def aliases(run: Run) -> Mapping[tuple[str, str], list[str]]:
             for one in several(step.outputs, "artifacts"):
                 place = _location(one, repository)
                 found.setdefault((place.store, place.key), []).append(f"{step.path}.{one.get('name')}")
-    for one in several(part(status, "outputs"), "artifacts"):
+    for one in own(run.workflow, "artifacts"):
         place = _location(one, repository)
         found.setdefault((place.store, place.key), []).append(str(one.get("name")))
     return found

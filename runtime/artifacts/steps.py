@@ -54,6 +54,16 @@ def steps(workflow: Json) -> list[Step]:
     return list(_Tree(run, part(part(workflow, "status"), "nodes")).steps())
 
 
+def own(workflow: Json, kind: str) -> list[Json]:
+    """What the run itself handed on, `parameters` or `artifacts`: its entrypoint, and steps with a global name."""
+    status = part(workflow, "status")
+    tree = _Tree(str(part(workflow, "metadata").get("name")), part(status, "nodes"))
+    tops = [one for one in tree.tops if one.get("name") == tree.run]
+    made = [one for node in tops for one in several(part(node, "outputs"), kind)]
+    names = {one.get("name") for one in made}
+    return [*made, *(one for one in several(part(status, "outputs"), kind) if one.get("name") not in names)]
+
+
 class _Tree:
     """The nodes of a run by the node that they are part of."""
 
@@ -79,20 +89,21 @@ class _Tree:
         """All of them."""
         for node in self.tops:
             if node.get("name") == self.run:
-                name = str(node.get("templateName") or self.run)
-                if node.get("type") not in ("DAG", "Steps"):
-                    yield from self._step(node, name, (name,), top=True)
+                body = self._last(node)
+                if body.get("type") in ("DAG", "Steps"):
+                    yield from self._below(body, "", ())
                 else:
-                    yield from self._below(node, "", ())
+                    name = str(node.get("templateName") or self.run)
+                    yield from self._step(node, name, (name,))
             else:
                 name = str(node.get("displayName")).removeprefix(f"{self.run}.")
                 yield from self._step(node, name, (name,))
 
-    def _step(self, node: Json, path: str, folder: tuple[str, ...], *, top: bool = False) -> Iterator[Step]:
+    def _step(self, node: Json, path: str, folder: tuple[str, ...]) -> Iterator[Step]:
         body = self._last(node)
         leaf = not self.inside.get(str(body.get("id")))
         yield Step(path, folder, node, body, leaf)
-        if not leaf and not top:
+        if not leaf:
             yield from self._below(body, path, folder)
 
     def _below(self, node: Json, above: str, folder: tuple[str, ...]) -> Iterator[Step]:

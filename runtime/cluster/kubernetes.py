@@ -22,6 +22,7 @@ SUBMIT_ID = "flowdsl.dev/submit-id"
 
 _MANAGER = {"fieldManager": "flowdsl", "fieldValidation": "Strict"}
 _MERGE = "application/merge-patch+json"
+_VERSION = Kind("", "", "", "version", namespaced=False)
 _PAGE = 500
 _GRACE = 15
 """Seconds after which a watch that should have ended counts as broken."""
@@ -39,12 +40,9 @@ class Kubernetes:
         )
 
     def version(self) -> str:
-        """The version of the server, as `v1.35.4`; asked once. Raises Refusal and Unreachable."""
-        with self._transport.open(
-            "GET", "/version", seconds=self.policy.within(self.policy.request)
-        ) as answer:
-            self._judge(answer, "get", Kind("", "", "", "version", namespaced=False), "", "")
-            return str(_decoded(answer.body()).get("gitVersion") or "")
+        """The version of the server, as `v1.35.4`. Raises Refusal and Unreachable."""
+        found = self._call("GET", "get", _VERSION, "", None, path="/version")
+        return str(found.get("gitVersion") or "")
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -257,8 +255,9 @@ class Kubernetes:
         query: Mapping[str, object] | None = None,
         content: str = "application/json",
         said: str = "",
+        path: str = "",
     ) -> Json:
-        path = self._path(kind, name, namespace)
+        path = path or self._path(kind, name, namespace)
         refused = (verb, kind, said or name, self._within(namespace))
         for renewed in (False, True):
             with self._open(method, path, query, body, content) as answer:

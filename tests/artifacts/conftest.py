@@ -28,7 +28,11 @@ def on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[dict[str, A
 
     def connect(run: dict[str, Any]) -> Known:
         known = Known(run)
-        monkeypatch.setattr(Reach, "connect", lambda self: cast("Cluster", known))  # pyright: ignore[reportUnknownLambdaType]
+
+        def reached(self: Reach) -> Cluster:
+            return cast("Cluster", known)
+
+        monkeypatch.setattr(Reach, "connect", reached)
         return known
 
     return connect

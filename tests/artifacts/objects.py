@@ -25,7 +25,10 @@ class Thing(NamedTuple):
 
 
 def thing(data: bytes) -> Thing:
-    return Thing(len(data), f'"{hashlib.md5(data).hexdigest()}"', lambda at, most: data[at : at + most])
+    def part(at: int, most: int) -> bytes:
+        return data[at : at + most]
+
+    return Thing(len(data), f'"{hashlib.md5(data).hexdigest()}"', part)
 
 
 def endless(size: int, seed: bytes = b"flowdsl") -> Thing:
@@ -56,6 +59,8 @@ class Objects:
         self.asked: list[tuple[str, str, str]] = []
         """Method, key and range of each request."""
         self.sent = 0
+        self.signed: set[tuple[str, str]] = set()
+        """The access keys, and the tokens of sessions, of those who asked."""
         self.cut: int | None = None
         self.lock = threading.Lock()
         self._server = _Server(self)
@@ -86,18 +91,24 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: _Server
+
+    @property
+    def objects(self) -> Objects:
+        assert isinstance(self.server, _Server)
+        return self.server.objects
 
     def do_HEAD(self) -> None:
         self.do_GET()
 
     def do_GET(self) -> None:
-        objects = self.server.objects
+        objects = self.objects
         parts = urlsplit(self.path)
         key = unquote(parts.path).removeprefix("/argo").removeprefix("/")
         asked = self.headers.get("Range", "")
         with objects.lock:
             objects.asked.append((self.command, key, asked))
+            user = self.headers.get("Authorization", "").partition("Credential=")[2].partition("/")[0]
+            objects.signed.add((user, self.headers.get("X-Amz-Security-Token", "")))
         if not key:
             return self.listed(parse_qs(parts.query)["prefix"][0])
         found = objects.things.get(key)
@@ -134,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
         rows = "".join(
             f"<Contents><Key>{escape(key)}</Key><LastModified>2026-11-21T12:00:00.000Z</LastModified>"
             f"<ETag>{escape(one.tag)}</ETag><Size>{one.size}</Size></Contents>"
-            for key, one in sorted(self.server.objects.things.items())
+            for key, one in sorted(self.objects.things.items())
             if key.startswith(prefix)
         )
         self.answer(

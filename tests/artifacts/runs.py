@@ -85,6 +85,7 @@ class Known:
         self.store = ""
         """The address of the store, for the keys of Google."""
         self.pods: dict[str, Json] = {}
+        self.created: list[Json] = []
         self.deleted: list[str] = []
         self.answer: Callable[[Json, str], bytes] | None = None
         """What pods answer at a path."""
@@ -107,7 +108,8 @@ class Known:
     def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
         assert kind == POD
         assert not dry_run
-        self.pods[body["metadata"]["name"]] = json.loads(json.dumps(body))
+        self.created.append(json.loads(json.dumps(body)))
+        self.pods[body["metadata"]["name"]] = self.created[-1]
         return body
 
     def delete(self, kind: Kind, name: str, *, uid: str = "", namespace: str | None = None) -> None:

@@ -121,14 +121,11 @@ def test_a_claim_that_is_mounted(on: On, claim: Path, tmp_path: Path) -> None:
 def test_a_pod_reads_the_claim_and_is_gone(on: On, played: Played, tmp_path: Path) -> None:
     known = on(on_claim("model", "report"))
     known.answer = played
-    bodies: list[Json] = []
-    create = known.create
-    known.create = lambda kind, body, dry_run=False: bodies.append(body) or create(kind, body)  # type: ignore[method-assign, func-returns-value]
     assert command([]) == 0
     assert there(tmp_path / "demo") == WANTED
     assert known.pods == {}
     assert len(known.deleted) == 1
-    [body] = bodies
+    [body] = known.created
     [container] = body["spec"]["containers"]
     assert container["image"] == "registry.example/steps:1"
     assert container["volumeMounts"] == [{"name": "claim", "mountPath": "/claim", "readOnly": True}]

@@ -258,7 +258,11 @@ def test_bytes_that_differ_from_their_digest_are_not_kept(
     on: On, objects: Objects, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     numbers = iter(range(1, 100))
-    objects.things["a"] = thing(b"0000")._replace(part=lambda at, most: b"%04d" % next(numbers))
+
+    def part(at: int, most: int) -> bytes:
+        return b"%04d" % next(numbers)
+
+    objects.things["a"] = thing(b"0000")._replace(part=part)
     on(workflow(objects.endpoint, {"make": {"artifacts": [plain("a", "a")]}}))
     assert command([]) == 3
     assert "came twice with different bytes" in capsys.readouterr().err
@@ -293,6 +297,25 @@ def test_a_secret_that_may_not_be_read(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "mine, too")
     assert command(["make.notes", "--own-credentials"]) == 0
     assert there(tmp_path / "demo") == {"make/notes": b"notes"}
+
+
+def test_credentials_are_not_mixed(
+    on: On, run: Json, objects: Objects, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    on(run)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, "another")
+    assert command(["make.notes"]) == 0
+    assert objects.signed == {("access", "")}
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name)
+    file = tmp_path / "credentials"
+    file.write_text("[team]\naws_access_key_id = mine\naws_secret_access_key = s\naws_session_token = t\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    monkeypatch.setenv("AWS_PROFILE", "team")
+    objects.signed.clear()
+    assert command(["make.notes", "--own-credentials"]) == 0
+    assert objects.signed == {("mine", "t")}
 
 
 def test_a_store_that_is_elsewhere(
@@ -349,3 +372,76 @@ def test_stores_that_are_not_supported(on: On, objects: Objects, capsys: pytest.
     said = capsys.readouterr().err
     assert "make.a: it is in a store of the kind `hdfs`, which is not supported" in said
     assert "make.b: the workflow does not say where it is" in said
+
+
+# --- runs -------------------------------------------------------------------------------------------------
+
+
+def test_values_of_the_run_itself(
+    on: On, run: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run["status"]["nodes"]["demo"]["outputs"] = {"parameters": [{"name": "return", "value": "0.75"}]}
+    run["status"]["outputs"] = {"parameters": [{"name": "global", "value": "x"}]}
+    on(run)
+    assert command(["--list"]) == 0
+    assert capsys.readouterr().out.endswith("demo      return  value  0.75\ndemo      global  value  x\n")
+    assert command([]) == 0
+    assert told(tmp_path / "demo")["values"] == {"return": "0.75", "global": "x"}
+
+
+def test_what_a_graph_hands_on_is_said_beside_its_file(
+    on: On, run: Json, tmp_path: Path, objects: Objects
+) -> None:
+    run["status"]["nodes"]["demo"]["outputs"] = {"artifacts": [plain("best", "demo/train/model/1")]}
+    on(run)
+    assert command([]) == 0
+    outputs = {f"{one['step']}.{one['output']}": one["also"] for one in told(tmp_path / "demo")["outputs"]}
+    assert outputs["train(1).model"] == ["best"]
+    assert outputs["train(0).model"] == []
+
+
+def test_of_several_attempts_the_last_one_counts(on: On, objects: Objects, tmp_path: Path) -> None:
+    objects.put("last", b"last")
+    made = workflow(
+        objects.endpoint,
+        {"a(0)": {"artifacts": [plain("f", "first")]}, "b": {"artifacts": [plain("f", "last")]}},
+    )
+    nodes = made["status"]["nodes"]
+    retry = {"id": "r", "name": "demo.make", "displayName": "make", "type": "Retry", "boundaryID": "demo"}
+    nodes["r"] = {**retry, "phase": "Succeeded", "children": ["demo-0", "demo-1"]}
+    nodes["demo-0"] |= {"displayName": "make(0)", "nodeFlag": {"retried": True}, "phase": "Failed"}
+    nodes["demo-1"] |= {"displayName": "make(1)", "nodeFlag": {"retried": True}}
+    on(made)
+    assert command([]) == 0
+    assert there(tmp_path / "demo") == {"make/f": b"last"}
+
+
+def test_a_run_whose_entrypoint_is_tried_again(on: On, objects: Objects, tmp_path: Path) -> None:
+    objects.put("last", b"last")
+    made = workflow(objects.endpoint, {"make": {"artifacts": [plain("f", "last")]}})
+    nodes = made["status"]["nodes"]
+    nodes["demo"] |= {"type": "Retry", "children": ["first", "second"]}
+    for name in ("first", "second"):
+        flag = {"nodeFlag": {"retried": True}, "phase": "Succeeded"}
+        nodes[name] = {"id": name, "name": f"demo({name})", "displayName": name, "type": "DAG", **flag}
+    nodes["demo-0"]["boundaryID"] = "second"
+    on(made)
+    assert command([]) == 0
+    assert there(tmp_path / "demo") == {"make/f": b"last"}
+
+
+def test_a_folder_for_a_claim_that_the_run_has_not(
+    on: On, run: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    on(run)
+    assert command(["--mount", f"data={tmp_path}"]) == 2
+    assert (
+        "--mount data: no file of the run is on a claim of that name; it has none" in capsys.readouterr().err
+    )
+
+
+def test_steps_that_go_on_are_said_to(on: On, run: Json, capsys: pytest.CaptureFixture[str]) -> None:
+    run["status"]["nodes"]["demo-1"] |= {"phase": "Running", "outputs": {}}
+    on(run)
+    assert command([]) == 0
+    assert "the run goes on: 1 step has not ended. To fetch the rest later:" in capsys.readouterr().out

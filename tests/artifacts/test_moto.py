@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ class Moto:
     """A server, and a client of another make that fills it."""
 
     def __init__(self) -> None:
-        import boto3
         from moto.server import ThreadedMotoServer
 
+        boto3: Any = import_module("boto3")  # it has no types
         self._server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         self._server.start()
         host, port = self._server.get_host_and_port()

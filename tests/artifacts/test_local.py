@@ -1,0 +1,71 @@
+"""Runs of this machine are fetched as those of a cluster are: stored files, and files on volumes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flowdsl.cli.app import run
+from tests.artifacts.runs import there, told
+
+PIPELINE = """
+from pathlib import Path
+
+from flowdsl import Volume, fan_out, pipeline, step
+
+DATA = Volume("datasets", mode="ReadWriteMany")
+
+
+@step(image="python:3.12-slim")
+def make() -> Path:
+    out = Path("out")
+    out.mkdir()
+    (out / "a").write_text("a")
+    return out
+
+
+@step(image="python:3.12-slim")
+def count(made: Path, number: int) -> Path:
+    out = Path("count.txt")
+    out.write_text(f"{number} {sorted(one.name for one in made.iterdir())}")
+    return out
+
+
+@pipelineOPTIONS
+def work() -> None:
+    made = make()
+    counted = fan_out(count, over={"number": [1, 2]}, made=made)
+"""
+
+WANTED = {"counted/0/return": b"1 ['a']", "counted/1/return": b"2 ['a']", "made/return/a": b"a"}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("options", ["", '(store=DATA / "runs")'])
+@pytest.mark.parametrize("mounted", [False, True])
+def test_a_run_of_this_machine(here: Path, options: str, mounted: bool) -> None:
+    (here / "pipeline.py").write_text(PIPELINE.replace("OPTIONS", options))
+    (here / "data").mkdir()
+    mount = ["--mount", "datasets=data"] if mounted and options else []
+    assert run(["run", "pipeline.py", "--name", "first", "--quiet", *mount]) == 0
+    assert run(["fetch", "first"]) == 0
+    assert there(here / "first") == WANTED
+    assert run(["fetch", "@latest", "-o", "second", "counted(1)"]) == 0
+    assert list(there(here / "second")) == ["counted/1/return"]
+    assert told(here / "second")["run"]["name"] == "first"
+    stored = (here / ("data" if mount else ".flowdsl")).rglob("*/return")
+    next(one for one in stored if one.is_dir()).joinpath("a").write_text("changed")
+    assert run(["fetch", "first"]) == 0
+    assert there(here / "first") == {**WANTED, "made/return/a": b"changed"}
+
+
+def test_a_run_that_is_not_there(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / ".flowdsl/runs").mkdir(parents=True)
+    assert run(["fetch", "nowhere"]) == 2
+    assert "there is no run `nowhere` on this machine" in capsys.readouterr().err
