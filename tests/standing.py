@@ -121,6 +121,7 @@ class Standing:
         container: str,
         *,
         since: str = "",
+        tail: int | None = None,
         follow: bool = False,
         seconds: float = 30,
         namespace: str | None = None,

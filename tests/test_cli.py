@@ -143,7 +143,6 @@ PAGES = {
     "help-compile": ("compile", "--help"),
     "help-check": ("check", "--help"),
     "help-run": ("run", "--help"),
-    "help-fetch": ("fetch", "--help"),
     "help-graph": ("graph", "--help"),
     "help-install-completion": ("--install-completion", "--help"),
     "help-submit": ("submit", "--help"),

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import nodes, seconds
 from flowdsl.runtime.status.reasons import usual, why
 from flowdsl.runtime.status.run import Run
 from flowdsl.runtime.status.selector import matches
 from flowdsl.runtime.status.tree import Entry
+from flowdsl.runtime.usage.amounts import is_gpu
 from tests.reading.runs import BEGAN, NOW, RUNS, There, gate, retry, stopped, sweep
 
 Json = dict[str, Any]
@@ -185,7 +185,7 @@ def test_what_a_run_was_given_and_gave() -> None:
     ],
 )  # fmt: skip
 def test_devices(name: str) -> None:
-    assert gpu.is_gpu(name)
+    assert is_gpu(name)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_devices(name: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_device(name: str) -> None:
-    assert not gpu.is_gpu(name)
+    assert not is_gpu(name)
 
 
 def container(**limits: Any) -> Json:

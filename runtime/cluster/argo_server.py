@@ -125,6 +125,7 @@ class ArgoServer(Kubernetes):
         container: str,
         *,
         since: str = "",
+        tail: int | None = None,
         follow: bool = False,
         seconds: float = 30,
         namespace: str | None = None,
@@ -141,6 +142,8 @@ class ArgoServer(Kubernetes):
         }
         if since:
             query["logOptions.sinceTime"] = since
+        if tail is not None:
+            query["logOptions.tailLines"] = str(tail)
         if follow:
             query["logOptions.follow"] = "true"
         within = self._within(namespace)
@@ -275,6 +278,7 @@ class ArgoServer(Kubernetes):
         query: Mapping[str, object] | None = None,
         content: str = "application/json",
         said: str = "",
+        path: str = "",
     ) -> Json:
         """One request, in the words of the Argo server."""
         dry_run = bool(query and query.get("dryRun"))
@@ -287,7 +291,7 @@ class ArgoServer(Kubernetes):
         elif method == "DELETE":
             body = None
         return super()._once(
-            method, verb, kind, name, namespace, body=body, query=query, content=content, said=said
+            method, verb, kind, name, namespace, body=body, query=query, content=content, said=said, path=path
         )
 
     def _judge(self, answer: Answer, verb: str, kind: Kind, name: str, namespace: str) -> None:
