@@ -63,5 +63,5 @@ def run_uses(workflows: Iterable[Json], pods: Iterable[Json]) -> list[RunUse]:
 
 def _status(workflow: Json) -> str:
     """The phase, with what somebody did to the run; its nodes, which may be packed, are not looked at."""
-    status = {**part(workflow, "status"), "nodes": {}}
+    status: Json = {**part(workflow, "status"), "nodes": {}}
     return Run({**workflow, "status": status}, readable=False).status
