@@ -51,23 +51,26 @@ def needs(workflow: Json, references: Sequence[Json] = ()) -> list[Need]:
     its own makes with a manifest is none either.
     """
     spec, uses = _uses(workflow, list(references))
-    found: dict[tuple[Kind, str, str | None], Need] = {}
+    same: dict[tuple[Kind, str, str | None], list[tuple[Need, str]]] = {}
     for need, step in _wanted(spec, uses, _certain(workflow, list(references))):
-        if not need.name or "{{" in "".join((need.name, *need.keys, need.namespace or "")):
-            continue
-        key = (need.kind, need.name, need.namespace)
-        known = found.get(key, need)
-        found[key] = known._replace(
-            keys=tuple(dict.fromkeys((*known.keys, *need.keys))),
-            soft=known.soft and need.soft,
-            steps=tuple(dict.fromkeys((*known.steps, *((step,) if step else ())))),
-        )
+        if need.name and "{{" not in "".join((need.name, *need.keys, need.namespace or "")):
+            same.setdefault((need.kind, need.name, need.namespace), []).append((need, step))
+    found = [_joined(wanted) for wanted in same.values()]
     own = {pair for use in uses for pair in made(part(use.template, "resource"))}
     return [
         _unless_made(need, own)
-        for need in found.values()
+        for need in found
         if (need.kind.name, need.name) not in own and not any(_is_met(need, one) for one in references)
     ]
+
+
+def _joined(wanted: list[tuple[Need, str]]) -> Need:
+    """Needs of one object as one; it is soft if each of them is."""
+    return wanted[0][0]._replace(
+        keys=tuple(dict.fromkeys(key for need, _ in wanted for key in need.keys)),
+        soft=wanted[0][0].soft if all(need.soft for need, _ in wanted) else "",
+        steps=tuple(dict.fromkeys(step for _, step in wanted if step)),
+    )
 
 
 def _is_met(need: Need, reference: Json) -> bool:
