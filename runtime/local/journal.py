@@ -54,7 +54,8 @@ class Journal:
         data = text.encode("utf-8", "surrogatepass")
         while data:
             data = data[os.write(self._file, data) :]
-        self._wanted.set()
+        if not self._wanted.is_set():
+            self._wanted.set()
 
     def close(self) -> None:
         """Bring everything to the disk."""

@@ -163,10 +163,6 @@ class Runner:
         """Whether the run that was taken up had ended already."""
         return self._over
 
-    def shut_down(self, strategy: events.Strategy) -> None:
-        """Ask for the end of the run; from any thread."""
-        self._events.append(events.ShutDown(time.time(), strategy))
-
     # --- the loop ----------------------------------------------------------------------------------
 
     def _take(self) -> None:

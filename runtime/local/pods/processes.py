@@ -77,22 +77,17 @@ def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, i
     texts = os.fsencode(whole).split(b"\0")
     if len(texts) != len(argv) + len(env):
         raise OSError(22, "an argument or variable has a null in it", path)
+    if files not in _ACTIONS:
+        _ACTIONS[files] = _actions(files)
     number = ctypes.c_int()
-    todo = ctypes.create_string_buffer(_OPAQUE)
-    libc.posix_spawn_file_actions_init(todo)
-    try:
-        for at, file in enumerate(files):
-            libc.posix_spawn_file_actions_adddup2(todo, file, at)
-        code = libc.posix_spawn(
-            ctypes.byref(number),
-            os.fsencode(path),
-            todo,
-            _ATTRIBUTES,
-            (ctypes.c_char_p * (len(argv) + 1))(*texts[: len(argv)], None),
-            (ctypes.c_char_p * (len(env) + 1))(*texts[len(argv) :], None),
-        )
-    finally:
-        libc.posix_spawn_file_actions_destroy(todo)
+    code = libc.posix_spawn(
+        ctypes.byref(number),
+        os.fsencode(path),
+        _ACTIONS[files],
+        _ATTRIBUTES,
+        (ctypes.c_char_p * (len(argv) + 1))(*texts[: len(argv)], None),
+        (ctypes.c_char_p * (len(env) + 1))(*texts[len(argv) :], None),
+    )
     if code:
         raise OSError(code, os.strerror(code), path)
     return number.value
@@ -100,6 +95,15 @@ def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, i
 
 _OPAQUE = 512
 """Bytes that no C library's structures of posix_spawn exceed."""
+
+
+def _actions(files: tuple[int, int, int]) -> ctypes.Array[ctypes.c_char]:
+    """What gives a program its standard streams."""
+    made = ctypes.create_string_buffer(_OPAQUE)
+    libc.posix_spawn_file_actions_init(made)
+    for at, file in enumerate(files):
+        libc.posix_spawn_file_actions_adddup2(made, file, at)
+    return made
 
 
 def _attributes() -> ctypes.Array[ctypes.c_char]:
@@ -113,6 +117,8 @@ def _attributes() -> ctypes.Array[ctypes.c_char]:
 
 
 _ATTRIBUTES = _attributes() if LINUX else None
+_ACTIONS: dict[tuple[int, int, int], ctypes.Array[ctypes.c_char]] = {}
+"""Made once for the same files: few numbers are used again and again."""
 
 
 class Job:

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 LONGEST_MESSAGE = 48 * 1024
 SWITCH = 0.0002
-"""Seconds for which a thread may keep the others waiting, for a thousandth part of the interpreter's own choice."""
+"""Seconds for which a thread keeps the others waiting at most: by default it is more than a short step takes."""
 BRIEF = 0.05
 """Seconds after which the log of a program gets its name."""
 REAPED = 5.0
