@@ -12,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -215,8 +216,9 @@ class Helper:
         """
         self.control.close()
         if self.busy or self.waiting or not self.greeted:
-            while self.packets.recv(1 << 16):
-                pass
+            with suppress(OSError):  # it has left unread what was sent last
+                while self.packets.recv(1 << 16):
+                    pass
         self.packets.close()
         with self.lock:
             self.bell.close()
