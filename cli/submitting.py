@@ -30,6 +30,8 @@ class Options(NamedTuple):
     id: str = ""
     labels: Sequence[str] = ()
     dry_run: Literal["client", "server"] | None = None
+    check: bool = True
+    """Whether it is looked for what the run needs of the cluster."""
     after: str = ""
     """What is done with the run then: `wait`, `watch` or `logs`."""
     timeout: str | None = None
@@ -101,8 +103,8 @@ def _send(run: Json, options: Options, reach: Reach) -> int:
         out(_text(run, "yaml" if options.output == "name" else options.output))
         return DONE
     cluster = reach.connect()
-    if not _fits(cluster, run):
-        err(f"nothing was created in namespace `{cluster.namespace}`\n")
+    if options.check and not _fits(cluster, run):
+        err(f"nothing was created in namespace `{cluster.namespace}`; --no-check submits all the same\n")
         return REFUSED
     name = str(run["metadata"]["name"])
     again = f"flowdsl get {name}{reach.flags()}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Context, Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from flowdsl.grammar.error import GrammarError
@@ -22,6 +22,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _WORD = re.compile(r"[^\W\d_]+|%")
 
 
+@lru_cache(1024)
 def quantity(text: str) -> Decimal:
     """The exact number that a Kubernetes quantity stands for, in its base unit (bytes, cores, pieces).
 

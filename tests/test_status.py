@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import nodes, seconds
 from flowdsl.runtime.status.reasons import usual, why
 from flowdsl.runtime.status.run import Run

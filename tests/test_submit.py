@@ -320,6 +320,9 @@ def test_a_pipeline_that_does_not_fit_the_cluster_is_not_created(
     ):
         assert text in said.err
     assert cluster.runs == []
+    assert flowdsl(["submit", "needy.py", "--no-check", "--name", "anyway"]) == 0
+    assert cluster.runs == ["anyway"]
+    cluster.objects.drop(f"{WORKFLOWS}/anyway")
     core = "/api/v1/namespaces/default"
     cluster.objects.put(
         f"{core}/persistentvolumeclaims",

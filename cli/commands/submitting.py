@@ -32,6 +32,7 @@ def submit_command(
     label: Annotated[list[str], Parameter(name=["--label", "-l"], negative="", show_default=False)]
     | None = None,
     dry_run: Literal["client", "server"] | None = None,
+    no_check: Annotated[bool, FLAG] = False,
     wait: Annotated[bool, FLAG] = False,
     watch: Annotated[bool, FLAG] = False,
     logs: Annotated[bool, FLAG] = False,
@@ -62,6 +63,8 @@ def submit_command(
         KEY=VALUE, a label of the run.
     dry_run
         Create nothing: show what would be sent, or let the server judge it.
+    no_check
+        Do not look for what the run needs of the cluster, as when one of its steps makes that.
     wait
         Wait until the run has ended.
     watch
@@ -88,6 +91,7 @@ def submit_command(
         id=submit_id or "",
         labels=label or (),
         dry_run=dry_run,
+        check=not no_check,
         after=after[0] if after else "",
         timeout=timeout,
         output=output,

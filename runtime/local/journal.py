@@ -21,6 +21,7 @@ Json = dict[str, Any]
 VERSION = 1
 _PAUSE = 0.01
 """Seconds between two times that lines are brought to the disk: those of quick steps go together."""
+_written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _EVENTS: dict[str, type[events.Event]] = {
     "started": events.Started,
     "running": events.PodRunning,
@@ -49,13 +50,12 @@ class Journal:
 
     def write(self, entries: list[Json]) -> None:
         """Add lines."""
-        text = "".join(
-            json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n" for entry in entries
-        )
+        text = "".join(_written(entry) + "\n" for entry in entries)
         data = text.encode("utf-8", "surrogatepass")
         while data:
             data = data[os.write(self._file, data) :]
-        self._wanted.set()
+        if not self._wanted.is_set():
+            self._wanted.set()
 
     def close(self) -> None:
         """Bring everything to the disk."""

@@ -6,6 +6,7 @@ Sources: workflow/util/pod_name.go, NodeID in pkg/apis/workflow/v1alpha1, and an
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from flowdsl.runtime.expressions.values import fixed, json_of
@@ -16,6 +17,7 @@ _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t
 _ESCAPES.update({'"': '\\"', "\\": "\\\\"})
 
 
+@lru_cache(256)
 def fnv32a(text: str) -> int:
     """The hash FNV-1a of 32 bits."""
     value = 0x811C9DC5

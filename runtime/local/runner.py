@@ -5,8 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import queue
 import time
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -36,6 +36,9 @@ class Executor(Protocol):
 
     def stop(self, stop: events.StopPod) -> None:
         """End a pod."""
+
+    def attend(self, seconds: float | None) -> None:
+        """Go on with the pods, and report what there is; wait for that so many seconds at most."""
 
     def close(self) -> None:
         """End everything."""
@@ -83,7 +86,7 @@ class Runner:
         self._watch = watch
         self._approve = approve
         self._caches = caches
-        self._events: queue.SimpleQueue[events.Event] = queue.SimpleQueue()
+        self._events: deque[events.Event] = deque()
         self._wakes: list[float] = []
         self._status_at = 0.0
         self._status_due = False
@@ -161,10 +164,6 @@ class Runner:
         """Whether the run that was taken up had ended already."""
         return self._over
 
-    def shut_down(self, strategy: events.Strategy) -> None:
-        """Ask for the end of the run; from any thread."""
-        self._events.put(events.ShutDown(time.time(), strategy))
-
     # --- the loop ----------------------------------------------------------------------------------
 
     def _take(self) -> None:
@@ -177,13 +176,14 @@ class Runner:
             raise RunError(f"the run {self.folder.name} is going on in another process") from None
 
     def _go(self, log: journal.Journal, first: list[events.Event], again: list[events.Action]) -> Machine:
-        pods = self._make(self._events.put)
+        pods = self._make(self._events.append)
+        self._status_at = time.monotonic()
         try:
             self._do(again, pods)
             batch = first
             while not self._ended:
                 if not batch:
-                    batch = self._next()
+                    batch = self._next(pods)
                 log.write([journal.of_event(event) for event in batch])
                 for event in batch:
                     self._do(self.machine.handle(event), pods)
@@ -207,7 +207,7 @@ class Runner:
                     if outcome is None:
                         pods.start(action)
                     else:
-                        self._events.put(events.PodEnded(time.time(), action.node, outcome))
+                        self._events.append(events.PodEnded(time.time(), action.node, outcome))
                 case events.StopPod():
                     pods.stop(action)
                 case events.WakeAt(at):
@@ -215,35 +215,33 @@ class Runner:
                 case events.Ended():
                     self._ended = True
 
-    def _next(self) -> list[events.Event]:
+    def _next(self, pods: Executor) -> list[events.Event]:
         """The events that have come, or a timer that is due. Raises Waits."""
-        found: list[events.Event] = []
-        while not found:
+        while True:
             now = time.time()
             due = [at for at in self._wakes if at <= now]
             if due:
                 self._wakes = [at for at in self._wakes if at > now]
                 return [events.Woken(now)]
-            soonest = min(self._wakes, default=None)
-            waiting = self.machine.waits_for_somebody()
-            if self._watch is not None and self._events.empty():
+            if self._events:
+                return [self._events.popleft() for _ in range(len(self._events))]
+            if self._watch is not None:
                 self._watch(self.machine, [])
-            if waiting and soonest is None and self._events.empty():
-                found.extend(self._answers(waiting))
+            soonest = min(self._wakes, default=None)
+            if soonest is None and (waiting := self.machine.waits_for_somebody()):
+                self._events.extend(self._answers(waiting))
                 continue
-            pauses = [] if soonest is None else [max(0.0, soonest - now)]
-            if self._status_due:
-                pauses.append(max(0.0, self._status_at + _STATUS_EVERY - time.monotonic()))
-            try:
-                found.append(self._events.get(timeout=min(pauses, default=None)))
-            except queue.Empty:
+            while not self._events and (soonest is None or now < soonest):
                 self._save_status_in_time()
-                continue
-        while True:
-            try:
-                found.append(self._events.get_nowait())
-            except queue.Empty:
-                return found
+                pods.attend(self._pause(soonest, now))
+                now = time.time()
+
+    def _pause(self, soonest: float | None, now: float) -> float | None:
+        """How long nothing has to be done: until the next timer, or until the status is to be written."""
+        pauses = [] if soonest is None else [soonest - now]
+        if self._status_due:
+            pauses.append(max(0.0, self._status_at + _STATUS_EVERY - time.monotonic()))
+        return min(pauses, default=None)
 
     def _answers(self, waiting: list[Node]) -> list[events.Event]:
         found: list[events.Event] = []

@@ -29,6 +29,7 @@ Strict = Literal["nothing", "everything", "results"]
 _LAST = tuple(f"lastRetry.{name}" for name in ("exitCode", "status", "duration", "message"))
 _LATE = frozenset(("item", "retries", "workflow.status", "workflow.failures", *_LAST))
 _ADDED = frozenset(("sprig", "asInt", "asFloat", "toJson", "jsonpath"))
+_written = json.JSONEncoder(ensure_ascii=False).encode
 _FIXES = {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&"}
 
 
@@ -42,7 +43,7 @@ class Missing(ArgoError):
 
 def replaced(part: Any, scope: Scope, strict: Strict) -> Any:
     """A part of a manifest with its tags replaced. Raises ArgoError, and Missing where Argo would wait."""
-    text = json.dumps(part, ensure_ascii=False)
+    text = _written(part)
     if "{{" not in text:
         return part
     made = _text(text, scope, strict)

@@ -218,7 +218,7 @@ def substituted(template: Json, globals: Variables, local: Variables) -> Json:
     for one in several(outputs, "parameters"):
         if path := part(one, "valueFrom").get("path"):
             own[f"outputs.parameters.{one['name']}.path"] = path
-    second: Json = replaced(first, Scope(own, local, globals), "nothing")
+    second: Json = replaced(first, Scope(own, local, globals), "nothing") if first is not template else first
     return second
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import queue
 import time
+from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +21,7 @@ class Street(NamedTuple):
     """The pods of a test, and what they have reported."""
 
     pods: Pods
-    events: queue.SimpleQueue[Event]
+    events: deque[Event]
     folder: Path
 
     def start(
@@ -43,7 +43,12 @@ class Street(NamedTuple):
 
     def event(self, seconds: float = PATIENCE) -> Event:
         """The next event."""
-        return self.events.get(timeout=seconds)
+        end = time.monotonic() + seconds
+        while not self.events:
+            left = end - time.monotonic()
+            assert left > 0, "no event came"
+            self.pods.attend(left)
+        return self.events.popleft()
 
     def running(self) -> PodRunning:
         """The next event, which says that a pod runs."""
@@ -90,9 +95,9 @@ class Street(NamedTuple):
 @contextmanager
 def street(folder: Path, **settings: Any) -> Generator[Street]:
     """Pods in a folder, which are closed at the end."""
-    events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    events: deque[Event] = deque()
     given: dict[str, Any] = {"workflow": "wf", "grace": 2.0, **settings}
-    pods = Pods(folder / "run", events.put, Settings(**given))
+    pods = Pods(folder / "run", events.append, Settings(**given))
     try:
         yield Street(pods, events, folder)
     finally:

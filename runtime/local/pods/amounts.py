@@ -95,7 +95,7 @@ class Slots:
         self.waiting: deque[tuple[str, Amount]] = deque()
 
     def ask(self, node: str, wanted: Amount) -> list[tuple[str, list[str]]]:
-        """A pod wants to run; those that may start now, with their GPUs."""
+        """A pod wants to run; those that may start now, with their GPUs. One that asks for nothing passes all."""
         if wanted.gpus and wanted.vendor not in self.gpus:
             found = found_gpus(wanted.vendor)
             if self.given_gpus is not None:
@@ -112,6 +112,8 @@ class Slots:
             )
         if wanted.gpus:
             wanted = wanted._replace(gpus=min(wanted.gpus, len(self.gpus[wanted.vendor])))
+        if not (wanted.cpu or wanted.memory or wanted.gpus):
+            return [(node, [])]
         self.waiting.append((node, wanted))
         return self.next()
 
@@ -124,26 +126,19 @@ class Slots:
     def end(self, node: str) -> list[tuple[str, list[str]]]:
         """A pod has ended; those that may start now."""
         wanted, gpus = self.running.pop(node, (Amount(), []))
-        self.free_gpus.setdefault(wanted.vendor, []).extend(gpus)
-        self.free_gpus[wanted.vendor].sort(key=lambda one: (len(one), one))
-        return self.next() if self.waiting else []
+        if gpus:
+            self.free_gpus[wanted.vendor] += gpus
+            self.free_gpus[wanted.vendor].sort(key=lambda one: (len(one), one))
+        return self.next()
 
     def next(self) -> list[tuple[str, list[str]]]:
-        """Start from the front; a pod that asks for nothing passes those that wait, and takes nothing from them."""
+        """Start from the front, as many as there is room for."""
         started: list[tuple[str, list[str]]] = []
-        left: deque[tuple[str, Amount]] = deque()
-        blocked = False
-        while self.waiting:
+        while self.waiting and self.fits(*self.waiting[0]):
             node, wanted = self.waiting.popleft()
-            nothing = not (wanted.cpu or wanted.memory or wanted.gpus)
-            if nothing or (not blocked and self.fits(node, wanted)):
-                gpus = [self.free_gpus[wanted.vendor].pop(0) for _ in range(wanted.gpus)]
-                self.running[node] = wanted, gpus
-                started.append((node, gpus))
-            else:
-                blocked = True
-                left.append((node, wanted))
-        self.waiting = left
+            gpus = [self.free_gpus[wanted.vendor].pop(0) for _ in range(wanted.gpus)]
+            self.running[node] = wanted, gpus
+            started.append((node, gpus))
         return started
 
     def fits(self, node: str, wanted: Amount) -> bool:

@@ -52,6 +52,8 @@ def carried(template: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any
 
 def too_long(argv: list[str], env: Mapping[str, str]) -> bool:
     """Whether a variable or an argument is longer than Linux allows."""
+    if sum(map(len, (*argv, *env, *env.values()))) < LONGEST // 8:
+        return False
     texts = [*argv, *(f"{name}={value}" for name, value in env.items())]
     return any(
         len(one) >= LONGEST // 4 and len(one.encode(errors="surrogateescape")) + 1 > LONGEST for one in texts

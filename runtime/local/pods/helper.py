@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+import math
 import select
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +33,13 @@ _LONGEST = 48 * 1024
 _AT_ONCE = 4
 """Programs that run at a time before others have waited for a while: each needs a room, which costs 3 ms."""
 _PATIENCE = 0.02
+_LONGEST_WAIT = 3600.0
 
 
 class Helper:
     """A supervisor that runs.
 
-    `answered` is called with each answer, in a thread of the helper.
+    `answered` is called with each answer, by `attend`.
     """
 
     def __init__(
@@ -52,13 +55,15 @@ class Helper:
         self.lock = threading.Lock()
         self.waiting: deque[tuple[float, Json]] = deque()
         self.busy = 0
-        self.workers = 0
         self.long = 0
-        self.closed = False
+        self.greeted = False
         if isolate is None:
             isolate = sys.platform == "linux"
         self.settings = {"folder": str(folder), "logs": str(logs), "needed": needed, "isolate": isolate}
-        self.reader: threading.Thread | None = None
+        self.heard, self.bell = socket.socketpair()
+        self.bell.setblocking(False)
+        self.ready = select.poll()
+        self.ready.register(self.heard, select.POLLIN)
         self._start()
 
     def _start(self) -> None:
@@ -79,6 +84,8 @@ class Helper:
             )
         threading.Thread(target=process.wait, daemon=True).start()
         self._send(self.settings)
+        self.workers = 0
+        self._grow(1)  # its room is made while the runner prepares the first steps
 
     def isolated(self) -> bool:
         """Wait until it is ready; whether steps have file systems of their own. Raises OSError."""
@@ -90,8 +97,8 @@ class Helper:
             hello = self.packets.recv(1 << 16)
         if not hello:
             raise OSError("the process that starts the steps has ended")
-        self.reader = threading.Thread(target=self._read, name="pods", daemon=True)
-        self.reader.start()
+        self.ready.register(self.packets, select.POLLIN)
+        self.greeted = True
         return bool(marshal.loads(hello)["isolated"])
 
     def _shut(self) -> None:
@@ -114,8 +121,6 @@ class Helper:
                 self._grow(1)
                 self._go(what)
             else:
-                if not self.waiting:
-                    self._send({"do": "wake"})
                 self.waiting.append((time.monotonic(), what))
 
     def _grow(self, more: int) -> None:
@@ -163,42 +168,58 @@ class Helper:
                 while self.waiting and self.busy < self.workers:
                     self._go(self.waiting.popleft()[1])
 
-    def _read(self) -> None:
-        ready = select.poll()
-        ready.register(self.packets, select.POLLIN)
-        while True:
-            while self.waiting and not ready.poll(_PATIENCE * 1000):
-                self._patience()
+    def wake(self) -> None:
+        """Let who waits in `attend` look up; from any thread."""
+        with self.lock:
             try:
-                data = self.packets.recv(1 << 16)
+                self.bell.send(b".")
             except OSError:
-                data = b""
-            if not data:
-                break
-            answer: Json = marshal.loads(data)
-            if "at" in answer:
-                path = Path(answer["at"])
-                answer = marshal.loads(path.read_bytes())
-                path.unlink()
-            if answer.get("code") is not None and not answer.get("kept") and "probe" not in answer:
-                self._less()
-            if answer:
-                self.answered(answer)
-        self.packets.close()
-        if not self.closed:
+                return  # it rings already, or nobody listens any more
+
+    def attend(self, seconds: float | None) -> None:
+        """Hand on an answer. Waits for it, or for `wake`, so many seconds at most; called from one thread only."""
+        seconds = _LONGEST_WAIT if seconds is None else min(seconds, _LONGEST_WAIT)
+        if self.waiting:
+            seconds = min(seconds, _PATIENCE)
+        found = self.ready.poll(math.ceil(seconds * 1000))
+        for file, _ in found:
+            if file == self.heard.fileno():
+                self.heard.recv(1 << 10)
+            else:
+                self._hear()
+        if not found:
+            self._patience()
+
+    def _hear(self) -> None:
+        """Hand on one answer."""
+        try:
+            data = self.packets.recv(1 << 16)
+        except OSError:
+            data = b""
+        if not data:
+            self.ready.unregister(self.packets)
             self.answered({"gone": True})
+            return
+        answer: Json = marshal.loads(data)
+        if "at" in answer:
+            path = Path(answer["at"])
+            answer = marshal.loads(path.read_bytes())
+            path.unlink()
+        if answer.get("code") is not None and not answer.get("kept") and "probe" not in answer:
+            self._less()
+        self.answered(answer)
 
     def close(self) -> None:
         """End the supervisor, and with it everything that it has started.
 
         It is waited for only while something runs; what is left of its folder goes in the background.
         """
-        self.closed = True
-        running = self.busy or self.waiting
         self.control.close()
-        if self.reader is None:
-            while self.packets.recv(1 << 16):
-                pass
-            self.packets.close()
-        elif running:
-            self.reader.join()
+        if self.busy or self.waiting or not self.greeted:
+            with suppress(OSError):  # it has left unread what was sent last
+                while self.packets.recv(1 << 16):
+                    pass
+        self.packets.close()
+        with self.lock:
+            self.bell.close()
+        self.heard.close()

@@ -95,4 +95,11 @@ class House:
 
     def apart(self, function: Callable[[], None]) -> None:
         """Do something that takes its time, in a thread."""
-        threading.Thread(target=function, daemon=True).start()
+        assert self.helper is not None
+        wake = self.helper.wake
+
+        def work() -> None:
+            function()
+            wake()
+
+        threading.Thread(target=work, daemon=True).start()

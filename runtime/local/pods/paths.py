@@ -16,10 +16,10 @@ _MOST_LINKS = 40
 class View:
     """What a container sees: its root folder, if it has one, the machine behind that, and what is mounted.
 
-    `mounts`: the folders and files of this machine by path; the longest path counts.
+    `root`: empty where it has none. `mounts`: the folders and files of this machine by path; the longest path counts.
     """
 
-    def __init__(self, root: Path | None, mounts: Mapping[str, Path]) -> None:
+    def __init__(self, root: str, mounts: Mapping[str, Path]) -> None:
         self.root = root
         self.mounts = dict(sorted(mounts.items(), key=lambda one: -len(one[0])))
 
@@ -49,9 +49,9 @@ class View:
                 return source
             if path.startswith(mounted.rstrip("/") + "/"):
                 return source / path[len(mounted) :].lstrip("/")
-        if self.root is None or _of_machine(path):
+        if not self.root or _of_machine(path):
             return Path(path)
-        return self.root / path.lstrip("/")
+        return Path(self.root, path.lstrip("/"))
 
 
 def _of_machine(path: str) -> bool:

@@ -51,7 +51,7 @@ class Pod:
             "ARGO_CONTAINER_NAME": "init",
         }
         self.template = carried(start.template, names)
-        self.own = house.scratch / f"pod-{next(house.numbers)}"
+        self.own = f"{house.scratch}/pod-{next(house.numbers)}"
         metadata = part(start.template, "metadata")
         labels = {
             "workflows.argoproj.io/workflow": settings.workflow,
@@ -118,7 +118,7 @@ class Pod:
         def bring() -> None:
             bodies = [one.body for one in self.shape.of("main")]
             for one in self.inputs:
-                target = self.own / "inputs" / one["name"]
+                target = Path(self.own, "inputs", one["name"])
                 mount = units.overlapping(one, bodies)
                 if mount is not None:
                     source, _ = self.volumes.mount(mount, {}, bodies[0])
@@ -273,7 +273,7 @@ class Pod:
                 key = f"{self.house.settings.workflow}/{self.start.pod}"
                 taken = Taken(outputs, program.view(), self.house.store, key, program.there)
                 files = (
-                    {name: one.log for name, one in self.programs.items() if one.unit.role == "main"}
+                    {name: Path(one.log) for name, one in self.programs.items() if one.unit.role == "main"}
                     if logs
                     else {}
                 )
@@ -301,7 +301,7 @@ class Pod:
             self.done = True
         if self.stopped:
             outcome = outcome._replace(phase="Failed", message=self.stopped)
-        if self.own.exists():
+        if self.inputs or self.shape.volumes or len(self.shape.units) > 1:
             shutil.rmtree(self.own, ignore_errors=True)
         self.ended(self, outcome)
 

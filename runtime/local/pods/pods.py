@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
-from flowdsl.runtime.local.pods.amounts import Amount, Slots, amount
+from flowdsl.runtime.local.pods.amounts import Slots, amount
 from flowdsl.runtime.local.pods.helper import Helper
 from flowdsl.runtime.local.pods.house import House
 from flowdsl.runtime.local.pods.pod import Pod
@@ -32,8 +32,8 @@ class Pods:
     """Executes the pods of one run; used from one thread.
 
     `folder` is that of the run: `logs/<node>/<container>.log` and `artifacts/<key>` are made in it. `report` is called
-    with each event, in any thread. `notices` are sentences for the user, each once. Raises OSError if the process that
-    starts the steps cannot run.
+    with each event, in any thread; what pods do goes on while somebody is in `attend`. `notices` are sentences for the
+    user, each once. Raises OSError if the process that starts the steps cannot run.
     """
 
     def __init__(
@@ -87,11 +87,14 @@ class Pods:
             return
         with self.house.lock:
             self.pods[pod.node] = made
-            if wanted == Amount() and not self.slots.waiting:
-                started = [(pod.node, list[str]())]
-            else:
-                started = self.slots.ask(pod.node, wanted)
+            started = self.slots.ask(pod.node, wanted)
         self._begin(started)
+        self.attend(0)  # who starts many does not keep those waiting that may begin meanwhile
+
+    def attend(self, seconds: float | None) -> None:
+        """Go on with the pods whose containers have ended; wait for that, or an event, so many seconds at most."""
+        assert self.house.helper is not None
+        self.house.helper.attend(seconds)
 
     def other(self, pod: StartPod) -> None:
         """Run a leaf that is no container, in a thread."""
@@ -161,7 +164,7 @@ class Pods:
         node = pod.start.node
         with self.house.lock:
             self.pods.pop(node, None)
-            started = self.slots.end(node) if node in self.slots.running else []
+            started = self.slots.end(node)
         self._report(PodEnded(time.time(), node, outcome))
         self._begin(started)
 

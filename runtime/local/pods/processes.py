@@ -6,7 +6,6 @@ import _thread
 import ctypes
 import os
 import select
-import stat
 import time
 
 from flowdsl.runtime.local.pods.rooms import (
@@ -64,10 +63,6 @@ def isolate(folder: str) -> None:
     mount("proc", "/proc", 0, "proc")
 
 
-class Missing(Exception):
-    """A program is not there, in the words of Go's exec.LookPath."""
-
-
 def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, int, int]) -> int:
     """Start a program in a session of its own, with three files for its standard streams; its number. Raises OSError.
 
@@ -78,26 +73,21 @@ def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, i
         dup = os.POSIX_SPAWN_DUP2
         actions = [(dup, file, number) for number, file in enumerate(files)]
         return os.posix_spawn(path, argv, env, file_actions=actions, setsid=setsid, setsigdef=signals)
-    words = [os.fsencode(word) for word in argv]
-    pairs = [os.fsencode(f"{name}={value}") for name, value in env.items()]
-    if any(b"\0" in text for text in (*words, *pairs)):
+    whole = "\0".join([*argv, *[f"{name}={value}" for name, value in env.items()]])
+    texts = os.fsencode(whole).split(b"\0")
+    if len(texts) != len(argv) + len(env):
         raise OSError(22, "an argument or variable has a null in it", path)
+    if files not in _ACTIONS:
+        _ACTIONS[files] = _actions(files)
     number = ctypes.c_int()
-    todo = ctypes.create_string_buffer(_OPAQUE)
-    libc.posix_spawn_file_actions_init(todo)
-    try:
-        for at, file in enumerate(files):
-            libc.posix_spawn_file_actions_adddup2(todo, file, at)
-        code = libc.posix_spawn(
-            ctypes.byref(number),
-            os.fsencode(path),
-            todo,
-            _ATTRIBUTES,
-            (ctypes.c_char_p * (len(words) + 1))(*words, None),
-            (ctypes.c_char_p * (len(pairs) + 1))(*pairs, None),
-        )
-    finally:
-        libc.posix_spawn_file_actions_destroy(todo)
+    code = libc.posix_spawn(
+        ctypes.byref(number),
+        os.fsencode(path),
+        _ACTIONS[files],
+        _ATTRIBUTES,
+        (ctypes.c_char_p * (len(argv) + 1))(*texts[: len(argv)], None),
+        (ctypes.c_char_p * (len(env) + 1))(*texts[len(argv) :], None),
+    )
     if code:
         raise OSError(code, os.strerror(code), path)
     return number.value
@@ -107,38 +97,28 @@ _OPAQUE = 512
 """Bytes that no C library's structures of posix_spawn exceed."""
 
 
+def _actions(files: tuple[int, int, int]) -> ctypes.Array[ctypes.c_char]:
+    """What gives a program its standard streams."""
+    made = ctypes.create_string_buffer(_OPAQUE)
+    libc.posix_spawn_file_actions_init(made)
+    for at, file in enumerate(files):
+        libc.posix_spawn_file_actions_adddup2(made, file, at)
+    return made
+
+
 def _attributes() -> ctypes.Array[ctypes.c_char]:
-    """A new session, and the usual effect of the signals that Python ignores or catches. Source: spawn.h."""
+    """A new session, and the usual effect of all signals. Source: spawn.h."""
     made, wanted = ctypes.create_string_buffer(_OPAQUE), ctypes.create_string_buffer(_OPAQUE)
     libc.posix_spawnattr_init(made)
-    libc.sigemptyset(wanted)
-    for one in (PIPE, XFSZ, INT):
-        libc.sigaddset(wanted, one)
+    libc.sigfillset(wanted)
     libc.posix_spawnattr_setsigdefault(made, wanted)
     libc.posix_spawnattr_setflags(made, ctypes.c_short(0x04 | 0x80))  # SETSIGDEF, SETSID
     return made
 
 
 _ATTRIBUTES = _attributes() if LINUX else None
-
-
-def program(name: str, path: str) -> str:
-    """The file of a program, as the emissary of Argo looks for it. Raises Missing."""
-    if "/" in name:
-        if not os.path.exists(name):
-            raise Missing(f'exec: "{name}": stat {name}: no such file or directory')
-        if not runnable(name):
-            raise Missing(f'exec: "{name}": permission denied')
-        return name
-    for folder in path.split(":"):
-        if folder and runnable(f"{folder}/{name}"):
-            return f"{folder}/{name}"
-    raise Missing(f'exec: "{name}": executable file not found in $PATH')
-
-
-def runnable(path: str) -> bool:
-    """Whether this is a file that may be executed."""
-    return os.access(path, os.X_OK) and stat.S_ISREG(os.stat(path).st_mode)
+_ACTIONS: dict[tuple[int, int, int], ctypes.Array[ctypes.c_char]] = {}
+"""Made once for the same files: few numbers are used again and again."""
 
 
 class Job:

@@ -34,7 +34,7 @@ class Owner(Protocol):
 
     start: StartPod
     house: House
-    own: Path
+    own: str
     template: Json
     inputs: list[Json]
     about: About
@@ -52,9 +52,10 @@ class Program:
         self.pod = pod
         self.unit = unit
         self.id = f"{pod.start.node}/{unit.name}" + (f"/{number}" if number > 1 else "")
-        self.log = pod.house.logs / pod.start.node / f"{unit.name}.log"
+        self.log = f"{pod.house.logs}/{pod.start.node}/{unit.name}.log"
         self.env: dict[str, str] = {}
         self.places: dict[str, Path] = {}
+        self.room = ""
         self.root: Path | None = None
         self.rewriting: Rewriting | None = None
         self.kept = False
@@ -98,7 +99,7 @@ class Program:
             "argv": pythonic(words, settings),
             "env": env,
             "cwd": cwd,
-            "log": str(self.log),
+            "log": self.log,
             "mounts": placed,
             "files": files,
             "result": pod.start.keeps_result and unit.name == "main",
@@ -138,7 +139,7 @@ class Program:
             "argv": argv,
             "env": {**os.environ, "FLOWDSL_CONTAINER": self.id},
             "cwd": str(self.root),
-            "log": str(self.log),
+            "log": self.log,
             "result": keeps,
             "tell": bool(self.pod.start.template.get("daemon")) and self.unit.role == "main",
         }
@@ -162,7 +163,7 @@ class Program:
             path = mount["mountPath"]
             only_read = False
             if "artifact" in mount:
-                source = pod.own / "inputs" / mount["artifact"]
+                source = Path(pod.own, "inputs", mount["artifact"])
                 if mount["artifact"] in pod.lacks:
                     source.mkdir(parents=True, exist_ok=True)  # as the kubelet does for a subPath
                 elif not source.exists():
@@ -172,7 +173,7 @@ class Program:
             self.places[path] = source
             found.append((str(source), path, only_read))
         if len(pod.shape.units) > 1:
-            shared = pod.own / "argo"
+            shared = Path(pod.own, "argo")
             shared.mkdir(parents=True, exist_ok=True)
             found.append((str(shared), "/var/run/argo", False))
         return found
@@ -206,8 +207,7 @@ class Program:
 
     def ended(self, answer: Json) -> Way:
         """How the program ended, from the answer of the helper."""
-        if self.pod.house.isolated and answer.get("room"):
-            self.root = Path(answer["room"])
+        self.room = str(answer.get("room", ""))
         code = int(answer["code"])
         if "missing" in answer:
             text = f"failed to find name in PATH: {answer['missing']}"
@@ -227,19 +227,20 @@ class Program:
 
     def print(self, text: str) -> None:
         """Write a line into the log."""
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("a", encoding="utf-8") as log:
+        path = Path(self.log)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as log:
             log.write(f"{text}\n")
 
     def view(self) -> View:
         """Where the paths of the container are."""
         if self.engine is not None and self.rewriting is not None:
             return View(
-                None, {**{path: Path(one) for path, one in self.rewriting.places.items()}, **self.places}
+                "", {**{path: Path(one) for path, one in self.rewriting.places.items()}, **self.places}
             )
         if self.rewriting is not None:
-            return View(None, {path: Path(place) for path, place in self.rewriting.places.items()})
-        return View(self.root, self.places)
+            return View("", {path: Path(place) for path, place in self.rewriting.places.items()})
+        return View(self.room, self.places)
 
     def there(self, text: str) -> str:
         """A text of the program as it would have been in a container."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import _thread
 import ctypes
 import os
+import stat
 import sys
 
 NEWNS, NEWUSER, NEWPID, FS = 0x20000, 0x10000000, 0x20000000, 0x200
@@ -70,6 +71,29 @@ def remove(path: str) -> None:
         return
 
 
+class Missing(Exception):
+    """A program is not there, in the words of Go's exec.LookPath."""
+
+
+def found(name: str, path: str) -> str:
+    """The file of a program, as the emissary of Argo looks for it. Raises Missing."""
+    if "/" in name:
+        if not os.path.exists(name):
+            raise Missing(f'exec: "{name}": stat {name}: no such file or directory')
+        if not runnable(name):
+            raise Missing(f'exec: "{name}": permission denied')
+        return name
+    for folder in path.split(":"):
+        if folder and runnable(f"{folder}/{name}"):
+            return f"{folder}/{name}"
+    raise Missing(f'exec: "{name}": executable file not found in $PATH')
+
+
+def runnable(path: str) -> bool:
+    """Whether this is a file that may be executed."""
+    return os.access(path, os.X_OK) and stat.S_ISREG(os.stat(path).st_mode)
+
+
 class Changes:
     """Which rooms were written to: one inotify for all, because a user may have few."""
 
@@ -126,6 +150,7 @@ class Room:
         self.made = 0
         self.changed = False
         self.blank = -1
+        self.programs: dict[tuple[str, str], str] = {}
         self.changes = changes
         self.enter = os.open("/", os.O_PATH | os.O_CLOEXEC)
         os.makedirs(self.root)
@@ -224,6 +249,14 @@ class Room:
             self.changes.look()
         self.changed = False
         return True
+
+    def program(self, name: str, path: str) -> str:
+        """The file of a program, seen from inside; in a room as it was made it is where it was. Raises Missing."""
+        if self.targets or "/" in name:
+            return found(name, path)
+        if (name, path) not in self.programs:
+            self.programs[name, path] = found(name, path)
+        return self.programs[name, path]
 
     def inside(self) -> None:
         """See the file system as the program does; for this thread only."""
@@ -324,6 +357,10 @@ class PlainRoom(Room):
 
     def place(self, source: str, path: str, only_read: bool) -> None:
         """Nothing: there is one view."""
+
+    def program(self, name: str, path: str) -> str:
+        """The file of a program, which another one may have made. Raises Missing."""
+        return found(name, path)
 
     def undo(self) -> None:
         """Nothing: there is one view."""

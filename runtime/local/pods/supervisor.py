@@ -18,7 +18,6 @@ started. On the second:
 - `{"do": "grow", "workers"}`: so many programs are to run at a time;
 - `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that it started;
 - `{"do": "free", "id"}`: its files are not needed any more;
-- `{"do": "wake"}`: answer with nothing, so that who waits for answers looks at the time;
 - `{"do": "exec", "id", "of", "argv", "env", "seconds"}`: run a program beside another one, for a probe.
 
 Where the system allows it the supervisor is process 1 of a PID namespace: when it ends, the kernel kills
@@ -35,6 +34,7 @@ import marshal
 import os
 import resource
 import select
+import sys
 import time
 
 from flowdsl.runtime.local.pods.processes import (
@@ -44,12 +44,10 @@ from flowdsl.runtime.local.pods.processes import (
     SUBREAPER,
     TERM,
     Job,
-    Missing,
     Processes,
     exactly,
     isolate,
     locked,
-    program,
     reaped,
     spawned,
 )
@@ -60,9 +58,11 @@ from flowdsl.runtime.local.pods.rooms import (
     NEWNS,
     REC,
     Changes,
+    Missing,
     PlainRoom,
     Room,
     check,
+    found,
     libc,
     mount,
     read_only,
@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 LONGEST_MESSAGE = 48 * 1024
+SWITCH = 0.0002
+"""Seconds for which a thread keeps the others waiting at most: by default it is more than a short step takes."""
 BRIEF = 0.05
 """Seconds after which the log of a program gets its name."""
 REAPED = 5.0
@@ -135,8 +137,6 @@ class Supervisor(Processes):
             while self.workers < what["workers"]:
                 _thread.start_new_thread(self.work, (f"{self.folder}/room-{self.workers}",))
                 self.workers += 1
-        elif do == "wake":
-            self.say({})
         elif do == "exec":
             _thread.start_new_thread(self.beside, (what,))
         elif do == "free":
@@ -249,8 +249,8 @@ class Supervisor(Processes):
             job.pid = 0
         code = os.waitstatus_to_exitcode(status)
         answer |= {"code": code if code >= 0 else 128 - code, "rss": usage.ru_maxrss, "killed": code == -KILL}
-        if not named and os.fstat(log).st_nlink == 0:
-            if os.fstat(log).st_size == 0:
+        if not named and not (file := os.fstat(log)).st_nlink:
+            if not file.st_size:
                 room.blank = log
                 return
             self.name(log, asked["log"])
@@ -303,10 +303,12 @@ class Supervisor(Processes):
                     written.write(data)
                 os.chmod(path, mode)
             cwd = asked.get("cwd") or "/"
-            if not os.path.isdir(cwd):
+            try:
+                os.chdir(cwd)
+            except OSError:
                 os.makedirs(cwd)
-            os.chdir(cwd)
-            path = program(asked["argv"][0], asked["env"].get("PATH", ""))
+                os.chdir(cwd)
+            path = room.program(asked["argv"][0], asked["env"].get("PATH", ""))
             with self.spawning:
                 if job.id in self.stopped:
                     return
@@ -354,7 +356,7 @@ class Supervisor(Processes):
             sink = os.open("/dev/null", os.O_WRONLY | os.O_CLOEXEC)
             dup = os.POSIX_SPAWN_DUP2
             actions = [(dup, self.null, 0), (dup, sink, 1), (dup, sink, 2)]
-            path = program(what["argv"][0], what["env"].get("PATH", ""))
+            path = found(what["argv"][0], what["env"].get("PATH", ""))
             with self.spawning:
                 pid = os.posix_spawn(path, what["argv"], what["env"], file_actions=actions, setsid=True)
                 self.mains.add(pid)
@@ -386,6 +388,7 @@ def main(jobs: int, control: int) -> None:
         libc.prctl(SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    sys.setswitchinterval(SWITCH)
     boss = Supervisor(jobs, control, settings)
     boss.say({"isolated": boss.isolated})
     boss.serve()

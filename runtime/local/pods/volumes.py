@@ -23,7 +23,7 @@ class Volumes:
     """
 
     def __init__(
-        self, volumes: list[Json], about: About, own: Path, run: Path, shared: Path, notice: Notice
+        self, volumes: list[Json], about: About, own: str, run: Path, shared: Path, notice: Notice
     ) -> None:
         self.volumes = {one["name"]: one for one in volumes}
         self.about = about
@@ -52,7 +52,7 @@ class Volumes:
         return source, bool(mount.get("readOnly") or claim.get("readOnly") or given)
 
     def _source(self, name: str, volume: Json, container: Json) -> Path:
-        folder = self.own / "volumes" / name
+        folder = Path(self.own, "volumes", name)
         if "emptyDir" in volume or "ephemeral" in volume:
             folder.mkdir(parents=True, exist_ok=True)
             folder.chmod(0o777)
