@@ -7,6 +7,9 @@ JOBS ?= 2
 BENCH ?= full
 EXAMPLE ?= examples/sweep/pipeline.py
 
+# One of each series that is supported; 37.0.2 is left out, as pyproject.toml says.
+CLIENTS := 31.0.0 32.0.1 33.1.0 34.1.0 35.0.0 36.0.3 37.0.1
+
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 RUN := $(VENV)/.installed
@@ -20,7 +23,7 @@ MATERIAL = @test -d "$${FLOWDSL_CORPUS:-../shared}" || { \
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test corpus test-reader test-cluster test-peers lint types docs wheel-test bench clean
+.PHONY: help demo test corpus test-reader test-clients test-cluster test-peers lint types docs wheel-test bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -46,6 +49,10 @@ test-cluster: $(DEV) $(VENV)/.group-go ## build an API server, once, and bring r
 	$(MATERIAL)
 	$(BIN)/python -m tests.apiserver.build
 	$(PYTEST) tests/apiserver
+
+test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
+	@for version in $(CLIENTS); do echo "kubernetes $$version"; \
+		FLOWDSL_KUBERNETES=$${version%.*} PYTHONPATH=.clients/$$version $(PYTEST) -q tests/test_transport.py -n $(JOBS) || exit 1; done
 
 test-peers: $(DEV) $(PEERS) ## compile what docs/comparison.md shows with the tools it compares
 	$(PYTEST) tests/peers
@@ -90,6 +97,11 @@ $(RUN): pyproject.toml | $(BIN)/pip
 $(VENV)/.group-%: pyproject.toml | $(BIN)/pip
 	$(BIN)/python $(PIP) install --upgrade 'pip>=25.1'
 	$(BIN)/python $(PIP) install --editable . --group $*
+	@touch $@
+
+.clients/%/.installed: | $(BIN)/pip
+	$(BIN)/python $(PIP) install --no-warn-conflicts --target $(@D) kubernetes==$*
+	@echo '*' > .clients/.gitignore
 	@touch $@
 
 $(PEERS): pyproject.toml | .venv-bench/bin/pip

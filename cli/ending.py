@@ -10,7 +10,7 @@ from flowdsl.cli.tables import PHASES, Paint, cut, paint_of_output, table
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.rounds import HIDDEN, tables
 from flowdsl.runtime.local.shapes import several
-from flowdsl.runtime.local.tree import Entry, counted, duration, tree
+from flowdsl.runtime.status.tree import Entry, counted, duration, tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def summary(
 ) -> str:
     """The end of a run as text: `stood_in` says by node what stood in for its pod, `target` what was run."""
     paint = paint_of_output()
-    entries = tree(machine)
+    entries = tree(machine.run.name, machine.nodes.values())
     run = machine.run.name
     parts = [_steps(entries, paint, stood_in)]
     parts.extend(_rounds(one, folder, machine, paint) for one in tables(entries, run, objectives))
@@ -283,7 +283,7 @@ def _last(machine: Machine, folder: Path, failed: list[Entry], paint: Paint, tar
 def brief(machine: Machine, folder: Path, objectives: Mapping[str, Objective]) -> Json:
     """The end of a run for programs."""
     made = outputs(machine)
-    entries = tree(machine)
+    entries = tree(machine.run.name, machine.nodes.values())
     files: dict[str, str] = {}
     for name, one in made["artifacts"].items():
         path = stored(one, folder)

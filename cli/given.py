@@ -104,12 +104,7 @@ def parameters(
     known = program.signature.by_name
     found = Parameters({}, {})
     for name, text in given.items():
-        if name not in known:
-            meant = near(name, known)
-            names = ", ".join(f"{one.name}: {t.spell(one.type)}" for one in known.values())
-            more = f"did you mean `{meant}`?" if meant else f"it has {names}" if names else "it has none"
-            raise RunError(f"-p {name}: the pipeline `{program.name}` has no parameter `{name}`; {more}")
-        parameter = known[name]
+        parameter = _known(name, program, known)
         if not t.holds_file(parameter.type):
             found.texts[name] = _text(parameter, text)
         elif name in files:
@@ -117,6 +112,62 @@ def parameters(
         else:
             found.texts[name] = _mounted(parameter, text, spec, mounts)
     return found
+
+
+def _known(name: str, program: Program, known: Mapping[str, Parameter]) -> Parameter:
+    if name in known:
+        return known[name]
+    meant = near(name, known)
+    names = ", ".join(f"{one.name}: {t.spell(one.type)}" for one in known.values())
+    more = f"did you mean `{meant}`?" if meant else f"it has {names}" if names else "it has none"
+    raise RunError(f"-p {name}: the pipeline `{program.name}` has no parameter `{name}`; {more}")
+
+
+class Remote(NamedTuple):
+    """What the parameters of a workflow come to on a cluster: texts, and keys for its artifacts by name."""
+
+    texts: dict[str, str]
+    keys: dict[str, str]
+
+
+def remote(given: Mapping[str, str], document: Json, program: Program | None) -> Remote:
+    """The texts that travel for parameters on a cluster, where a file is named by its key or its path on a volume.
+
+    Raises RunError.
+    """
+    spec = _spec(document)
+    files = [str(one["name"]) for one in several(part(spec, "arguments"), "artifacts")]
+    signature = None if program is None else program.signature
+    found = Remote({}, {})
+    for name, text in given.items():
+        if name in files:
+            found.keys[name] = text
+        elif program is None or signature is None:
+            found.texts[name] = text
+        else:
+            parameter = _known(name, program, signature.by_name)
+            if t.holds_file(parameter.type):
+                found.texts[name] = posixpath.join(VOLUMES, _volume(parameter, spec), text)
+            else:
+                found.texts[name] = _text(parameter, text)
+    return found
+
+
+def keyed(manifest: Json, keys: Mapping[str, str]) -> None:
+    """Let keys of the artifact repository stand for the artifacts that a workflow begins with, in place."""
+    spec = part(manifest, "spec")
+    arguments = part(spec, "arguments")
+    changed = [
+        {
+            **{field: one[field] for field in ("name", "optional") if field in one},
+            "s3": {"key": keys[one["name"]]},
+        }
+        if one["name"] in keys
+        else one
+        for one in several(arguments, "artifacts")
+    ]
+    if keys:
+        manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
 
 
 def _spec(document: Json) -> Json:
@@ -141,19 +192,8 @@ def _file(name: str, text: str) -> Path:
 
 def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, Path]) -> str:
     """A path on a volume, for a file that lies in the folder which stands for it."""
-    name, kind = parameter.name, parameter.type
-    declared = several(part(spec, "arguments"), "parameters")
-    default = next((str(one.get("value")) for one in declared if one["name"] == name), None)
-    if not isinstance(kind.item if isinstance(kind, t.Maybe) else kind, t.File):
-        raise RunError(
-            f"-p {name}: files in {t.spell(kind)} cannot be given here; change the default of `{name}`"
-        )
-    if default is None or not default.startswith(f"{VOLUMES}/"):
-        raise RunError(
-            f"-p {name}: `{name}` is None in this pipeline; to give it a file, let its default be one: "
-            f'`{name}: Path = S3("key")`'
-        )
-    volume = default.removeprefix(f"{VOLUMES}/").partition("/")[0]
+    name = parameter.name
+    volume = _volume(parameter, spec)
     sources = {one["name"]: part(one, "persistentVolumeClaim") for one in several(spec, "volumes")}
     claim = str(part(sources, volume).get("claimName") or volume)
     root = mounts.get(claim)
@@ -168,6 +208,23 @@ def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, P
     if not path.exists():
         raise RunError(f"-p {name}={text}: there is no {path}")
     return posixpath.join(VOLUMES, volume, *path.relative_to(root).parts)
+
+
+def _volume(parameter: Parameter, spec: Json) -> str:
+    """The volume on which a file lies that a parameter names. Raises RunError."""
+    name, kind = parameter.name, parameter.type
+    declared = several(part(spec, "arguments"), "parameters")
+    default = next((str(one.get("value")) for one in declared if one["name"] == name), None)
+    if not isinstance(kind.item if isinstance(kind, t.Maybe) else kind, t.File):
+        raise RunError(
+            f"-p {name}: files in {t.spell(kind)} cannot be given here; change the default of `{name}`"
+        )
+    if default is None or not default.startswith(f"{VOLUMES}/"):
+        raise RunError(
+            f"-p {name}: `{name}` is None in this pipeline; to give it a file, let its default be one: "
+            f'`{name}: Path = S3("key")`'
+        )
+    return default.removeprefix(f"{VOLUMES}/").partition("/")[0]
 
 
 def stand_for(manifest: Json, files: Mapping[str, Path]) -> dict[str, Path]:

@@ -11,10 +11,12 @@ from rich.console import Console, Group
 from rich.live import Live as Screen
 from rich.text import Text
 
+from flowdsl.cli.columns import line
 from flowdsl.cli.ending import failures, rounds_of, said, took
 from flowdsl.cli.process import err
+from flowdsl.cli.signs import SIGNS, plain, shown
 from flowdsl.runtime.local import logs
-from flowdsl.runtime.local.tree import Entry, duration, tree
+from flowdsl.runtime.status.tree import Entry, duration, tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,16 +30,6 @@ if TYPE_CHECKING:
 _EVERY = 0.1
 """Seconds between two looks at a run while much happens."""
 _TAIL = 10
-_SIGNS = {
-    "Succeeded": ("✓", "green"),
-    "Failed": ("✗", "red"),
-    "Error": ("✗", "red"),
-    "Running": ("●", "cyan"),
-    "Pending": ("·", "dim"),
-    "Skipped": ("○", "dim"),
-    "Omitted": ("○", "dim"),
-}
-_ASCII = {"✓": "+", "✗": "x", "●": "*", "·": ".", "○": "-"}
 
 
 class Row(NamedTuple):
@@ -53,14 +45,13 @@ class Row(NamedTuple):
     """How much it is wanted where there is not enough room: 0 most."""
 
 
-class Live:
-    """Shows a run as a tree."""
+class Tree:
+    """The tree of a run on standard error. `stood_in` says by node what stood in for its pod."""
 
-    def __init__(self, folder: Path, stood_in: Mapping[str, str]) -> None:
-        self._folder = folder
-        self._stood_in = stood_in
+    def __init__(self, stood_in: Mapping[str, str] | None = None) -> None:
+        self._stood_in = {} if stood_in is None else stood_in
         self._console = Console(stderr=True, highlight=False)
-        self._plain = (sys.stderr.encoding or "ascii").lower().replace("-", "") not in ("utf8", "utf16")
+        self._plain = plain(sys.stderr)
         self._screen: Screen | None = None
         self._rows: list[Row] = []
         self._log: list[str] = []
@@ -70,10 +61,6 @@ class Live:
         self._started = 0.0
         self._lock = threading.Lock()
 
-    def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
-        """Write the sentences above the tree."""
-        self.notice(sentences)
-
     def notice(self, sentences: Sequence[str]) -> None:
         """Write the sentences above the tree."""
         for sentence in sentences:
@@ -82,18 +69,19 @@ class Live:
             else:
                 self._screen.console.print(Text(f"note: {sentence}", "dim"))
 
-    def __call__(self, machine: Machine, batch: list[Event]) -> None:
-        """Look at the run, if it is time, or nothing else is to be done."""
-        now = time.monotonic()
-        if batch and now - self._at < _EVERY:
-            return
-        self._at = now
-        entries = tree(machine)
+    def due(self) -> bool:
+        """Whether it is time for another look while much happens."""
+        return time.monotonic() - self._at >= _EVERY
+
+    def show(
+        self, name: str, started: float, entries: list[Entry], log: Sequence[str] = (), log_of: str = ""
+    ) -> None:
+        """Show a run from now on, with the end of a log below it."""
+        self._at = time.monotonic()
         rows = [row for one in entries for row in _rows(one, 0, self._stood_in)]
-        log, title = self._failed_log(entries)
         with self._lock:
-            self._rows, self._log, self._log_of = rows, log, title
-            self._title, self._started = machine.run.name, machine.started
+            self._rows, self._log, self._log_of = rows, list(log), log_of
+            self._title, self._started = name, started
         if self._screen is None:
             self._screen = Screen(
                 get_renderable=self._draw,
@@ -104,15 +92,6 @@ class Live:
                 redirect_stderr=False,
             )
             self._screen.start(refresh=True)
-
-    def _failed_log(self, entries: list[Entry]) -> tuple[list[str], str]:
-        failed = failures(entries)
-        if not failed:
-            return [], ""
-        node = failed[-1].node
-        assert node is not None
-        paths = logs.files(self._folder, node)
-        return (logs.tail(paths[0], _TAIL), failed[-1].path) if paths else ([], "")
 
     def _draw(self) -> RenderableType:
         with self._lock:
@@ -128,13 +107,13 @@ class Live:
             lines[-1] = Text(f"  ... {len(rows) - len(kept) + 1} more lines", "dim")
         if log:
             lines.append(Text(f"log of {title}:", "red"))
-            lines.extend(Text.assemble(("  | ", "red"), line) for line in log)
-        for line in lines:
-            line.no_wrap, line.overflow = True, "ellipsis"
+            lines.extend(Text.assemble(("  | ", "red"), each) for each in log)
+        for each in lines:
+            each.no_wrap, each.overflow = True, "ellipsis"
         return Group(*lines)
 
     def _line(self, row: Row, now: float) -> Text:
-        sign = _ASCII[row.sign] if self._plain else row.sign
+        sign = shown(row.sign, self._plain)
         text = row.text
         if row.since is not None:
             text = "  ".join(part for part in (duration(now - row.since), text) if part)
@@ -154,16 +133,44 @@ class Live:
         err("")
 
 
+class Live(Tree):
+    """Shows a run of this machine as a tree."""
+
+    def __init__(self, folder: Path, stood_in: Mapping[str, str]) -> None:
+        super().__init__(stood_in)
+        self._folder = folder
+
+    def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
+        """Write the sentences above the tree."""
+        self.notice(sentences)
+
+    def __call__(self, machine: Machine, batch: list[Event]) -> None:
+        """Look at the run, if it is time, or nothing else is to be done."""
+        if batch and not self.due():
+            return
+        entries = tree(machine.run.name, machine.nodes.values())
+        self.show(machine.run.name, machine.started, entries, *self._failed_log(entries))
+
+    def _failed_log(self, entries: list[Entry]) -> tuple[list[str], str]:
+        failed = failures(entries)
+        if not failed:
+            return [], ""
+        node = failed[-1].node
+        assert node is not None
+        paths = logs.files(self._folder, node)
+        return (logs.tail(paths[0], _TAIL), failed[-1].path) if paths else ([], "")
+
+
 def _rows(entry: Entry, depth: int, stood_in: Mapping[str, str]) -> list[Row]:
     """The lines of a step: what has ended well is one line, of a loop those rounds that run or failed."""
-    sign, style = _SIGNS.get(entry.phase, ("?", ""))
+    sign, style = SIGNS.get(entry.phase, ("?", ""))
     begun, _ = entry.times()
     runs = entry.phase == "Running"
     rank = 0 if entry.failed else 1 if runs else 2 if entry.phase == "Pending" else 3
     text = said(entry, stood_in) if entry.ended else rounds_of(entry) if entry.rounds else _waits(entry)
     if entry.ended:
         text = "  ".join(part for part in (took(entry), text) if part)
-    own = Row(depth, sign, style, entry.name, text, begun if runs else None, rank)
+    own = Row(depth, sign, style, line(entry.name), line(text), begun if runs else None, rank)
     if entry.ended and not entry.failed:
         return [own]
     inner = [one for one in entry.rounds if one.failed or one.phase == "Running"]

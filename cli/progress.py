@@ -7,22 +7,31 @@ import re
 import sys
 from typing import TYPE_CHECKING, Protocol
 
+from flowdsl.cli.columns import line as one_line
 from flowdsl.cli.process import err
 from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
-from flowdsl.runtime.local.tree import duration, idle
+from flowdsl.runtime.status.tree import RunNode, duration, idle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+    from typing import TextIO
 
     from flowdsl.runtime.local.events import Event
     from flowdsl.runtime.local.machine import Machine
-    from flowdsl.runtime.local.node import Node
-
 
 _ROUND = re.compile(r"\((\d+):[^()]*\)")
 
 _GROUP = re.compile(r"\[\d+\]")
+
+
+class Shown(RunNode, Protocol):
+    """What the lines about a run need of a node."""
+
+    @property
+    def daemoned(self) -> bool:
+        """Whether it serves others until the end."""
+        ...
 
 
 class View(Protocol):
@@ -51,12 +60,16 @@ def view(folder: Path, stood_in: Mapping[str, str], *, quiet: bool) -> View:
     """
     if quiet:
         return Silent()
-    stream = sys.stderr
-    if stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb":
+    if on_terminal(sys.stderr):
         from flowdsl.cli.live import Live
 
         return Live(folder, stood_in)
     return Lines(stood_in)
+
+
+def on_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal on which a picture can be drawn anew."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class Silent:
@@ -78,12 +91,42 @@ class Silent:
         """There is nothing to end."""
 
 
+class Changes:
+    """The lines about what has changed in a run since it was looked at before.
+
+    `stood_in` says by node what stood in for its pod.
+    """
+
+    def __init__(self, stood_in: Mapping[str, str] | None = None) -> None:
+        self._seen: dict[str, str] = {}
+        self._stood_in = {} if stood_in is None else stood_in
+
+    def __call__(self, run: str, nodes: Iterable[Shown]) -> list[str]:
+        """What has changed in the run of a name."""
+        found: list[str] = []
+        for node in nodes:
+            before = self._seen.get(node.id)
+            now = f"{PENDING}: {node.message}" if node.phase == PENDING else node.phase
+            if before == now:
+                continue
+            self._seen[node.id] = now
+            line = _line(node, before, run, self._stood_in.get(node.id, ""))
+            if line:
+                found.append(one_line(line))
+        return found
+
+    def skip(self, nodes: Sequence[Shown]) -> str:
+        """Take what has ended for said; how much that is."""
+        self._seen = {node.id: node.phase for node in nodes if node.fulfilled}
+        pods = sum(node.type == "Pod" and node.fulfilled for node in nodes)
+        return f"{pods} {'step has' if pods == 1 else 'steps have'} ended before"
+
+
 class Lines:
     """One line for each change of a step."""
 
     def __init__(self, stood_in: Mapping[str, str]) -> None:
-        self._seen: dict[str, str] = {}
-        self._stood_in = stood_in
+        self._changes = Changes(stood_in)
         self._resumed = False
 
     def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
@@ -98,21 +141,12 @@ class Lines:
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
         """Write what has changed."""
-        run = machine.run.name
         found: list[str] = []
+        nodes = list(machine.nodes.values())
         if self._resumed:
             self._resumed = False
-            self._seen = {node.id: node.phase for node in machine.nodes.values() if node.fulfilled}
-            pods = [node for node in machine.nodes.values() if node.type == "Pod" and node.fulfilled]
-            found.append(f"{len(pods)} {'step has' if len(pods) == 1 else 'steps have'} ended before\n")
-        for node in list(machine.nodes.values()):
-            before = self._seen.get(node.id)
-            if before == node.phase:
-                continue
-            self._seen[node.id] = node.phase
-            line = _line(node, before, run, self._stood_in.get(node.id, ""))
-            if line:
-                found.append(f"{line}\n")
+            found.append(f"{self._changes.skip(nodes)}\n")
+        found.extend(f"{line}\n" for line in self._changes(machine.run.name, nodes))
         if found:
             err("".join(found))
 
@@ -123,7 +157,7 @@ class Lines:
         """There is nothing to end."""
 
 
-def _line(node: Node, before: str | None, run: str, instead: str) -> str:
+def _line(node: Shown, before: str | None, run: str, instead: str) -> str:
     """The line about a node that is in a new phase; empty for what is no step."""
     name = node.name.removeprefix(run) or node.template or run
     name = _GROUP.sub("", _ROUND.sub(r"(\1)", name)).removeprefix(".")

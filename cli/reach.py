@@ -37,6 +37,11 @@ class Reach:
     request_timeout: Annotated[float, Parameter(show_default=True)] = 15.0
     """Seconds that one request may take."""
 
+    def flags(self) -> str:
+        """The options that say the same again, each after a blank."""
+        named = (("-n", self.namespace), ("--context", self.context), ("--cluster", self.cluster))
+        return "".join(f" {option} {value}" for option, value in named if value)
+
     def connect(self) -> Cluster:
         """The way to the cluster; nothing is asked of it yet. Raises ClusterError and Refused."""
         from flowdsl.runtime.cluster.kubernetes import Kubernetes

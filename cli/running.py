@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.cli import given
 from flowdsl.cli.asking import ask, waiting, wanted
-from flowdsl.cli.checking import judge_manifests
-from flowdsl.cli.compiling import USUAL, judge, parted, show
-from flowdsl.cli.process import DONE, INTERRUPTED, NO, STDIN, UNKNOWN, WRONG, Refused, err, out
+from flowdsl.cli.compiling import USUAL, show
+from flowdsl.cli.documents import documents_of
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.honoured import Asked, judged, steps
 from flowdsl.runtime.local.prepare import chosen, named, suffix, workflow
@@ -23,7 +23,7 @@ from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flowdsl.cli.compiling import Judged, Target
+    from flowdsl.cli.compiling import Target
     from flowdsl.cli.progress import View
     from flowdsl.compiler.ir import Program
     from flowdsl.runtime.local.events import Event, Outcome, StartPod
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_MANIFESTS = (".yaml", ".yml", ".json")
 _KEPT = ("mounts", "artifacts", "config_maps", "secrets", "fakes", "python", "engine", "kubectl")
 _PATHS = ("mounts", "artifacts", "config_maps", "secrets")
 
@@ -81,7 +80,7 @@ def run_files(targets: Sequence[str], options: Options, goal: Target = USUAL) ->
         raise Refused("--only runs one step, --from it and what follows: leave one of them out")
     if options.earlier and not (options.only or options.since):
         raise Refused("--of names the earlier run for --only or --from: say which step")
-    found, documents, programs = _documents(targets, goal)
+    found, documents, programs = documents_of(targets, goal)
     show(found, "text", err)
     if not documents or any(one.finding.severity == "error" for each in found for one in each.diagnostics):
         return WRONG
@@ -378,22 +377,3 @@ class _Run:
                 machine, self.runner.folder, objectives, self.stood_in, str(self.settings.get("target") or "")
             )
         )
-
-
-def _documents(
-    targets: Sequence[str], goal: Target
-) -> tuple[list[Judged], list[Json], list[tuple[Json, Program]]]:
-    """The findings about some files, the documents of Argo in them, and the programs of those from pipelines."""
-    manifests = [one for one in targets if one == STDIN or parted(Path(one))[0].suffix in _MANIFESTS]
-    found, documents = judge_manifests(manifests) if manifests else ([], [])
-    programs: list[tuple[Json, Program]] = []
-    for target in targets:
-        if target not in manifests:
-            one = judge(Path(target), goal=goal)
-            found.append(one)
-            if one.compiled is not None:
-                documents = [*one.compiled.documents, *documents]
-                programs.extend(zip(one.compiled.documents, one.compiled.programs, strict=False))
-            if one.failed:
-                return found, [], []
-    return found, documents, programs

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from flowdsl import types as t
     from flowdsl.runtime.local.machine import Machine
-    from flowdsl.runtime.local.tree import Entry
+    from flowdsl.runtime.status.tree import Entry
     from flowdsl.testing.files import Files
 
 R_co = TypeVar("R_co", covariant=True)
@@ -145,7 +145,7 @@ class Run(Generic[R_co]):
     def __init__(
         self, machine: Machine, folder: Path, kind: t.Type, returns: Mapping[str, t.Type], files: Files
     ) -> None:
-        from flowdsl.runtime.local.tree import tree
+        from flowdsl.runtime.status.tree import tree
 
         self.name: str = machine.run.name
         """The name of the run."""
@@ -154,7 +154,7 @@ class Run(Generic[R_co]):
         self._machine = machine
         self._kind = kind
         self._files = files
-        self._entries = tree(machine)
+        self._entries = tree(machine.run.name, machine.nodes.values())
         walked = (one for top in self._entries for one in top.walk())
         self.steps: Mapping[str, StepRun] = Steps([StepRun(one, folder, returns, files) for one in walked])
         """Its steps, by path: `run.steps["train"]`."""

@@ -1,6 +1,6 @@
 """Commands and their options, a module for each group; importing one adds its commands."""
 
-from flowdsl.cli.commands import fetching, local, pipelines
+from flowdsl.cli.commands import fetching, local, pipelines, reading, submitting
 from flowdsl.cli.root import app
 
-__all__ = ["app", "fetching", "local", "pipelines"]
+__all__ = ["app", "fetching", "local", "pipelines", "reading", "submitting"]

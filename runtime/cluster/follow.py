@@ -28,7 +28,7 @@ def follow(
     fields: str = "",
     namespace: str | None = None,
 ) -> Generator[Change | None, None, None]:
-    """What selectors match, as ADDED, and then all that happens to it. None says that time has passed.
+    """What selectors match, as ADDED, then None, then all that happens to it, and None when time has passed.
 
     After a gap the changes in it are made up from what is there: an object that is gone is DELETED, one of the
     same name with another uid is DELETED and ADDED. Ends by itself only at the end of the cluster's policy.
@@ -37,6 +37,7 @@ def follow(
     policy = cluster.policy
     known: dict[tuple[str, str], Json] = {}
     version = ""
+    listed = False
     pauses = policy.pauses(policy.contact)
     while not policy.over:
         try:
@@ -45,6 +46,8 @@ def follow(
                 pauses.begin()
                 version = listing.version
                 yield from _difference(known, listing.items)
+                listed = True
+                yield None
             for change in cluster.watch(
                 kind,
                 version,
@@ -77,7 +80,8 @@ def follow(
         if policy.over:
             return
         pauses.again(problem, problem.wait if isinstance(problem, Refusal) else 0)
-        yield None
+        if listed:
+            yield None
 
 
 def _difference(known: dict[tuple[str, str], Json], items: Sequence[Json]) -> Iterator[Change]:

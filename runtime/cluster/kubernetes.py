@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.cluster.transport import Answer, Transport
 
-SUBMIT_ID = "flowdsl/submit-id"
+SUBMIT_ID = "flowdsl.dev/submit-id"
 """The annotation by which a submission knows its own object again."""
 
 _MANAGER = {"fieldManager": "flowdsl", "fieldValidation": "Strict"}

@@ -100,7 +100,7 @@ class Cluster(Protocol):
     def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
         """Create an object, once, however often the answer is lost; the object as the server has it.
 
-        Its name must be given. An object of that name with the same `flowdsl/submit-id` counts as created by
+        Its name must be given. An object of that name with the same `flowdsl.dev/submit-id` counts as created by
         this call. Raises Refusal when nothing was created, Unreachable whose `sent` says whether something may
         have been.
         """

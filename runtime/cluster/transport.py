@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _PIECE = 1 << 16
+_MALFORMED = (AttributeError, TypeError, ValueError)
+"""What the client raises for settings of another shape than it expects."""
 
 
 class Access(NamedTuple):
@@ -72,13 +74,15 @@ class Transport:
         self._load()
 
     def _load(self) -> None:
+        from yaml import YAMLError
+
         client: Any = import_module("kubernetes.client")  # it has no types before version 37
         config: Any = import_module("kubernetes.config")
         configuration = client.Configuration()
         try:
             self.context, self.namespace = _settings(self._access, config, configuration)
             pool = client.rest.RESTClientObject(configuration).pool_manager
-        except (config.ConfigException, OSError, KeyError, TypeError, ValueError) as error:
+        except (config.ConfigException, YAMLError, OSError, LookupError, *_MALFORMED) as error:
             raise Misconfigured(f"the settings of the cluster cannot be read: {_why(error)}") from error
         self._configuration = configuration
         self._pool = pool

@@ -37,6 +37,10 @@ class Overdue(ClusterError):
     """What was waited for did not happen in time."""
 
 
+class Unreadable(ClusterError):
+    """What a cluster has of a run cannot be read."""
+
+
 class Unsupported(ClusterError):
     """What a way to a cluster cannot do."""
 

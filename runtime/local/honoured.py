@@ -58,7 +58,7 @@ class Verdict(NamedTuple):
     refusals: list[str]
 
 
-class _Use(NamedTuple):
+class Use(NamedTuple):
     """A template, and the first task that runs it."""
 
     task: str
@@ -74,21 +74,21 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
         return Verdict([], [f"{error}: name the file that has it, too"])
     run = str(part(manifest, "metadata").get("name", ""))
     refusals: dict[str, None] = {}
-    uses = list(_reached(Templates(run, spec, references), spec, asked, refusals))
+    uses = list(reached(Templates(run, spec, references), spec, asked, refusals))
     for use in uses:
         refusals.update(dict.fromkeys(_refused(use, asked)))
     volumes = {one["name"]: one for one in several(spec, "volumes")}
     refusals.update(dict.fromkeys(_missing(spec, volumes, uses, asked)))
     refusals.update(dict.fromkeys(_unknown(asked.mounts, _claims(spec, uses, run), "--mount", "claim")))
     files = [one for use in uses for one in several(part(use.template, "inputs"), "artifacts")]
-    tasks = (task for use in uses for task in _called(use.template))
+    tasks = (task for use in uses for task in called(use.template))
     files.extend(one for place in (spec, *tasks) for one in several(part(place, "arguments"), "artifacts"))
     known = {str(one["name"]): None for one in files} | dict.fromkeys(_keys(files))
     refusals.update(dict.fromkeys(_unknown(asked.artifacts, known, "--artifact", "artifact")))
     return Verdict(_notes(spec, uses, asked), list(refusals))
 
 
-def _claims(spec: Json, uses: list[_Use], run: str) -> dict[str, None]:
+def _claims(spec: Json, uses: list[Use], run: str) -> dict[str, None]:
     """The claims that pods may mount."""
     found = {
         str(part(volume, "persistentVolumeClaim")["claimName"]): None
@@ -124,10 +124,10 @@ def steps(manifest: Json, references: list[Json]) -> dict[str, Json]:
     except ArgoError:
         return {}
     run = str(part(manifest, "metadata").get("name", ""))
-    return {use.task: use.template for use in _reached(Templates(run, spec, references), spec, Asked(), {})}
+    return {use.task: use.template for use in reached(Templates(run, spec, references), spec, Asked(), {})}
 
 
-def _reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, None]) -> Iterator[_Use]:
+def reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str, None]) -> Iterator[Use]:
     """The templates that may run, each once, without those of steps that are faked."""
     waiting: list[tuple[str, Json, Base]] = []
     entry = spec.get("entrypoint")
@@ -156,8 +156,8 @@ def _reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str,
         if key in seen or (leaf and {task, str(template.get("name", ""))} & asked.fakes):
             continue
         seen.add(key)
-        yield _Use(task or str(template.get("name", "")), template, found)
-        for one in _called(template):
+        yield Use(task or str(template.get("name", "")), template, found)
+        for one in called(template):
             own = str(one.get("name", ""))
             waiting.append((own, one, found))
             hooks: Iterable[Json] = part(one, "hooks").values()
@@ -166,7 +166,8 @@ def _reached(templates: Templates, spec: Json, asked: Asked, refusals: dict[str,
                 waiting.append((own, {"template": one["onExit"]}, found))
 
 
-def _called(template: Json) -> Iterator[Json]:
+def called(template: Json) -> Iterator[Json]:
+    """The tasks or steps of a template."""
     yield from several(part(template, "dag"), "tasks")
     groups: list[Any] = template.get("steps") or []
     for group in groups:
@@ -177,7 +178,7 @@ def _step(task: str) -> str:
     return f"the step `{task}`" if task else "the workflow"
 
 
-def _refused(use: _Use, asked: Asked) -> Iterator[str]:
+def _refused(use: Use, asked: Asked) -> Iterator[str]:
     """Why a template cannot run here."""
     body = kind(use.template)
     fake = f"--fake {use.task}=VALUE"
@@ -189,7 +190,7 @@ def _refused(use: _Use, asked: Asked) -> Iterator[str]:
     elif body == "plugin":
         yield f"{_step(use.task)} is run by a plugin of Argo, which is not here: take a value for its result: {fake}"
     elif asked.engine is None:
-        for one in _containers(use.template):
+        for one in containers(use.template):
             if not one.get("command"):
                 yield (
                     f"{_step(use.task)} runs the command that its image {one.get('image', '')} has: name the command "
@@ -197,7 +198,8 @@ def _refused(use: _Use, asked: Asked) -> Iterator[str]:
                 )
 
 
-def _containers(template: Json) -> Iterator[Json]:
+def containers(template: Json) -> Iterator[Json]:
+    """The containers of a template that a user writes."""
     for name in ("container", "script"):
         if template.get(name) is not None:
             yield template[name]
@@ -209,7 +211,7 @@ def _containers(template: Json) -> Iterator[Json]:
 # --- what somebody has to give ----------------------------------------------------------------------
 
 
-def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[_Use], asked: Asked) -> Iterator[str]:
+def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: Asked) -> Iterator[str]:
     """ConfigMaps, Secrets and files that are named, and that nobody gave."""
     for one in (
         *several(part(spec, "arguments"), "parameters"),
@@ -228,7 +230,7 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[_Use], asked: A
             name = part(one, "configMapKeyRef").get("name")
             yield from _object("ConfigMap", name, asked.config_maps, "a semaphore")
     for use in uses:
-        for task in _called(use.template):
+        for task in called(use.template):
             for one in several(part(task, "arguments"), "artifacts"):
                 yield from _file(
                     one, made, asked, f"the artifact `{one['name']}` of {_step(str(task['name']))}"
@@ -240,11 +242,11 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[_Use], asked: A
             if not secret.get("optional"):
                 yield from _object("Secret", secret.get("name"), asked.secrets, _step(use.task))
         own = {one["name"]: one for one in several(use.template, "volumes")}
-        for container in _containers(use.template):
+        for container in containers(use.template):
             yield from _objects(container, {**volumes, **own}, use, asked)
 
 
-def _objects(container: Json, volumes: Mapping[str, Json], use: _Use, asked: Asked) -> Iterator[str]:
+def _objects(container: Json, volumes: Mapping[str, Json], use: Use, asked: Asked) -> Iterator[str]:
     references: list[tuple[str, Json, str]] = []
     for variable in several(container, "env"):
         source = part(variable, "valueFrom")
@@ -292,11 +294,11 @@ def _keys(artifacts: Iterable[Json]) -> Iterator[str]:
 # --- what is only said ------------------------------------------------------------------------------
 
 
-def _notes(spec: Json, uses: list[_Use], asked: Asked) -> list[str]:
+def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
     notes: list[str] = []
     pods = [use for use in uses if kind(use.template) in ("container", "script", "containerSet")]
     images = dict.fromkeys(
-        str(one["image"]) for use in pods for one in _containers(use.template) if one.get("image")
+        str(one["image"]) for use in pods for one in containers(use.template) if one.get("image")
     )
     if images and asked.engine is None:
         notes.append(
@@ -310,7 +312,7 @@ def _notes(spec: Json, uses: list[_Use], asked: Asked) -> list[str]:
     programs = dict.fromkeys(
         f"`{word}` ({use.task})"
         for use in pods
-        for one in _containers(use.template)
+        for one in containers(use.template)
         if (word := next(iter(texts(one, "command")), "")) and asked.engine is None and _lacks(word, asked)
     )
     if programs:

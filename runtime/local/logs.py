@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.status.tree import RunNode
 
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _LONGEST = 500  # characters of a line that are shown
 
 
-def files(folder: Path, node: Node) -> list[Path]:
+def files(folder: Path, node: RunNode) -> list[Path]:
     """The logs of a step in the folder of its run, that of its main container first; of its last attempt."""
     last = node.result()
     found = sorted((folder / "logs" / last.id).glob("*.log"), key=lambda one: (one.stem != "main", one.name))
     return [one for one in found if one.stat().st_size]
 
 
-def text(folder: Path, node: Node) -> str:
+def text(folder: Path, node: RunNode) -> str:
     """All that a step wrote."""
     return "".join(one.read_text(encoding="utf-8", errors="replace") for one in files(folder, node))
 

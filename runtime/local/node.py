@@ -24,8 +24,8 @@ Type = Literal[
 PENDING, RUNNING = "Pending", "Running"
 SUCCEEDED, FAILED, ERROR = "Succeeded", "Failed", "Error"
 SKIPPED, OMITTED = "Skipped", "Omitted"
-_COMPLETED = frozenset((SUCCEEDED, FAILED, ERROR))
-_FULFILLED = _COMPLETED | {SKIPPED, OMITTED}
+COMPLETED = frozenset((SUCCEEDED, FAILED, ERROR))
+FULFILLED = COMPLETED | {SKIPPED, OMITTED}
 
 
 class Node:
@@ -66,7 +66,7 @@ class Node:
         self.phase = phase
         self.message = ""
         self.started = now
-        self.finished: float | None = now if phase in _FULFILLED else None
+        self.finished: float | None = now if phase in FULFILLED else None
         self.boundary: Node | None = None
         self.children: dict[str, Node] = {}
         self.outbound: list[Node] = []
@@ -90,12 +90,12 @@ class Node:
     @property
     def completed(self) -> bool:
         """Whether it ran and ended: to be skipped is not to be completed."""
-        return self.phase in _COMPLETED
+        return self.phase in COMPLETED
 
     @property
     def fulfilled(self) -> bool:
         """Whether those that wait for it may go on; for a daemon, when it runs."""
-        return self.phase in _FULFILLED or (self.daemoned and self.phase != PENDING)
+        return self.phase in FULFILLED or (self.daemoned and self.phase != PENDING)
 
     @property
     def failed(self) -> bool:
@@ -112,7 +112,7 @@ class Node:
         self.phase = phase
         if message is not None:
             self.message = message
-        if self.phase in _FULFILLED and self.finished is None:
+        if self.phase in FULFILLED and self.finished is None:
             self.finished = now
 
     def attempts(self) -> list[Node]:

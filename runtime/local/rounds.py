@@ -12,8 +12,7 @@ from flowdsl.runtime.local.shapes import several
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from flowdsl.runtime.local.node import Node
-    from flowdsl.runtime.local.tree import Entry
+    from flowdsl.runtime.status.tree import Entry, RunNode
 
 HIDDEN = "flowdsl-"
 """How the names of what the compiler adds begin."""
@@ -88,12 +87,7 @@ def _table(loop: Entry, run: str, objectives: Mapping[str, Objective]) -> Table 
     nodes = [(one, one.node) for one in loop.rounds if one.node is not None]
     given = {one.name: _parameters(node.inputs) for one, node in nodes}
     made = {one.name: _outputs(node, run) for one, node in nodes}
-    inputs = [
-        name
-        for name in _names(given.values())
-        if len({row.get(name) for row in given.values()}) > 1
-        and not all(_is_key(row.get(name), run) for row in given.values())
-    ]
+    inputs = _differing(given, run)
     outputs = [name for name in _names(made.values()) if name not in inputs]
     if not outputs and not any(one.failed for one in loop.rounds):
         return None
@@ -115,6 +109,22 @@ def _table(loop: Entry, run: str, objectives: Mapping[str, Objective]) -> Table 
     if objective is not None:
         rounds.sort(key=lambda one: _order(one, objective))
     return Table(loop.path, objective, inputs, outputs, rounds)
+
+
+def differing(rounds: Iterable[Entry], run: str) -> dict[str, dict[str, str]]:
+    """The inputs in which the rounds of a loop differ, by the name of the round."""
+    given = {one.name: _parameters(one.node.inputs) for one in rounds if one.node is not None}
+    names = _differing(given, run)
+    return {number: {name: row[name] for name in names if name in row} for number, row in given.items()}
+
+
+def _differing(given: Mapping[str, dict[str, str]], run: str) -> list[str]:
+    return [
+        name
+        for name in _names(given.values())
+        if len({row.get(name) for row in given.values()}) > 1
+        and not all(_is_key(row.get(name), run) for row in given.values())
+    ]
 
 
 def _order(one: Round, objective: Objective) -> tuple[bool, float, int]:
@@ -147,7 +157,7 @@ def _parameters(of: Json | None) -> dict[str, str]:
     }
 
 
-def _outputs(node: Node, run: str) -> dict[str, str]:
+def _outputs(node: RunNode, run: str) -> dict[str, str]:
     """The outputs of a round that are values; of a round that failed, none."""
     if node.phase != SUCCEEDED:
         return {}

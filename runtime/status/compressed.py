@@ -1,16 +1,151 @@
 """The nodes of a run, where the controller has packed them.
 
-Source: Argo 4.1, workflow/packer/packer.go and util/file/fileutil.go: above 1 MiB the nodes move into
-`status.compressedNodes`, base64 of gzip, zstd or brotli; larger still, into a database.
+Source: Argo 4.1, workflow/packer/packer.go, workflow/hydrator and util/file/fileutil.go: above 1 MiB the nodes move
+into `status.compressedNodes`, base64 of gzip, zstd or brotli; larger still, into a database.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import base64
+import binascii
+import json
+import zlib
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.runtime.cluster.trouble import Unreadable, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Json = dict[str, Any]
 
+LARGEST = 256 << 20
+"""Bytes of unpacked nodes that are accepted; 800,000 nodes of the usual size."""
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_PIECE = 1 << 10
+"""Bytes that are unpacked at a time: a block of zstd has 4 bytes at least, and gives 128 KiB at most."""
+_STEP = 1 << 20
+
+
+class _Broken(Exception):
+    """Data that are not what they should be; the text says how."""
+
 
 def opened(workflow: Json) -> Json:
-    """A Workflow whose nodes can be read; the same object if they could be before."""
+    """A Workflow whose nodes can be read; the same object if they could be before.
+
+    Raises Unreadable for packed nodes that are damaged, too large or packed in an unknown way, and Unsupported where
+    a package is missing here, or the nodes are not in the object at all.
+    """
+    status: Json = workflow.get("status") or {}
+    packed = status.get("compressedNodes")
+    name = str((workflow.get("metadata") or {}).get("name") or "")
+    if packed:
+        try:
+            nodes = _nodes(_unpacked(_decoded(packed), name))
+        except _Broken as broken:
+            raise Unreadable(f"the nodes of run `{name}` cannot be read: {broken}") from None
+        kept = {key: value for key, value in status.items() if key != "compressedNodes"}
+        return {**workflow, "status": {**kept, "nodes": nodes}}
+    if status.get("offloadNodeStatusVersion") and not status.get("nodes"):
+        raise Unsupported(
+            f"the nodes of run `{name}` are in the controller's database, where only Argo's server reads them: "
+            f"argo get {name} --argo-server HOST:PORT"
+        )
     return workflow
+
+
+def _decoded(packed: object) -> bytes:
+    if not isinstance(packed, str):
+        raise _Broken("status.compressedNodes is no text")
+    try:
+        return base64.b64decode(packed, validate=True)
+    except (binascii.Error, ValueError):
+        raise _Broken("status.compressedNodes is not base64") from None
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    """What packed data hold. The first bytes say how they are packed, except for brotli, which has no such mark."""
+    if data.startswith(_GZIP):
+        pieces = _gzip(data)
+    elif data.startswith(_ZSTD):
+        pieces = _zstd(data, _decoder("zstandard", "zstd", name))
+    else:
+        pieces = _brotli(data, _decoder("brotli", "brotli", name))
+    found: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        if size > LARGEST:
+            raise _Broken(f"unpacked they are larger than {LARGEST >> 20} MiB")
+        found.append(piece)
+    return b"".join(found)
+
+
+def _decoder(package: str, algorithm: str, name: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise Unsupported(
+            f"the nodes of run `{name}` are packed with {algorithm}: pip install 'flowdsl[codecs]' to read them"
+        ) from None
+
+
+def _gzip(data: bytes) -> Iterator[bytes]:
+    unpack = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        while not unpack.eof:
+            piece = unpack.decompress(data, _STEP)
+            data = unpack.unconsumed_tail
+            if not piece and not data and not unpack.eof:
+                raise _Broken("they are cut short")
+            yield piece
+    except zlib.error:
+        raise _Broken("they are no whole gzip") from None
+    _whole(unpack.unused_data)
+
+
+def _zstd(data: bytes, zstandard: Any) -> Iterator[bytes]:
+    unpack = zstandard.ZstdDecompressor().decompressobj()
+    at = 0
+    try:
+        while not unpack.eof:
+            if at >= len(data):
+                raise _Broken("they are cut short")
+            yield unpack.decompress(data[at : at + _PIECE])
+            at += _PIECE
+    except zstandard.ZstdError:
+        raise _Broken("they are no whole zstd") from None
+    _whole(unpack.unused_data + data[at:])
+
+
+def _brotli(data: bytes, brotli: Any) -> Iterator[bytes]:
+    unpack = brotli.Decompressor()
+    try:
+        while not unpack.is_finished():
+            piece = unpack.process(data, output_buffer_limit=_STEP)
+            if not piece and not data and not unpack.is_finished():
+                raise _Broken("they are cut short, or packed with none of gzip, zstd and brotli")
+            data = b""
+            yield piece
+    except brotli.error:
+        raise _Broken("they are packed with none of gzip, zstd and brotli") from None
+
+
+def _whole(rest: bytes) -> None:
+    if rest:
+        raise _Broken("more follows after their end")
+
+
+def _nodes(text: bytes) -> Json:
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _Broken("unpacked they are no JSON") from None
+    if not isinstance(found, dict):
+        raise _Broken("unpacked they are no mapping of nodes")
+    nodes = cast("Json", found)
+    if not all(isinstance(one, dict) for one in nodes.values()):
+        raise _Broken("unpacked they are no mapping of nodes")
+    return nodes

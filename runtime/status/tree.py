@@ -3,17 +3,109 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED, Node
+from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from flowdsl.runtime.local.machine import Machine
+Json = dict[str, Any]
 
 _ROUND = re.compile(r"\((\d+):(.*)\)$", re.DOTALL)
 _WORST = (ERROR, FAILED, RUNNING, PENDING, SUCCEEDED, SKIPPED, OMITTED)
+
+
+class RunNode(Protocol):
+    """What a tree needs of a node, be it one of the machine or one that a Workflow object shows."""
+
+    @property
+    def id(self) -> str:
+        """What it is known by."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Its full name: `sweep-x7k2p.runs(3:lr:0.1)`."""
+        ...
+
+    @property
+    def display(self) -> str:
+        """Its name where it stands: `runs(3:lr:0.1)`."""
+        ...
+
+    @property
+    def type(self) -> str:
+        """What it stands for: `Pod`, `DAG`, `Retry`."""
+        ...
+
+    @property
+    def phase(self) -> str:
+        """Its phase."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """Why it is in its phase."""
+        ...
+
+    @property
+    def started(self) -> float:
+        """When it began, in seconds since 1970."""
+        ...
+
+    @property
+    def finished(self) -> float | None:
+        """When it ended, if it has."""
+        ...
+
+    @property
+    def template(self) -> str:
+        """The template that it executes, if it has a name."""
+        ...
+
+    @property
+    def boundary(self) -> RunNode | None:
+        """The graph that it is part of."""
+        ...
+
+    @property
+    def inputs(self) -> Json | None:
+        """What it was given, in Argo's shape."""
+        ...
+
+    @property
+    def outputs(self) -> Json | None:
+        """What it gave."""
+        ...
+
+    @property
+    def memo(self) -> Json | None:
+        """What memoization has to say of it."""
+        ...
+
+    @property
+    def hooked(self) -> bool:
+        """Whether it is that of a hook or an exit handler."""
+        ...
+
+    @property
+    def retried(self) -> bool:
+        """Whether it is an attempt of a Retry node."""
+        ...
+
+    @property
+    def fulfilled(self) -> bool:
+        """Whether those that wait for it may go on."""
+        ...
+
+    def attempts(self) -> Sequence[RunNode]:
+        """Of a Retry node: its attempts."""
+        ...
+
+    def result(self) -> RunNode:
+        """The node whose outputs count: of a Retry node, its last attempt."""
+        ...
 
 
 class Entry(NamedTuple):
@@ -23,10 +115,12 @@ class Entry(NamedTuple):
     """What it is called where it stands: a task by its name, a round of a loop by its number."""
     path: str
     """The names on the way to it: `runs.train`, and for a round `runs.train(3)`."""
-    node: Node | None
+    node: RunNode | None
     """Its node, if it has one: a loop among steps has none."""
     children: tuple[Entry, ...] = ()
     rounds: tuple[Entry, ...] = ()
+    earlier: tuple[Entry, ...] = ()
+    """The attempts before the last one, whose parts are its own."""
 
     @property
     def phase(self) -> str:
@@ -98,12 +192,11 @@ def counted(rounds: tuple[Entry, ...]) -> dict[str, int]:
     return found
 
 
-def tree(machine: Machine) -> list[Entry]:
-    """What a run consists of so far, in the order in which it began. A run of one step is that step."""
-    run = machine.run.name
-    inside: dict[str, list[Node]] = {}
-    tops: list[Node] = []
-    for node in list(machine.nodes.values()):
+def tree(run: str, nodes: Iterable[RunNode]) -> list[Entry]:
+    """What a run consists of so far, in the order of its nodes. A run of one step is that step."""
+    inside: dict[str, list[RunNode]] = {}
+    tops: list[RunNode] = []
+    for node in list(nodes):
         if node.type in ("StepGroup", "Container") or node.retried:
             continue
         if node.boundary is None:
@@ -113,56 +206,73 @@ def tree(machine: Machine) -> list[Entry]:
     found: list[Entry] = []
     for node in tops:
         if node.name == run:
-            made = _entry(node, node.template or run, "", inside)
+            made = _entry(node, node.template or run, node.template or run, inside)
             found.extend(made.children if made.children or node.type in ("DAG", "Steps") else [made])
         else:
             name = node.display.removeprefix(f"{run}.")
-            found.append(_entry(node, name, "", inside))
+            found.append(_entry(node, name, name, inside))
     return found
 
 
-def idle(node: Node) -> bool:
+def idle(node: RunNode) -> bool:
     """Whether a node stands for a task of no template that never runs: it is there for what waits for it."""
     return node.type == "Skipped" and not node.template and node.message == "when 'false' evaluated false"
 
 
-def _all_idle(node: Node, inside: dict[str, list[Node]]) -> bool:
+def _all_idle(node: RunNode, inside: dict[str, list[RunNode]]) -> bool:
     """Whether nothing is done in a node, however the run goes."""
     nodes = inside.get(node.id, []) if node.type == "DAG" else []
     return idle(node) or (bool(nodes) and all(map(idle, nodes)))
 
 
-def _entry(node: Node, name: str, above: str, inside: dict[str, list[Node]]) -> Entry:
-    path = f"{above}.{name}" if above else name
-    within = "" if node.boundary is None and not node.hooked else path
+def _entry(node: RunNode, name: str, path: str, inside: dict[str, list[RunNode]]) -> Entry:
     body = node.result() if node.type == "Retry" else node
     nodes = [one for one in inside.get(body.id, []) if not _all_idle(one, inside)]
-    children = _entries(nodes, within, inside)
+    children = _entries(nodes, "" if node.boundary is None and not node.hooked else path, inside)
+    earlier = tuple(
+        _entry(one, f"attempt {number}", _below(path, f"attempt {number}"), inside)
+        for number, one in enumerate(node.attempts() if node.type == "Retry" else (), 1)
+        if one is not body
+    )
     if len(children) == 1 and children[0].rounds and node.boundary is not None:
         loop = children[0]  # a graph that is there for a loop
-        rounds = tuple(one._replace(path=f"{path}{one.name}") for one in loop.rounds)
-        return Entry(name, path, node, (), rounds)
-    return Entry(name, path, node, children)
+        return Entry(name, path, node, (), _moved(loop.rounds, loop.path, path), earlier)
+    return Entry(name, path, node, children, (), earlier)
 
 
-def _entries(nodes: list[Node], above: str, inside: dict[str, list[Node]]) -> tuple[Entry, ...]:
+def _entries(nodes: list[RunNode], above: str, inside: dict[str, list[RunNode]]) -> tuple[Entry, ...]:
     found: dict[str, Entry] = {}
     rounds: dict[str, list[Entry]] = {}
     for node in nodes:
         matched = _ROUND.search(node.display)
         if matched is None:
-            made = _entry(node, node.display, above, inside)
-            found[made.name] = made
+            found[node.display] = _entry(node, node.display, _below(above, node.display), inside)
             continue
-        base = node.display[: matched.start()]
-        path = f"{above}.{base}" if above else base
+        base, name = node.display[: matched.start()], f"({matched[1]})"
+        path = _below(above, base)
         found.setdefault(base, Entry(base, path, None))
-        one = _entry(node, f"({matched[1]})", "", inside)
-        rounds.setdefault(base, []).append(one._replace(path=f"{path}({matched[1]})"))
+        rounds.setdefault(base, []).append(_entry(node, name, f"{path}{name}", inside))
     for base, several in rounds.items():
         several.sort(key=lambda one: int(one.name[1:-1]))
         found[base] = found[base]._replace(rounds=tuple(several))
     return tuple(found.values())
+
+
+def _below(above: str, name: str) -> str:
+    return f"{above}.{name}" if above else name
+
+
+def _moved(entries: tuple[Entry, ...], old: str, new: str) -> tuple[Entry, ...]:
+    """The same entries, whose paths begin otherwise."""
+    return tuple(
+        one._replace(
+            path=new + one.path.removeprefix(old),
+            children=_moved(one.children, old, new),
+            rounds=_moved(one.rounds, old, new),
+            earlier=_moved(one.earlier, old, new),
+        )
+        for one in entries
+    )
 
 
 def duration(seconds: float) -> str:

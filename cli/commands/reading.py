@@ -1,0 +1,101 @@
+"""Commands that read runs: `get`, `list`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.root import FLAG, SEVERAL, app
+
+Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
+
+
+@app.command(
+    name="get",
+    help_epilogue="""\
+Examples:
+  flowdsl get sentiment-x7k2p
+  flowdsl get @latest -o wide
+  flowdsl get @latest --events
+  flowdsl get sentiment-x7k2p -n team-a -o json""",
+)
+def get_command(
+    name: str,
+    /,
+    *,
+    output: Annotated[
+        Literal["wide", "json", "yaml", "name"] | None, Parameter(name=["--output", "-o"])
+    ] = None,
+    events: Annotated[bool, FLAG] = False,
+    reach: Reach = USUAL,
+) -> int:
+    """Show a run: its steps, what they wait for or why they failed, and their GPUs.
+
+    Parameters
+    ----------
+    name
+        The name of a run, on this machine or on the cluster; @latest is the last one.
+    output
+        wide shows all rounds, templates and pods; json and yaml the Workflow with its nodes unpacked.
+    events
+        Show also what the cluster noted about the run and its pods.
+    """
+    from flowdsl.cli.reading import get
+
+    return get(name, reach, output, events=events)
+
+
+@app.command(
+    name="list",
+    help_epilogue="""\
+Examples:
+  flowdsl list
+  flowdsl list --running -A
+  flowdsl list --status Failed --since 2d
+  flowdsl list -l team=vision --limit 10 -o wide
+  flowdsl list --local""",
+)
+def list_command(
+    *,
+    selector: Annotated[str, Parameter(name=["--selector", "-l"], show_default=False)] = "",
+    status: Annotated[list[Phase], SEVERAL] | None = None,
+    running: Annotated[bool, FLAG] = False,
+    completed: Annotated[bool, FLAG] = False,
+    since: str | None = None,
+    limit: int | None = None,
+    all_namespaces: Annotated[
+        bool, Parameter(name=["--all-namespaces", "-A"], negative="", show_default=False)
+    ] = False,
+    local: Annotated[bool, FLAG] = False,
+    output: Annotated[Literal["wide", "json", "name"] | None, Parameter(name=["--output", "-o"])] = None,
+    reach: Reach = USUAL,
+) -> int:
+    """List runs, the newest first. Where no cluster is configured: those of this folder.
+
+    Parameters
+    ----------
+    selector
+        Only runs with these labels, as kubectl writes them: team=vision,tier!=test.
+    status
+        Only runs in this phase; may be given several times.
+    running
+        Only runs that have not ended.
+    completed
+        Only runs that have ended.
+    since
+        Only runs that were created within a duration: 90m, 12h, 2d.
+    limit
+        So many at most.
+    all_namespaces
+        The runs of all namespaces.
+    local
+        The runs on this machine, in .flowdsl/runs of this folder.
+    output
+        wide shows also parameters and hours of GPUs; json is a list with a mapping for each run.
+    """
+    from flowdsl.cli.listing import Wanted, list_runs
+
+    wanted = Wanted(selector, status or (), running, completed, since, limit)
+    return list_runs(reach, wanted, output, local=local, everywhere=all_namespaces)

@@ -1,0 +1,148 @@
+"""Commands that bring runs to a cluster and wait for them: `submit`, `wait`, `watch`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from flowdsl.cli.process import Refused
+from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.root import FLAG, PARAMETERS, app
+
+
+@app.command(
+    name="submit",
+    help_epilogue="""\
+Examples:
+  flowdsl submit pipeline.py -p epochs=20 --wait
+  flowdsl submit pipeline.py --cluster gke --watch
+  flowdsl submit --from template/nightly -p day=2026-01-31
+  flowdsl submit pipeline.yaml --dry-run server
+  flowdsl submit pipeline.yaml --id "$CI_JOB_ID" """,
+)
+def submit_command(
+    file: str | None = None,
+    /,
+    *,
+    parameter: Annotated[list[str], PARAMETERS] | None = None,
+    source: Annotated[str | None, Parameter(name="--from")] = None,
+    name: str | None = None,
+    submit_id: Annotated[str | None, Parameter(name="--id")] = None,
+    label: Annotated[list[str], Parameter(name=["--label", "-l"], negative="", show_default=False)]
+    | None = None,
+    dry_run: Literal["client", "server"] | None = None,
+    wait: Annotated[bool, FLAG] = False,
+    watch: Annotated[bool, FLAG] = False,
+    logs: Annotated[bool, FLAG] = False,
+    timeout: str | None = None,
+    output: Annotated[Literal["name", "json", "yaml"], Parameter(name=["--output", "-o"])] = "name",
+    reach: Reach = USUAL,
+) -> int:
+    """Submit a pipeline, or any workflow of Argo, to a cluster.
+
+    The name of the run goes to standard output. What the run needs of the cluster is looked for first;
+    where something is missing, nothing is created.
+    Exit 3 if nothing was created, 4 if that is unknown; with --wait, --watch or --logs as `wait` has it.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines; or YAML or JSON with a workflow; or - for YAML on standard
+        input.
+    parameter
+        NAME=VALUE, a parameter of the pipeline, by its type; a file as its key, or its path on the volume.
+    source
+        Submit what the cluster has: template/NAME, cluster-template/NAME or cron/NAME.
+    name
+        The name of the run; else that of the pipeline with ten hexadecimal digits.
+    submit_id
+        The same submission with the same id is the same run, however often it is submitted.
+    label
+        KEY=VALUE, a label of the run.
+    dry_run
+        Create nothing: show what would be sent, or let the server judge it.
+    wait
+        Wait until the run has ended.
+    watch
+        Wait, and show its steps while it goes on.
+    logs
+        Wait, and show what its steps print.
+    timeout
+        How long to wait, as 90s, 20m or 6h.
+    output
+        What to write about the new run.
+    """
+    from flowdsl.cli.submitting import Options, submit_file, submit_from
+
+    after = [word for word, asked in (("wait", wait), ("watch", watch), ("logs", logs)) if asked]
+    if len(after) > 1:
+        raise Refused(f"--{after[0]} and --{after[1]}: choose one of them")
+    if timeout is not None and not after:
+        raise Refused("--timeout is for waiting: add --wait, --watch or --logs")
+    if dry_run and after:
+        raise Refused(f"--dry-run creates nothing to wait for: leave out --{after[0]}")
+    options = Options(
+        parameters=parameter or (),
+        name=name or "",
+        id=submit_id or "",
+        labels=label or (),
+        dry_run=dry_run,
+        after=after[0] if after else "",
+        timeout=timeout,
+        output=output,
+    )
+    if (file is None) == (source is None):
+        raise Refused("name a file to submit, or what the cluster has: --from template/NAME")
+    return (
+        submit_file(file, options, reach) if file is not None else submit_from(source or "", options, reach)
+    )
+
+
+@app.command(
+    name="wait",
+    help_epilogue="""\
+Examples:
+  flowdsl wait sentiment-4f2a9c1b3d
+  flowdsl wait @latest --timeout 6h""",
+)
+def wait_command(name: str, /, *, timeout: str | None = None, reach: Reach = USUAL) -> int:
+    """Wait until a run has ended.
+
+    Exit 0 if it succeeded, 1 if it failed, 4 if the contact was lost, 5 at the timeout, 6 if the run is gone.
+    Ctrl-C leaves the run alone.
+
+    Parameters
+    ----------
+    name
+        The run, or @latest.
+    timeout
+        How long to wait, as 90s, 20m or 6h.
+    """
+    from flowdsl.cli.waiting import wait_for
+
+    return wait_for(name, timeout, reach)
+
+
+@app.command(
+    name="watch",
+    help_epilogue="""\
+Examples:
+  flowdsl watch sentiment-4f2a9c1b3d
+  flowdsl watch @latest -n team-a""",
+)
+def watch_command(name: str, /, *, timeout: str | None = None, reach: Reach = USUAL) -> int:
+    """Show the steps of a run while it goes on, to its end.
+
+    A tree on a terminal, elsewhere a line for each change. Exit codes as of `wait`.
+
+    Parameters
+    ----------
+    name
+        The run, or @latest.
+    timeout
+        How long to watch, as 90s, 20m or 6h.
+    """
+    from flowdsl.cli.waiting import wait_for
+
+    return wait_for(name, timeout, reach, watch=True)

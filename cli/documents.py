@@ -1,0 +1,39 @@
+"""What files hold to be run: documents of Argo, and the programs of those that come from pipelines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.cli.checking import judge_manifests
+from flowdsl.cli.compiling import judge, parted
+from flowdsl.cli.process import STDIN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flowdsl.cli.compiling import Judged, Target
+    from flowdsl.compiler.ir import Program
+
+Json = dict[str, Any]
+
+_MANIFESTS = (".yaml", ".yml", ".json")
+
+
+def documents_of(
+    targets: Sequence[str], goal: Target
+) -> tuple[list[Judged], list[Json], list[tuple[Json, Program]]]:
+    """The findings about some files, the documents of Argo in them, and the programs of those from pipelines."""
+    manifests = [one for one in targets if one == STDIN or parted(Path(one))[0].suffix in _MANIFESTS]
+    found, documents = judge_manifests(manifests) if manifests else ([], [])
+    programs: list[tuple[Json, Program]] = []
+    for target in targets:
+        if target not in manifests:
+            one = judge(Path(target), goal=goal)
+            found.append(one)
+            if one.compiled is not None:
+                documents = [*one.compiled.documents, *documents]
+                programs.extend(zip(one.compiled.documents, one.compiled.programs, strict=False))
+            if one.failed:
+                return found, [], []
+    return found, documents, programs

@@ -1,0 +1,26 @@
+"""Phases as signs, for streams that can show them."""
+
+from __future__ import annotations
+
+SIGNS = {
+    "Succeeded": ("✓", "green"),
+    "Failed": ("✗", "red"),
+    "Error": ("✗", "red"),
+    "Running": ("●", "cyan"),
+    "Pending": ("·", "dim"),
+    "Skipped": ("○", "dim"),
+    "Omitted": ("○", "dim"),
+}
+"""The sign of a phase, and its style."""
+_ASCII = {"✓": "+", "✗": "x", "●": "*", "·": ".", "○": "-"}
+
+
+def plain(stream: object) -> bool:
+    """Whether a stream takes ASCII only."""
+    encoding: object = getattr(stream, "encoding", None)
+    return str(encoding or "ascii").lower().replace("-", "") not in ("utf8", "utf16")
+
+
+def shown(sign: str, ascii_only: bool) -> str:
+    """A sign as a stream can show it."""
+    return _ASCII.get(sign, sign) if ascii_only else sign

@@ -1,0 +1,166 @@
+"""`submit`: a pipeline, or any workflow of Argo, on its way to a cluster."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from flowdsl.cli import given
+from flowdsl.cli.compiling import Target, show
+from flowdsl.cli.documents import documents_of
+from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, Refused, err, out
+from flowdsl.runtime.local.prepare import chosen
+from flowdsl.runtime.local.runner import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flowdsl.cli.reach import Reach
+    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.submit import Asked
+
+Json = dict[str, Any]
+
+
+class Options(NamedTuple):
+    """How a submission is asked for."""
+
+    parameters: Sequence[str] = ()
+    name: str = ""
+    id: str = ""
+    labels: Sequence[str] = ()
+    dry_run: Literal["client", "server"] | None = None
+    after: str = ""
+    """What is done with the run then: `wait`, `watch` or `logs`."""
+    timeout: str | None = None
+    output: Literal["name", "json", "yaml"] = "name"
+
+
+def submit_file(target: str, options: Options, reach: Reach) -> int:
+    """Submit what a file holds; the exit code. Raises Refused and ClusterError."""
+    from flowdsl.cli.waiting import seconds_of
+    from flowdsl.runtime.submit import submission
+
+    seconds_of(options.timeout)
+    found, documents, programs = documents_of((target,), Target(reach.cluster))
+    show(found, "text", err)
+    if not documents or any(one.finding.severity == "error" for each in found for one in each.diagnostics):
+        return WRONG
+    try:
+        document, _ = chosen(documents)
+        program = next((one for each, one in programs if each is document), None)
+        texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
+        values = given.remote(texts, document, program)
+        run = submission(document, _asked(options, values.texts))
+        given.keyed(run, values.keys)
+    except RunError as error:
+        raise Refused(str(error)) from None
+    return _send(run, options, _placed(run, reach))
+
+
+def submit_from(reference: str, options: Options, reach: Reach) -> int:
+    """Submit what the cluster has; the exit code. Raises Refused and ClusterError."""
+    from flowdsl.cli.waiting import seconds_of
+    from flowdsl.runtime.submit import from_template, template_of
+
+    seconds_of(options.timeout)
+    try:
+        kind, template = template_of(reach.connect(), reference)
+        texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
+        run = from_template(kind, template, _asked(options, texts))
+    except (RunError, ValueError) as error:
+        raise Refused(str(error)) from None
+    run["metadata"].pop("namespace", None)
+    return _send(run, options, reach)
+
+
+def _asked(options: Options, texts: dict[str, str]) -> Asked:
+    from flowdsl.runtime.submit import Asked
+
+    labels = given.pairs(options.labels, "--label", "KEY=VALUE")
+    return Asked(texts, options.name, options.id, labels)
+
+
+def _placed(run: Json, reach: Reach) -> Reach:
+    """The cluster, in the namespace that the run names itself. Raises Refused where both are named."""
+    from dataclasses import replace
+
+    own = run["metadata"].get("namespace")
+    if not own:
+        return reach
+    if reach.namespace and reach.namespace != own:
+        raise Refused(f"--namespace {reach.namespace}: the workflow is for the namespace `{own}`")
+    return replace(reach, namespace=str(own))
+
+
+def _send(run: Json, options: Options, reach: Reach) -> int:
+    from flowdsl.runtime.cluster.trouble import Unreachable
+    from flowdsl.runtime.submit import submit
+
+    if options.dry_run == "client":
+        out(_text(run, "yaml" if options.output == "name" else options.output))
+        return DONE
+    cluster = reach.connect()
+    if not _fits(cluster, run):
+        err(f"nothing was created in namespace `{cluster.namespace}`\n")
+        return REFUSED
+    name = str(run["metadata"]["name"])
+    again = f"flowdsl get {name}{reach.flags()}"
+    try:
+        made = submit(cluster, run, dry_run=options.dry_run == "server")
+    except KeyboardInterrupt:
+        err(f"\ninterrupted: whether the run {name} was created is unknown; see\n  {again}\n")
+        return INTERRUPTED
+    except Unreachable as error:
+        if not error.sent or options.dry_run:
+            raise
+        err(f"flowdsl: {error}\nwhether the run {name} was created is unknown; see\n  {again}\n")
+        return UNKNOWN
+    if options.dry_run:
+        err(f"the server would create the run {name} in namespace `{cluster.namespace}`\n")
+    if not options.dry_run or options.output != "name":
+        out(_text(made, options.output))
+    return _after(cluster, made, options, reach)
+
+
+def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
+    from flowdsl.cli.reach import Found
+    from flowdsl.cli.waiting import detached, follow, seconds_of
+
+    if not options.after:
+        return DONE
+    found = Found(made, None, cluster)
+    try:
+        return follow(found, seconds_of(options.timeout), reach, options.after)
+    except KeyboardInterrupt:
+        err(f"\n{detached(found, options.after, reach)}")
+        return INTERRUPTED
+
+
+def _fits(cluster: Cluster, run: Json) -> bool:
+    """Whether the cluster has what a run needs; what it lacks is said.
+
+    What may not be read is left to the server: it is not known to be missing.
+    """
+    from flowdsl.runtime.needs import missing
+
+    problems = missing(cluster, run)
+    for one in problems:
+        if one.weight != "unchecked":
+            word = "flowdsl" if one.weight == "problem" else "note"
+            err(f"{word}: {one.text}\n" + (f"  {one.remedy}\n" if one.remedy else ""))
+    return all(one.weight != "problem" for one in problems)
+
+
+def _text(run: Json, output: Literal["name", "json", "yaml"]) -> str:
+    if output == "name":
+        return f"{run['metadata']['name']}\n"
+    shown = {
+        **run,
+        "metadata": {key: value for key, value in run["metadata"].items() if key != "managedFields"},
+    }
+    if output == "json":
+        return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
+    from flowdsl.compiler.emit import emit_one
+
+    return emit_one(shown)

@@ -1,0 +1,73 @@
+"""A run followed to its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.runtime.cluster.follow import follow
+from flowdsl.runtime.cluster.kinds import WORKFLOW
+from flowdsl.runtime.cluster.trouble import Overdue, Vanished
+from flowdsl.runtime.status.compressed import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from flowdsl.runtime.cluster.seam import Cluster
+
+Json = dict[str, Any]
+
+ENDED = ("Succeeded", "Failed", "Error")
+_COMPLETED = "workflows.argoproj.io/completed"
+_GRACE = 60.0
+
+
+def phase(workflow: Json) -> str:
+    """The phase of a run; of one that no controller has seen yet, Pending."""
+    status: Json = workflow.get("status") or {}
+    return str(status.get("phase") or "Pending")
+
+
+def ended(workflow: Json) -> bool:
+    """Whether a run has ended and all that its steps gave is in its status.
+
+    Source: Argo's controller sets the label when the results of all tasks have come; the phase may be final before.
+    """
+    labels: dict[str, str] = workflow["metadata"].get("labels") or {}
+    return phase(workflow) in ENDED and labels.get(_COMPLETED) == "true"
+
+
+def states(cluster: Cluster, name: str, uid: str = "") -> Generator[Json | None, None, None]:
+    """A run each time that it changes, its nodes readable, to its end. None says that time has passed.
+
+    The last state is one that has `ended`; one whose results do not come within a minute of its end is taken as it
+    is. With a `uid` it is that run alone. Raises Vanished when it is deleted or another has its name, Overdue at
+    the end of the cluster's policy, Refusal, and Unreachable when the contact is lost.
+    """
+    final: float | None = None
+    last: Json | None = None
+    for change in follow(cluster, WORKFLOW, fields=f"metadata.name={name}"):
+        if change is not None:
+            found = change.object
+            if change.type == "DELETED" or (uid and found["metadata"]["uid"] != uid):
+                raise Vanished(_gone(cluster, name, last or found, replaced=change.type != "DELETED"))
+            uid = str(found["metadata"]["uid"])
+            last = opened(found)
+            yield last
+            if ended(last):
+                return
+            if final is None and phase(last) in ENDED:
+                final = cluster.policy.now()
+        elif last is None:
+            raise Vanished(f"there is no run `{name}` in namespace `{cluster.namespace}` of {cluster.called}")
+        else:
+            yield None
+        if final is not None and cluster.policy.now() > final + _GRACE:
+            return
+    where = f" it is {phase(last)}" if last is not None else " it was not seen"
+    raise Overdue(f"the run `{name}` has not ended in time:{where}")
+
+
+def _gone(cluster: Cluster, name: str, last: Json, *, replaced: bool) -> str:
+    what = "was replaced by another run of its name" if replaced else "was deleted"
+    seen = f"; it was {phase(last)} when it was last seen"
+    return f"the run `{name}` in namespace `{cluster.namespace}` {what}{seen}"

@@ -1,0 +1,30 @@
+"""What stands against a run on a cluster, said before it begins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Problem(NamedTuple):
+    """One sentence about what a cluster does not have, and a command or what else mends it.
+
+    A `problem` keeps the run from succeeding, a `note` may; what is `unchecked` could not be read.
+    """
+
+    text: str
+    remedy: str = ""
+    weight: Literal["problem", "note", "unchecked"] = "problem"
+
+    def __str__(self) -> str:
+        return f"{self.text}; {self.remedy}" if self.remedy else self.text
+
+
+def wanted_by(steps: Sequence[str]) -> str:
+    """Who wants something, as the end of a sentence."""
+    if not steps:
+        return "which the workflow wants"
+    shown = ", ".join(f"`{step}`" for step in steps[:5]) + (" and others" if len(steps) > 5 else "")
+    return f"which the step {shown} wants" if len(steps) == 1 else f"which the steps {shown} want"

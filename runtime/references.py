@@ -1,0 +1,177 @@
+"""The objects of a cluster that the fields of a manifest name.
+
+What is known only when it runs, because its name has a tag, is left to whoever asks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler.lint.tree import is_list, is_mapping
+from flowdsl.runtime.cluster.kinds import (
+    ACCOUNT,
+    CLAIM,
+    CLUSTER_TEMPLATE,
+    CONFIG_MAP,
+    PRIORITY_CLASS,
+    SECRET,
+    STORAGE_CLASS,
+    TEMPLATE,
+)
+from flowdsl.runtime.cluster.seam import Kind
+from flowdsl.runtime.local.honoured import containers
+from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Json = dict[str, Any]
+
+SERVED = Kind("", "", "", "API", namespaced=False)
+"""Stands for a version of a group of the API: its name is `batch/v1`, its keys are kinds."""
+
+
+class Need(NamedTuple):
+    """An object that has to be there, with keys that it has to have.
+
+    Keys of a Secret or ConfigMap; of a WorkflowTemplate, the names of templates. `namespace`: one that is not that
+    of the workflow. `soft` says why a run may succeed without it; empty where it cannot. `steps` are those that
+    want it, none for the workflow itself.
+    """
+
+    kind: Kind
+    name: str
+    keys: tuple[str, ...] = ()
+    namespace: str | None = None
+    soft: str = ""
+    steps: tuple[str, ...] = ()
+
+
+def named_in(node: object) -> Iterator[Need]:
+    """The objects that fields name, wherever they stand."""
+    if is_list(node):
+        for one in node:
+            yield from named_in(one)
+    elif is_mapping(node):
+        fields = node
+        if fields.get("value") is not None or part(fields, "valueFrom").get("default") is not None:
+            fields = {key: value for key, value in fields.items() if key != "valueFrom"}
+        for name, value in fields.items():
+            if name in _FREE or not value:
+                continue
+            if name == "podSpecPatch" and isinstance(value, str):
+                yield from _patched(value)
+                continue
+            if (need := _named(name, value, fields)) is not None:
+                yield need
+            elif name == "imagePullSecrets":
+                for one in several(fields, name):
+                    yield Need(
+                        SECRET, str(one.get("name") or ""), soft="images that need no login are pulled"
+                    )
+            else:
+                yield from named_in(value)
+
+
+_FREE = (
+    *("metadata", "podMetadata", "workflowMetadata", "labels", "annotations"),
+    *("value", "default", "withItems", "resource", "memoize"),
+)
+"""Fields below which users write what they like; the ConfigMap of `memoize` is made by the controller."""
+_BY_HAND = "a volume of that class may have been made by hand"
+_BY_NAME = {
+    "serviceAccountName": (ACCOUNT, ""),
+    "priorityClassName": (PRIORITY_CLASS, ""),
+    "podPriorityClassName": (PRIORITY_CLASS, ""),
+    "storageClassName": (STORAGE_CLASS, _BY_HAND),
+}
+_WHOLE = {"secretRef": SECRET, "configMapRef": CONFIG_MAP}
+_KEYED = {"secretKeyRef": SECRET, "configMapKeyRef": CONFIG_MAP, "krbConfigConfigMap": CONFIG_MAP}
+
+
+def _named(field: str, value: Any, around: Json) -> Need | None:
+    """The object that one field names, if it names one.
+
+    Source: the fields of Argo 4.1; selectors of a Secret's key in artifacts and requests all end in `Secret`.
+    """
+    if field in _BY_NAME and isinstance(value, str):
+        kind, soft = _BY_NAME[field]
+        return Need(kind, value, soft=soft)
+    if not is_mapping(value):
+        return None
+    found = value
+    name = str(found.get("name") or "")
+    optional = "" if not found.get("optional") else "it is optional"
+    if field in _WHOLE:
+        return None if optional else Need(_WHOLE[field], name)
+    if field in _KEYED or (field.endswith("Secret") and "key" in found):
+        if optional:
+            return None
+        within = around.get("namespace") if field == "configMapKeyRef" else None  # of a semaphore
+        return Need(_KEYED.get(field, SECRET), name, (str(found.get("key") or ""),), within)
+    if field == "templateRef":
+        kind = CLUSTER_TEMPLATE if found.get("clusterScope") else TEMPLATE
+        return Need(kind, name, (str(found.get("template") or ""),))
+    if field == "workflowTemplateRef":
+        return Need(CLUSTER_TEMPLATE if found.get("clusterScope") else TEMPLATE, name)
+    if field == "artifactRepositoryRef":
+        keys = (str(found["key"]),) if found.get("key") else ()
+        elsewhere = "Argo looks in the namespace of its controller, too"
+        return Need(CONFIG_MAP, str(found.get("configMap") or "artifact-repositories"), keys, soft=elsewhere)
+    return None
+
+
+def _patched(text: str) -> Iterator[Need]:
+    """What a patch of pods names, if it can be read before it runs."""
+    import yaml
+
+    try:
+        found: object = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return
+    if is_mapping(found):
+        yield from named_in({key: value for key, value in found.items() if key != "volumes"})
+        for volume in several(found, "volumes"):
+            yield from _volume(volume)
+
+
+def mounted(volumes: dict[str, Json], template: Json) -> Iterator[Need]:
+    """What the volumes that a template mounts stand for; Argo leaves out the others."""
+    names = (str(mount.get("name")) for one in containers(template) for mount in several(one, "volumeMounts"))
+    for name in dict.fromkeys(names):
+        yield from _volume(volumes.get(name, {}))
+
+
+def _volume(volume: Json) -> Iterator[Need]:
+    yield Need(CLAIM, str(part(volume, "persistentVolumeClaim").get("claimName") or ""))
+    for source in (volume, *several(part(volume, "projected"), "sources")):
+        for field, kind in (("secret", SECRET), ("configMap", CONFIG_MAP)):
+            found = part(source, field)
+            keys = tuple(str(one["key"]) for one in several(found, "items") if one.get("key"))
+            if not found.get("optional"):
+                yield Need(kind, str(found.get("secretName") or found.get("name") or ""), keys)
+    yield from named_in(part(volume, "ephemeral"))
+
+
+def served(resource: Json) -> Iterator[Need]:
+    """The kinds of the objects that a resource template is about, where its manifest says them."""
+    manifest = resource.get("manifest")
+    if not isinstance(manifest, str):
+        return
+    import yaml
+
+    try:
+        documents: list[object] = list(yaml.safe_load_all(_TAG.sub(_HOLE, manifest)))
+    except yaml.YAMLError:
+        return
+    for document in documents:
+        if is_mapping(document):
+            for one in several(document, "items") or [document]:
+                version, kind = str(one.get("apiVersion") or ""), str(one.get("kind") or "")
+                if version and kind and _HOLE not in version + kind:
+                    yield Need(SERVED, version, (kind,))
+
+
+_TAG = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_HOLE = "flowdsl-hole"

@@ -1,0 +1,99 @@
+"""What a cluster says about a run beside its Workflow: pods, the nodes they are on, and Events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
+from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
+from flowdsl.runtime.status.node import mapping, mappings, text
+from flowdsl.runtime.status.reasons import seen, why
+from flowdsl.runtime.status.run import Run
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.cluster.seam import Cluster
+
+Json = dict[str, Any]
+
+WORKFLOW_LABEL = "workflows.argoproj.io/workflow"
+"""The label by which a pod says which run it is of."""
+_ASKED = 5
+"""Pods whose Events are asked for, where nobody asked for all of them."""
+
+
+class Gathered(NamedTuple):
+    """A run with what its cluster says, and what could not be asked, a sentence each."""
+
+    run: Run
+    events: list[Json]
+    notes: list[str]
+
+
+def gathered(cluster: Cluster, workflow: Json, *, events: bool = False) -> Gathered:
+    """A run of a cluster, whose nodes are readable; with all of its Events, or those that say why pods wait.
+
+    Who may not read pods, nodes or Events sees less. Raises Unreachable, and Refusal for Events that were asked for.
+    """
+    metadata = mapping(workflow, "metadata")
+    name, uid, namespace = (text(metadata, key) for key in ("name", "uid", "namespace"))
+    notes: list[str] = []
+    pods: list[Json] = []
+    try:
+        listed = cluster.list(POD, labels=f"{WORKFLOW_LABEL}={name}", namespace=namespace or None).items
+        pods = [one for one in listed if _owned(one, uid)]
+    except Refusal as refusal:
+        notes.append(str(refusal))
+    run = Run(workflow, pods)
+    hosts = _hosts(cluster, run)
+    found = _all(cluster, run) if events else _waiting(cluster, pods, namespace)
+    return Gathered(Run(workflow, pods, hosts, found), found, notes)
+
+
+def _owned(pod: Json, uid: str) -> bool:
+    """Whether a pod is of this run, and not of an earlier one of the same name."""
+    owners = mappings(mapping(pod, "metadata"), "ownerReferences")
+    return not owners or any(text(one, "uid") == uid for one in owners)
+
+
+def _hosts(cluster: Cluster, run: Run) -> dict[str, Json]:
+    """The nodes that pods with GPUs are on, as far as they may be read."""
+    found: dict[str, Json] = {}
+    for name in dict.fromkeys(run.host(node) for node in run.pods_of() if run.gpus(node)):
+        if not name:
+            continue
+        try:
+            found[name] = cluster.get(NODE, name)
+        except Refusal as refusal:
+            if refusal.code != NOT_FOUND:
+                break
+    return found
+
+
+def _waiting(cluster: Cluster, pods: list[Json], namespace: str) -> list[Json]:
+    """The Events of pods that wait and do not say why."""
+    found: list[Json] = []
+    silent = [one for one in pods if text(mapping(one, "status"), "phase") == "Pending" and not why(one)]
+    for pod in silent[:_ASKED]:
+        name = text(mapping(pod, "metadata"), "name")
+        fields = f"involvedObject.kind=Pod,involvedObject.name={name}"
+        try:
+            found.extend(cluster.list(EVENT, fields=fields, namespace=namespace or None).items)
+        except Refusal:
+            break
+    return found
+
+
+def _all(cluster: Cluster, run: Run) -> list[Json]:
+    """The Events of a run and of its pods, those that are gone among them; the oldest first."""
+    names = {"Workflow": {run.name}, "Pod": {run.pod_name(node) for node in run.pods_of()}}
+    listed = cluster.list(EVENT, namespace=run.namespace or None).items
+    found = [one for one in listed if _about(one) in names.get(_about_kind(one), ())]
+    return sorted(found, key=seen)
+
+
+def _about(event: Json) -> str:
+    return text(mapping(event, "involvedObject"), "name")
+
+
+def _about_kind(event: Json) -> str:
+    return text(mapping(event, "involvedObject"), "kind")

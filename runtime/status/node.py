@@ -1,0 +1,149 @@
+"""The nodes of a Workflow object.
+
+Source: NodeStatus in pkg/apis/workflow/v1alpha1/workflow_types.go of Argo 4.1. What an object says is not trusted:
+fields may be missing, and names may lead nowhere.
+"""
+
+from __future__ import annotations
+
+import heapq
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from flowdsl.runtime.local.node import COMPLETED, FULFILLED, PENDING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Json = dict[str, Any]
+
+
+class Node:
+    """A node as `status.nodes` has it: what trees are made of, and where its pod ran."""
+
+    def __init__(self, identity: str, found: Json, begun: float) -> None:
+        """A node by its id; `begun` is when the run began, for a node that has no time of its own yet."""
+        self.found = found
+        self.id = identity
+        self.name = text(found, "name") or identity
+        self.display = text(found, "displayName") or self.name
+        self.type = text(found, "type")
+        self.phase = text(found, "phase") or PENDING
+        self.message = text(found, "message")
+        started = seconds(found.get("startedAt"))
+        self.started = begun if started is None else started
+        self.finished = seconds(found.get("finishedAt"))
+        self.template = text(found, "templateName") or text(mapping(found, "templateRef"), "template")
+        self.host = text(found, "hostNodeName")
+        """The node of the cluster that its pod ran on."""
+        self.boundary: Node | None = None
+        self.children: list[Node] = []
+        flags = mapping(found, "nodeFlag")
+        self.hooked = bool(flags.get("hooked"))
+        self.retried = bool(flags.get("retried"))
+        self.inputs = mapping(found, "inputs") or None
+        self.outputs = mapping(found, "outputs") or None
+        self.memo = mapping(found, "memoizationStatus") or None
+        self.daemoned = bool(found.get("daemoned"))
+
+    @property
+    def fulfilled(self) -> bool:
+        """Whether those that wait for it may go on; for a daemon, when it runs."""
+        return self.phase in FULFILLED or (self.daemoned and self.phase != PENDING)
+
+    @property
+    def ended(self) -> bool:
+        """Whether its phase is the last one."""
+        return self.phase in FULFILLED
+
+    @property
+    def completed(self) -> bool:
+        """Whether it ran and ended."""
+        return self.phase in COMPLETED
+
+    def attempts(self) -> list[Node]:
+        """Of a Retry node: its attempts, without the nodes of hooks."""
+        return [child for child in self.children if child.retried]
+
+    def result(self) -> Node:
+        """The node whose outputs count: of a Retry node, its last attempt."""
+        if self.type == "Retry" and not (self.memo or {}).get("hit"):
+            others = [child for child in self.children if not child.hooked]
+            if others:
+                return others[-1]
+        return self
+
+
+def nodes(workflow: Json) -> dict[str, Node]:
+    """The nodes of a Workflow by their ids, in the order in which they began.
+
+    The API gives them sorted by id. Times are whole seconds: of nodes that began in the same one, what comes before
+    another in the graph is first, then what the object names first.
+    """
+    status = mapping(workflow, "status")
+    metadata = mapping(workflow, "metadata")
+    begun = seconds(status.get("startedAt")) or seconds(metadata.get("creationTimestamp")) or 0.0
+    given = mapping(status, "nodes")
+    made = {key: Node(key, cast("Json", one), begun) for key, one in given.items() if isinstance(one, dict)}
+    for node in made.values():
+        node.boundary = made.get(text(node.found, "boundaryID"))
+        node.children = [made[one] for one in map(str, _list(node.found, "children")) if one in made]
+    return {node.id: node for node in _ordered(made)}
+
+
+class _Place(NamedTuple):
+    started: float
+    position: int
+    node: Node
+
+
+def _ordered(made: Mapping[str, Node]) -> list[Node]:
+    position = {identity: at for at, identity in enumerate(made)}
+    before = dict.fromkeys(made, 0)
+    for node in made.values():
+        for child in node.children:
+            before[child.id] += 1
+    ready = [_Place(made[one].started, position[one], made[one]) for one in made if not before[one]]
+    heapq.heapify(ready)
+    found: dict[str, Node] = {}
+    while ready:
+        node = heapq.heappop(ready).node
+        found[node.id] = node
+        for child in node.children:
+            before[child.id] -= 1
+            if not before[child.id]:
+                heapq.heappush(ready, _Place(child.started, position[child.id], child))
+    return [*found.values(), *(made[one] for one in made if one not in found)]  # the rest is a circle
+
+
+def seconds(time: object) -> float | None:
+    """A time of Kubernetes in seconds since 1970; None for what is none."""
+    if not isinstance(time, str):
+        return None
+    try:
+        found = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def text(found: Json, name: str) -> str:
+    """A text in a mapping; empty where there is none."""
+    value = found.get(name)
+    return "" if value is None else str(value)
+
+
+def mapping(found: Json, name: str) -> Json:
+    """A mapping in a mapping; empty where something else is."""
+    value: object = found.get(name)
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def mappings(found: Json, name: str) -> list[Json]:
+    """The mappings of a list in a mapping."""
+    return [cast("Json", one) for one in _list(found, name) if isinstance(one, dict)]
+
+
+def _list(found: Json, name: str) -> list[object]:
+    value: object = found.get(name)
+    return cast("list[object]", value) if isinstance(value, list) else []

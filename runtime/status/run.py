@@ -1,0 +1,210 @@
+"""A run as its Workflow object shows it, with what the pods and nodes of the cluster add to that."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.runtime.local.names import pod_name
+from flowdsl.runtime.local.node import FULFILLED, PENDING, RUNNING
+from flowdsl.runtime.status import gpu
+from flowdsl.runtime.status.node import mapping, mappings, nodes, seconds, text
+from flowdsl.runtime.status.reasons import usual, why
+from flowdsl.runtime.status.templates import Templates
+from flowdsl.runtime.status.tree import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from flowdsl.runtime.status.gpu import Amounts
+    from flowdsl.runtime.status.node import Node
+
+Json = dict[str, Any]
+
+NODE_ID = "workflows.argoproj.io/node-id"
+"""The annotation by which a pod says which node it is of."""
+_NEUTRAL = ("Completed", "PodRunning")
+_HIDDEN = "flowdsl-"
+_FAILED_CHILD = re.compile(r"child '[^']*' (?:failed|errored)")
+
+
+class Run:
+    """A run; `pods`, `hosts` (by name) and `events` are what the cluster says besides, as far as it was asked.
+
+    The nodes have to be unpacked: see `flowdsl.runtime.status.compressed.opened`.
+    """
+
+    def __init__(
+        self,
+        workflow: Json,
+        pods: Iterable[Json] = (),
+        hosts: Mapping[str, Json] | None = None,
+        events: Iterable[Json] = (),
+        *,
+        readable: bool = True,
+    ) -> None:
+        self.workflow = workflow
+        self.readable = readable
+        """Whether all of its nodes are here."""
+        metadata, status = mapping(workflow, "metadata"), mapping(workflow, "status")
+        self.name = text(metadata, "name")
+        self.namespace = text(metadata, "namespace")
+        self.phase = text(status, "phase") or "Pending"
+        self.message = text(status, "message")
+        self.created = seconds(metadata.get("creationTimestamp"))
+        self.started = seconds(status.get("startedAt"))
+        self.finished = seconds(status.get("finishedAt"))
+        self.progress = text(status, "progress")
+        self.nodes = nodes(workflow)
+        self.entries = tree(self.name, self.nodes.values())
+        self.templates = Templates(workflow)
+        self._pods = {text(mapping(mapping(one, "metadata"), "annotations"), NODE_ID): one for one in pods}
+        self._hosts = hosts or {}
+        self._events: dict[str, list[Json]] = {}
+        for event in events:
+            self._events.setdefault(text(mapping(event, "involvedObject"), "name"), []).append(event)
+
+    @property
+    def ended(self) -> bool:
+        """Whether its phase is the last one."""
+        return self.phase in FULFILLED
+
+    @property
+    def status(self) -> str:
+        """Its phase, with what somebody did to it: `Running (Suspended)`, `Failed (Terminated)`."""
+        shutdown = {"Stop": ("Stopping", "Stopped"), "Terminate": ("Terminating", "Terminated")}
+        spec = mapping(self.workflow, "spec")
+        if found := shutdown.get(text(spec, "shutdown")):
+            if self.phase != "Succeeded":
+                return f"{self.phase} ({found[self.ended]})"
+        elif not self.ended and (spec.get("suspend") is True or any(map(self.waits, self.nodes.values()))):
+            return f"{self.phase} (Suspended)"
+        return self.phase
+
+    @property
+    def reason(self) -> str:
+        """What there is to say about it in one line: why it ended so, or what its first waiting step waits for."""
+        if self.message or self.ended:
+            return self.message
+        waiting = (node for node in self.nodes.values() if node.type == "Pod" and node.phase == PENDING)
+        return next((found for node in waiting if (found := self.why(node))), "")
+
+    def waits(self, node: Node) -> bool:
+        """Whether a node waits for somebody to resume it, and not for a time."""
+        if node.type != "Suspend" or node.phase != RUNNING:
+            return False
+        return not mapping(self.templates.of(node), "suspend").get("duration")
+
+    def duration(self, now: float) -> float | None:
+        """The seconds that it took, or has taken so far."""
+        if self.started is None:
+            return None
+        return (now if self.finished is None or not self.ended else self.finished) - self.started
+
+    # --- its nodes -----------------------------------------------------------------------------------------
+
+    def pods_of(self) -> list[Node]:
+        """The nodes that have, or had, a pod."""
+        return [node for node in self.nodes.values() if node.type == "Pod"]
+
+    def pod(self, node: Node) -> Json | None:
+        """The pod of a node, if it is there still."""
+        return self._pods.get(node.id)
+
+    def pod_name(self, node: Node) -> str:
+        """What the pod of a node is called."""
+        pod = self.pod(node)
+        if pod is not None:
+            return text(mapping(pod, "metadata"), "name")
+        return pod_name(self.name, node.name, node.template)
+
+    def gpus(self, node: Node) -> Amounts:
+        """The GPUs that the pod of a node asks for, or by its template will have asked for."""
+        if node.type != "Pod":
+            return {}
+        pod = self.pod(node)
+        return gpu.of_template(self.templates.of(node)) if pod is None else gpu.of_pod(pod)
+
+    def host(self, node: Node) -> str:
+        """The node of the cluster that a pod is on."""
+        return node.host or text(mapping(self.pod(node) or {}, "spec"), "nodeName")
+
+    def card(self, node: Node) -> str:
+        """The card of that node, for a pod that asked for GPUs."""
+        return gpu.card(self._hosts.get(self.host(node), {})) if self.gpus(node) else ""
+
+    def why(self, node: Node) -> str:
+        """Why a node is in its phase: of a pod that does not run yet, what the cluster says of it now."""
+        if node.ended:
+            return node.message
+        pod = self.pod(node)
+        if pod is not None and (found := why(pod, self._events.get(self.pod_name(node), ()))):
+            return found
+        lock = text(mapping(node.found, "synchronizationStatus"), "waiting")
+        if lock and not node.message:
+            return f"waits for the lock {lock}"
+        if pod is not None and node.phase != RUNNING:
+            return usual(pod) or node.message
+        return node.message
+
+    # --- its GPUs ------------------------------------------------------------------------------------------
+
+    def requested(self) -> int:
+        """The GPUs that its pods ask for now: of those that have not ended."""
+        return gpu.total(self.gpus(node) for node in self.pods_of() if not node.ended)
+
+    def gpu_hours(self, now: float) -> float:
+        """The hours of one GPU that its pods had, up to now: from when they were made, if they got a place."""
+        placed = (node for node in self.pods_of() if self.host(node))
+        return sum(gpu.used(node, self.gpus(node), now) for node in placed) / 3600
+
+    # --- what it was given, and gave -------------------------------------------------------------------------
+
+    def parameters(self) -> dict[str, str]:
+        """The values that it was given."""
+        given = mapping(mapping(self.workflow, "spec"), "arguments") or mapping(
+            self.templates.spec, "arguments"
+        )
+        return {
+            text(one, "name"): text(one, "value")
+            for one in mappings(given, "parameters")
+            if one.get("value") is not None and not text(one, "name").startswith(_HIDDEN)
+        }
+
+    def outputs(self) -> dict[str, str]:
+        """What its entrypoint, and steps with a global name, gave: values, and keys of files."""
+        entry = self.nodes.get(self.name)
+        of = (entry.result().outputs if entry is not None else None) or {}
+        found: dict[str, str] = {}
+        for outputs in (of, mapping(mapping(self.workflow, "status"), "outputs")):
+            for one in mappings(outputs, "parameters"):
+                if one.get("value") is not None:
+                    found.setdefault(text(one, "name"), text(one, "value"))
+            for one in mappings(outputs, "artifacts"):
+                if key := _key(one):
+                    found[text(one, "name")] = key
+        if of.get("result") is not None:
+            found.setdefault("result", text(of, "result"))
+        hidden = [name for name in found if name.startswith(_HIDDEN) or name.endswith("-logs")]
+        return {name: value for name, value in found.items() if name not in hidden}
+
+    def conditions(self) -> list[tuple[str, str]]:
+        """The conditions that are bad news, with their messages."""
+        return [
+            (text(one, "type"), text(one, "message"))
+            for one in mappings(mapping(self.workflow, "status"), "conditions")
+            if text(one, "type") not in _NEUTRAL and text(one, "status") == "True"
+        ]
+
+
+def of_a_child(message: str) -> bool:
+    """Whether a message says only that a part has failed, which says itself why."""
+    return _FAILED_CHILD.fullmatch(message) is not None
+
+
+def _key(artifact: Json) -> str:
+    """Where a file is in its store, or the volume."""
+    for kind, field in (("s3", "key"), ("gcs", "key"), ("oss", "key"), ("azure", "blob"), ("hdfs", "path")):
+        if key := text(mapping(artifact, kind), field):
+            return key
+    return ""

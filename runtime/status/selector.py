@@ -1,0 +1,47 @@
+"""Label selectors, for objects that no server selects.
+
+Source: k8s.io/apimachinery, pkg/labels/selector.go: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_KEY, _VALUE = r"[\w./-]+", r"[\w.-]*"
+_ONE = re.compile(
+    rf"\s*(?:(?P<key>{_KEY})\s*(?:(?P<sign>==|=|!=)\s*(?P<value>{_VALUE})"
+    rf"|\s(?P<word>in|notin)\s*\((?P<values>[^()]*)\))?|!\s*(?P<absent>{_KEY}))\s*(?P<end>,|$)",
+    re.ASCII,
+)
+
+
+def matches(selector: str, labels: Mapping[str, str]) -> bool:
+    """Whether labels are selected. Raises ValueError for what is no selector."""
+    found = True
+    at = 0
+    more = bool(selector.strip())
+    while more:
+        matched = _ONE.match(selector, at)
+        if matched is None:
+            raise ValueError(f"`{selector[at:].strip() or selector}` is no condition on labels")
+        found = _holds(matched, labels) and found
+        at, more = matched.end(), matched["end"] == ","
+    return found
+
+
+def _holds(one: re.Match[str], labels: Mapping[str, str]) -> bool:
+    if one["absent"]:
+        return one["absent"] not in labels
+    has = labels.get(one["key"])
+    if one["sign"] == "!=":
+        return has != one["value"]
+    if one["sign"]:
+        return has == one["value"]
+    if one["word"]:
+        values = {value.strip() for value in one["values"].split(",")}
+        return (has in values) == (one["word"] == "in")
+    return has is not None

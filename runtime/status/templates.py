@@ -1,0 +1,42 @@
+"""Which template a node executes, in what the Workflow object keeps of all that it was made from.
+
+Source: GetStoredTemplate and resolveTemplateReference in pkg/apis/workflow/v1alpha1/workflow_types.go of Argo 4.1:
+what comes from another object is stored under its scope, that object's name and its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.runtime.status.node import mapping, mappings, text
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.status.node import Node
+
+Json = dict[str, Any]
+
+
+class Templates:
+    """The templates of a run."""
+
+    def __init__(self, workflow: Json) -> None:
+        status = mapping(workflow, "status")
+        spec = mapping(status, "storedWorkflowTemplateSpec") or mapping(workflow, "spec")
+        self.spec = spec
+        """What the run is made of, be it its own or that of the WorkflowTemplate which it names."""
+        self._stored = mapping(status, "storedTemplates")
+        self._own = {text(one, "name"): one for one in mappings(spec, "templates")}
+
+    def of(self, node: Node) -> Json:
+        """The template of a node; empty if it is not known."""
+        reference = mapping(node.found, "templateRef")
+        if reference:
+            scope = "cluster" if reference.get("clusterScope") else "namespaced"
+            return self._kept(f"{scope}/{text(reference, 'name')}/{text(reference, 'template')}")
+        scope = text(node.found, "templateScope")
+        if scope and not scope.startswith("local/"):
+            return self._kept(f"{scope}/{node.template}") or self._own.get(node.template, {})
+        return self._own.get(node.template, {})
+
+    def _kept(self, key: str) -> Json:
+        return mapping(self._stored, key)

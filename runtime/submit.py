@@ -1,0 +1,115 @@
+"""A run on its way to a cluster: the Workflow that is created, and its name.
+
+The name is made from what is submitted, so that a request may be sent again without a second run: the server takes
+a name once. Source: two requests with one `generateName` make two objects.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
+from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
+from flowdsl.runtime.local.prepare import named, workflow
+from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.runtime.cluster.seam import Cluster, Kind
+
+Json = dict[str, Any]
+
+_LONGEST = 63
+_DIGITS = 10
+
+
+class Asked(NamedTuple):
+    """How a run is asked for."""
+
+    parameters: Mapping[str, str]
+    name: str = ""
+    """Its name; made from what is submitted where there is none."""
+    id: str = ""
+    """What makes a submission the same as another: one of the same run with the same id is not a second run."""
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+
+
+def submission(document: Json, asked: Asked) -> Json:
+    """The Workflow to create for a document: a Workflow, a CronWorkflow, or a template with an entrypoint.
+
+    Raises RunError, as for parameters that it does not have.
+    """
+    return _named(document, workflow(document, dict(asked.parameters)), asked)
+
+
+def from_template(kind: Kind, template: Json, asked: Asked) -> Json:
+    """The Workflow to create for an object of the cluster: it refers to a template, and copies a CronWorkflow.
+
+    Raises RunError.
+    """
+    whole = submission({**template, "kind": kind.name}, asked)
+    name = str(template["metadata"]["name"])
+    if kind is CRON:
+        labels = {**part(whole["metadata"], "labels"), "workflows.argoproj.io/cron-workflow": name}
+        return {**whole, "metadata": {**whole["metadata"], "labels": labels}}
+    given = [
+        one
+        for one in several(part(whole["spec"], "arguments"), "parameters")
+        if one["name"] in asked.parameters
+    ]
+    reference = {"name": name, **({"clusterScope": True} if kind is CLUSTER_TEMPLATE else {})}
+    spec: Json = {"workflowTemplateRef": reference}
+    if given:
+        spec["arguments"] = {"parameters": given}
+    return {**whole, "spec": spec}
+
+
+def template_of(cluster: Cluster, reference: str) -> tuple[Kind, Json]:
+    """The object that `template/NAME`, `cluster-template/NAME` or `cron/NAME` stands for.
+
+    Raises ValueError for any other form, Refusal and Unreachable.
+    """
+    word, _, name = reference.partition("/")
+    kind = _KINDS.get(word)
+    if kind is None or not name:
+        raise ValueError(f"--from {reference}: write template/NAME, cluster-template/NAME or cron/NAME")
+    return kind, cluster.get(kind, name)
+
+
+_KINDS = {
+    **dict.fromkeys(("template", "workflowtemplate", "wftmpl"), TEMPLATE),
+    **dict.fromkeys(("cluster-template", "clusterworkflowtemplate", "cwft"), CLUSTER_TEMPLATE),
+    **dict.fromkeys(("cron", "cronworkflow", "cronwf"), CRON),
+}
+
+
+def submit(cluster: Cluster, run: Json, *, dry_run: bool = False) -> Json:
+    """Create a run, once; the Workflow as the server has it. Raises Refusal, and Unreachable as `create` does."""
+    return cluster.create(WORKFLOW, run, dry_run=dry_run)
+
+
+def _named(document: Json, run: Json, asked: Asked) -> Json:
+    metadata: Json = run["metadata"]
+    for field, more in (("labels", asked.labels), ("annotations", asked.annotations)):
+        if more:
+            metadata[field] = {**part(metadata, field), **more}
+    own = part(document, "metadata")
+    fixed = document.get("kind") == "Workflow" and own.get("name")
+    base = str(own.get("generateName") or own.get("name") or "run").rstrip("-")
+    metadata["name"] = ""
+    content = [run, asked.id or secrets.token_hex(16)]
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    if asked.name:
+        metadata["name"] = named(asked.name)
+    elif fixed:
+        metadata["name"] = str(own["name"])
+    else:
+        kept = base[: _LONGEST - _DIGITS - 1].rstrip("-.")
+        metadata["name"] = f"{kept}-{digest[:_DIGITS]}"
+    metadata["annotations"] = {**part(metadata, "annotations"), SUBMIT_ID: digest[:32]}
+    return run

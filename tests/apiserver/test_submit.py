@@ -1,0 +1,236 @@
+"""Runs submitted to a real API server and waited for, while requests, connections and the server itself break."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import random
+import re
+import signal
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from flowdsl.cli.app import run as flowdsl
+from flowdsl.runtime.cluster import follow
+from tests.apiserver.client import WORKFLOWS
+from tests.apiserver.server import ApiServer, until
+from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+ROUNDS = 50
+PIPELINE = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(lr: float) -> float:
+    return 1.0 - lr
+
+
+@pipeline
+def tiny(lr: float = 0.5) -> None:
+    train(lr)
+"""
+
+
+def names(server: ApiServer, namespace: str) -> list[str]:
+    listed = server.admin.get(WORKFLOWS.format(namespace))["items"]
+    return [each["metadata"]["name"] for each in listed]
+
+
+def there(server: ApiServer, namespace: str, name: str) -> bool:
+    return name in names(server, namespace)
+
+
+def end(server: ApiServer, namespace: str, name: str) -> None:
+    """Let a run end, as the controller does."""
+    patch = {
+        "metadata": {"labels": {"workflows.argoproj.io/completed": "true"}},
+        "status": {
+            "phase": "Succeeded",
+            "startedAt": "2026-01-31T10:00:00Z",
+            "finishedAt": "2026-01-31T10:03:20Z",
+        },
+    }
+    server.admin.patch(f"{WORKFLOWS.format(namespace)}/{name}", patch)
+
+
+@contextmanager
+def meanwhile(done: Callable[[], None]) -> Generator[None]:
+    """Do something at the same time; what goes wrong in it is raised here."""
+    wrong: list[BaseException] = []
+
+    def watched() -> None:
+        try:
+            done()
+        except BaseException as error:
+            wrong.append(error)
+
+    thread = threading.Thread(target=watched)
+    thread.start()
+    yield
+    thread.join()
+    if wrong:
+        raise wrong[0]
+
+
+@pytest.fixture
+def proxy(
+    server: ApiServer, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Proxy]:
+    context = ssl.create_default_context(cafile=str(server.authority))
+    connect = partial(http.client.HTTPSConnection, "127.0.0.1", server.port, timeout=600, context=context)
+    with Proxy(connect, late=2.5) as made:
+        config = json.loads(server.kubeconfig("admin", namespace).read_text())
+        config["clusters"][0]["cluster"] = {"server": made.url}
+        (tmp_path / "kubeconfig").write_text(json.dumps(config))
+        (tmp_path / "tiny.py").write_text(PIPELINE)
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(follow, "WINDOW", 3.0)
+        yield made
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_lost_request_never_makes_a_second_run(
+    server: ApiServer, namespace: str, proxy: Proxy, fault: Fault, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def submit(number: int) -> None:
+        name = f"run-{number}"
+        command = [
+            "submit",
+            "tiny.py",
+            "--name",
+            name,
+            "--wait",
+            "--timeout",
+            "90s",
+            "--request-timeout",
+            "2",
+        ]
+
+        def ends() -> None:
+            assert until(partial(there, server, namespace, name), 60)
+            end(server, namespace, name)
+
+        with meanwhile(ends):
+            assert flowdsl(command) == 0
+        assert capsys.readouterr().out == f"{name}\n{name}: Succeeded after 3m 20s\n"
+        assert names(server, namespace) == [name]
+        server.admin.delete(f"{WORKFLOWS.format(namespace)}/{name}")
+
+    assert until_it_passes(proxy, fault, submit) >= 3
+
+
+def submitted(server: ApiServer, namespace: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert flowdsl(["submit", "tiny.py"]) == 0
+    name = capsys.readouterr().out.strip()
+    assert names(server, namespace) == [name]
+    return name
+
+
+def test_waiting_survives_the_death_of_the_server(
+    server: ApiServer, namespace: str, proxy: Proxy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = submitted(server, namespace, capsys)
+
+    def die() -> None:
+        time.sleep(1)
+        server.restart("apiserver")
+        end(server, namespace, name)
+
+    with meanwhile(die):
+        assert flowdsl(["wait", name, "--timeout", "90s"]) == 0
+
+
+def test_waiting_survives_a_server_that_has_forgotten(
+    server: ApiServer, namespace: str, proxy: Proxy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = submitted(server, namespace, capsys)
+
+    def forget() -> None:
+        time.sleep(1)
+        server.kill("apiserver")
+        server.revive("apiserver")
+        end(server, namespace, name)
+        server.compact()
+        server.restart("apiserver")
+
+    with meanwhile(forget):
+        assert flowdsl(["wait", name, "--timeout", "90s"]) == 0
+
+
+def test_waiting_survives_a_connection_that_is_half_open(
+    server: ApiServer, namespace: str, proxy: Proxy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = submitted(server, namespace, capsys)
+
+    def stall() -> None:
+        time.sleep(1)
+        server.pause("apiserver")
+        time.sleep(8)
+        server.resume("apiserver")
+        end(server, namespace, name)
+
+    with meanwhile(stall):
+        assert flowdsl(["wait", name, "--timeout", "90s", "--request-timeout", "2"]) == 0
+
+
+def test_a_server_that_stays_away_is_a_contact_lost(
+    server: ApiServer, namespace: str, proxy: Proxy, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = submitted(server, namespace, capsys)
+    server.pause("apiserver")
+    try:
+        assert flowdsl(["wait", name, "--timeout", "4s", "--request-timeout", "0.5"]) in (3, 5)
+    finally:
+        server.resume("apiserver")
+    server.wait()
+
+
+def test_ctrl_c_at_any_moment_leaves_the_run_alone(
+    server: ApiServer, namespace: str, proxy: Proxy, tmp_path: Path
+) -> None:
+    chance = random.Random(7)
+    counts = {"before": 0, "while": 0}
+    for number in range(ROUNDS):
+        name = f"run-{number}"
+        command = [sys.executable, "-m", "flowdsl.cli", "submit", "tiny.py", "--name", name, "--wait"]
+        process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONFAULTHANDLER": "1"},
+        )
+        if number % 2:
+            assert until(partial(there, server, namespace, name), 30)
+        time.sleep(chance.uniform(0.3, 1.2) if number % 2 == 0 else chance.uniform(0, 0.3))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 130, (out, err)
+        assert "Traceback" not in err, err
+        created = there(server, namespace, name)
+        counts["while" if out else "before"] += 1
+        if out:
+            assert created
+            assert re.search(rf"flowdsl wait {name}\n", err), err
+            assert re.search(rf"flowdsl stop {name}\n", err), err
+        if created:
+            found = server.admin.get(f"{WORKFLOWS.format(namespace)}/{name}")
+            assert "status" not in found
+            assert "shutdown" not in found["spec"]
+    assert counts["while"] >= 10
+    assert sum(counts.values()) == ROUNDS

@@ -1,0 +1,394 @@
+"""Runs submitted to a cluster and waited for, on a small API server in the process."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flowdsl.cli.app import run as flowdsl
+from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
+from tests.cluster.objects import Objects, Served, kubeconfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Object = dict[str, Any]
+
+WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows"
+TEMPLATES = "/apis/argoproj.io/v1alpha1/namespaces/default/workflowtemplates"
+PIPELINE = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(lr: float) -> float:
+    return 1.0 - lr
+
+
+@pipeline
+def tiny(lr: float = 0.5) -> None:
+    train(lr)
+"""
+
+
+class Cluster:
+    """What a test has: the objects, the proxy before them, and what a command came to."""
+
+    def __init__(self, objects: Objects, proxy: Proxy) -> None:
+        self.objects = objects
+        self.proxy = proxy
+
+    @property
+    def runs(self) -> list[str]:
+        return [path.rpartition("/")[2] for path in self.objects.known if path.startswith(f"{WORKFLOWS}/")]
+
+    def end_when_there(self, name: str) -> None:
+        """Let a run end a little after it was created."""
+        while name not in self.runs:
+            time.sleep(0.02)
+        time.sleep(0.2)
+        self.end(name)
+
+    def end(self, name: str, phase: str = "Succeeded", **status: object) -> None:
+        """Let a run end, as the controller does."""
+        found = self.objects.known[f"{WORKFLOWS}/{name}"]
+        labels = {
+            **found["metadata"].get("labels", {}),
+            "workflows.argoproj.io/completed": "true",
+            "workflows.argoproj.io/phase": phase,
+        }
+        times = {"startedAt": "2026-01-31T10:00:00Z", "finishedAt": "2026-01-31T10:03:20Z"}
+        metadata = {**found["metadata"], "labels": labels}
+        self.objects.put(
+            WORKFLOWS, {**found, "metadata": metadata, "status": {"phase": phase, **times, **status}}
+        )
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    objects = Objects()
+    with Served(objects) as served:
+        port = int(served.url.rpartition(":")[2])
+        with Proxy(partial(http.client.HTTPConnection, "127.0.0.1", port, timeout=60), late=1.2) as proxy:
+            monkeypatch.setenv("KUBECONFIG", str(kubeconfig(proxy.url, tmp_path / "kubeconfig")))
+            monkeypatch.chdir(tmp_path)
+            (tmp_path / "tiny.py").write_text(PIPELINE)
+            yield Cluster(objects, proxy)
+
+
+def later(seconds: float, done: Any, *arguments: object) -> threading.Timer:
+    timer = threading.Timer(seconds, done, arguments)
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def test_the_run_is_what_was_compiled(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flowdsl(["submit", "tiny.py", "-p", "lr=0.25", "--label", "team=a"]) == 0
+    name = capsys.readouterr().out.strip()
+    assert cluster.runs == [name]
+    found = cluster.objects.known[f"{WORKFLOWS}/{name}"]
+    assert found["spec"]["arguments"]["parameters"] == [{"name": "lr", "value": "0.25"}]
+    assert found["metadata"]["labels"]["team"] == "a"
+    assert flowdsl(["compile", "tiny.py"]) == 0
+    from yaml import safe_load
+
+    compiled = safe_load(capsys.readouterr().out)
+    assert found["spec"]["templates"] == compiled["spec"]["templates"]
+
+
+def test_each_submission_is_a_run_of_its_own_unless_it_has_the_same_id(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for more in ([], [], ["--id", "job-7"], ["--id", "job-7"], ["--id", "job-7", "-p", "lr=1"]):
+        assert flowdsl(["submit", "tiny.py", *more]) == 0
+    names = capsys.readouterr().out.split()
+    assert len(names) == 5
+    assert names[2] == names[3]
+    assert len(set(names)) == 4 == len(cluster.runs)
+
+
+def test_a_name_that_is_taken_by_another_run_is_refused(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "mine"]) == 0
+    assert flowdsl(["submit", "tiny.py", "--name", "mine"]) == 3
+    assert "already exists" in capsys.readouterr().err
+    assert cluster.runs == ["mine"]
+
+
+def test_a_template_of_the_cluster(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flowdsl(["compile", "tiny.py", "--as", "template"]) == 0
+    from yaml import safe_load
+
+    cluster.objects.put(TEMPLATES, safe_load(capsys.readouterr().out))
+    assert flowdsl(["submit", "--from", "template/tiny", "-p", "lr=0.1"]) == 0
+    name = capsys.readouterr().out.strip()
+    spec = cluster.objects.known[f"{WORKFLOWS}/{name}"]["spec"]
+    assert spec == {
+        "workflowTemplateRef": {"name": "tiny"},
+        "arguments": {"parameters": [{"name": "lr", "value": "0.1"}]},
+    }
+    assert flowdsl(["submit", "--from", "template/tiny", "-p", "lrr=0.1"]) == 2
+    assert "did you mean `lr`?" in capsys.readouterr().err
+    assert flowdsl(["submit", "--from", "template/none"]) == 3
+    assert flowdsl(["submit", "--from", "tiny"]) == 2
+
+
+def test_dry_runs_create_nothing(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flowdsl(["submit", "tiny.py", "--dry-run", "client"]) == 0
+    assert capsys.readouterr().out.startswith("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n")
+    assert flowdsl(["submit", "tiny.py", "--dry-run", "server"]) == 0
+    assert cluster.runs == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_lost_request_never_makes_a_second_run(
+    cluster: Cluster, fault: Fault, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def submit(number: int) -> None:
+        name = f"run-{number}"
+        assert flowdsl(["submit", "tiny.py", "--name", name, "--request-timeout", "1"]) == 0
+        assert capsys.readouterr().out == f"{name}\n"
+        assert cluster.runs == [name]
+        cluster.objects.drop(f"{WORKFLOWS}/{name}")
+
+    assert until_it_passes(cluster.proxy, fault, submit) >= 2
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_waiting_survives_a_lost_request(
+    cluster: Cluster, fault: Fault, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def wait(number: int) -> None:
+        name = f"run-{number}"
+        timer = later(0.3, cluster.end_when_there, name)
+        command = [
+            "submit",
+            "tiny.py",
+            "--name",
+            name,
+            "--wait",
+            "--timeout",
+            "60s",
+            "--request-timeout",
+            "1",
+        ]
+        assert flowdsl(command) == 0
+        timer.join()
+        assert capsys.readouterr().out == f"{name}\n{name}: Succeeded after 3m 20s\n"
+        cluster.objects.drop(f"{WORKFLOWS}/{name}")
+
+    assert until_it_passes(cluster.proxy, fault, wait) >= 3
+
+
+def test_how_a_run_ends_is_the_exit_code(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
+    cluster.end("one", "Failed", message="child 'train' failed")
+    assert flowdsl(["wait", "one"]) == 1
+    assert capsys.readouterr().out == "one\none: Failed after 3m 20s: child 'train' failed\n"
+
+
+def test_a_run_whose_results_are_still_to_come_has_not_ended(cluster: Cluster) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
+    found = cluster.objects.known[f"{WORKFLOWS}/one"]
+    cluster.objects.put(WORKFLOWS, {**found, "status": {"phase": "Succeeded"}})
+    assert flowdsl(["wait", "one", "--timeout", "1s"]) == 5
+    cluster.end("one")
+    assert flowdsl(["wait", "one", "--timeout", "1s"]) == 0
+
+
+def test_a_wait_has_an_end(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
+    before = time.monotonic()
+    assert flowdsl(["wait", "one", "--timeout", "1s"]) == 5
+    assert time.monotonic() - before < 10
+    assert "has not ended in time: it is Pending" in capsys.readouterr().err
+    assert flowdsl(["wait", "one", "--timeout", "soon"]) == 2
+    assert cluster.runs == ["one"]
+
+
+def test_a_run_that_goes_while_it_is_waited_for(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
+    timer = later(0.5, lambda: cluster.objects.drop(f"{WORKFLOWS}/one"))
+    assert flowdsl(["wait", "one", "--timeout", "60s"]) == 6
+    timer.join()
+    assert "was deleted" in capsys.readouterr().err
+
+
+def test_a_run_that_is_replaced_while_nobody_looks(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
+
+    def replace() -> None:
+        found = cluster.objects.known[f"{WORKFLOWS}/one"]
+        cluster.objects.drop(f"{WORKFLOWS}/one")
+        cluster.objects.put(WORKFLOWS, {**found, "metadata": {"name": "one"}})
+        cluster.objects.compact()
+
+    timer = later(0.5, replace)
+    assert flowdsl(["wait", "one", "--timeout", "60s"]) == 6
+    timer.join()
+
+
+def test_a_watch_goes_on_where_the_server_has_forgotten(cluster: Cluster) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
+
+    def forget() -> None:
+        cluster.objects.compact()
+        cluster.end("one")
+        cluster.objects.compact()
+
+    timer = later(0.5, forget)
+    assert flowdsl(["wait", "one", "--timeout", "60s"]) == 0
+    timer.join()
+
+
+def test_a_server_that_is_away_is_out_of_reach(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    away = kubeconfig("http://127.0.0.1:9", tmp_path / "away")
+    monkeypatch.setenv("KUBECONFIG", str(away))
+    assert flowdsl(["submit", "tiny.py", "--request-timeout", "0.2"]) == 3
+    assert "cannot be reached" in capsys.readouterr().err
+    assert cluster.runs == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["submit"], "name a file to submit"),
+        (["submit", "tiny.py", "--from", "template/x"], "name a file to submit"),
+        (["submit", "tiny.py", "--wait", "--watch"], "choose one"),
+        (["submit", "tiny.py", "--timeout", "5s"], "--timeout is for waiting"),
+        (["submit", "tiny.py", "--dry-run", "server", "--wait"], "--dry-run creates nothing"),
+        (["submit", "tiny.py", "--name", "Bad_Name"], "a name has small letters"),
+        (["submit", "tiny.py", "--label", "x"], "write --label KEY=VALUE"),
+        (["submit", "tiny.py", "--context", "other"], "there is no context `other`"),
+        (["submit", "tiny.py", "--request-timeout", "0"], "above 0"),
+        (["submit", "tiny.py", "-p", "lr=much"], "`lr` is float"),
+        (["wait", "none"], "there is no run `none`"),
+    ],
+)
+def test_what_is_asked_for_wrongly(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], arguments: list[str], text: str
+) -> None:
+    assert flowdsl(arguments) == 2
+    assert text in capsys.readouterr().err
+    assert cluster.runs == []
+
+
+NEEDY = """
+from pathlib import Path
+
+from flowdsl import Secret, Volume, pipeline, step
+
+DATA = Volume("datasets", mode="ReadWriteMany")
+
+
+@step(image="python:3.12-slim", secrets={"TOKEN": Secret("hub", "token")}, priority="high")
+def train(data: Path) -> float:
+    return 1.0
+
+
+@pipeline
+def needy() -> None:
+    train(DATA / "raw")
+"""
+
+
+def test_a_pipeline_that_does_not_fit_the_cluster_is_not_created(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "needy.py").write_text(NEEDY)
+    assert flowdsl(["submit", "needy.py"]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    for text in (
+        "PersistentVolumeClaim `datasets` in namespace `default`",
+        "PriorityClass `high`",
+        "Secret `hub` in namespace `default`",
+        "the step `train`",
+        "nothing was created in namespace `default`",
+    ):
+        assert text in said.err
+    assert cluster.runs == []
+    core = "/api/v1/namespaces/default"
+    cluster.objects.put(
+        f"{core}/persistentvolumeclaims",
+        {"metadata": {"name": "datasets"}, "spec": {"accessModes": ["ReadWriteMany"]}},
+    )
+    cluster.objects.put(f"{core}/secrets", {"metadata": {"name": "hub"}, "data": {"token": "eA=="}})
+    cluster.objects.put("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}})
+    assert flowdsl(["submit", "needy.py"]) == 0
+    assert len(cluster.runs) == 1
+
+
+def nodes(name: str, phase: str, message: str = "") -> Object:
+    root = {
+        "id": name,
+        "name": name,
+        "displayName": name,
+        "type": "DAG",
+        "phase": phase,
+        "templateName": "tiny",
+    }
+    step = {
+        "id": f"{name}-1",
+        "name": f"{name}.train",
+        "displayName": "train",
+        "type": "Pod",
+        "phase": phase,
+        "message": message,
+        "boundaryID": name,
+        "templateName": "train",
+        "startedAt": "2026-01-31T10:00:00Z",
+    }
+    return {
+        name: root,
+        f"{name}-1": {**step, **({"finishedAt": "2026-01-31T10:03:20Z"} if phase == "Succeeded" else {})},
+    }
+
+
+def test_the_steps_of_a_run_that_is_watched(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
+    capsys.readouterr()
+
+    def live() -> None:
+        for phase, message in (("Pending", "Unschedulable: 0/5 nodes\x1b[31m"), ("Running", "")):
+            found = cluster.objects.known[f"{WORKFLOWS}/one"]
+            status = {"phase": "Running", "nodes": nodes("one", phase, message)}
+            cluster.objects.put(WORKFLOWS, {**found, "status": status})
+            time.sleep(0.3)
+        cluster.end("one", nodes=nodes("one", "Succeeded"))
+
+    timer = later(0.3, live)
+    assert flowdsl(["watch", "one", "--timeout", "60s"]) == 0
+    timer.join()
+    said = capsys.readouterr()
+    assert said.err.splitlines() == [
+        "train: waits: Unschedulable: 0/5 nodes\\x1b[31m",
+        "train: started",
+        "train: succeeded after 3m 20s",
+    ]
+    assert said.out == "one: Succeeded after 3m 20s\n"
+
+
+def test_a_run_of_this_machine_is_waited_for_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.py").write_text(PIPELINE)
+    assert flowdsl(["run", "tiny.py", "--name", "here", "--quiet"]) == 0
+    capsys.readouterr()
+    assert flowdsl(["wait", "here"]) == 0
+    assert capsys.readouterr().out.startswith("here: Succeeded after ")
+    assert flowdsl(["watch", "@latest"]) == 0
+    assert "train: succeeded after " in capsys.readouterr().err

@@ -1,0 +1,234 @@
+"""The way to an API server: settings, credentials, and answers that break off. Run with each version of the client."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from flowdsl.runtime.cluster.follow import follow
+from flowdsl.runtime.cluster.kinds import POD, SECRET, WORKFLOW
+from flowdsl.runtime.cluster.kubernetes import Kubernetes
+from flowdsl.runtime.cluster.policy import Policy
+from flowdsl.runtime.cluster.transport import Access, Transport
+from flowdsl.runtime.cluster.trouble import Misconfigured, Refusal, Unreachable
+from tests.cluster.faults import FAULTS, Fault, Proxy
+from tests.cluster.objects import Objects, Served, kubeconfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Object = dict[str, Any]
+
+WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/team-a/workflows"
+QUICK = Policy(request=1.0)
+
+
+@pytest.fixture
+def objects() -> Objects:
+    made = Objects()
+    made.put(WORKFLOWS, {"metadata": {"name": "one", "labels": {"a": "b"}}, "spec": {}})
+    return made
+
+
+@pytest.fixture
+def url(objects: Objects) -> Iterator[str]:
+    with Served(objects) as served:
+        yield served.url
+
+
+def connect(file: Path, policy: Policy = QUICK, context: str | None = None) -> Kubernetes:
+    return Kubernetes(Transport(Access(context=context, kubeconfig=file)), policy)
+
+
+def test_the_version_of_the_client_is_the_one_that_is_asked_for() -> None:
+    wanted = os.environ.get("FLOWDSL_KUBERNETES")
+    from importlib.metadata import version
+
+    assert wanted is None or version("kubernetes").startswith(wanted)
+
+
+def test_settings_name_the_namespace_and_the_cluster(url: str, tmp_path: Path) -> None:
+    cluster = connect(kubeconfig(url, tmp_path / "config", "team-a"))
+    assert cluster.namespace == "team-a"
+    assert cluster.called == "cluster `test`"
+    assert cluster.get(WORKFLOW, "one")["metadata"]["labels"] == {"a": "b"}
+
+
+def test_settings_may_be_several_files(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kubeconfig(url, tmp_path / "config", "team-a")
+    monkeypatch.setenv("KUBECONFIG", f"{tmp_path / 'none'}{os.pathsep}{tmp_path / 'config'}")
+    assert Kubernetes(Transport(Access()), QUICK).get(WORKFLOW, "one")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "cannot be read"),
+        ("", "cannot be read"),
+        ("[]", "cannot be read"),
+        ('{"clusters": [], "contexts": [], "users": [], "current-context": "x"}', "cannot be read"),
+        (None, "there is no cluster to talk to"),
+    ],
+)
+def test_settings_that_cannot_be_used(text: str | None, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(Misconfigured, match=said):
+        connect(file)
+
+
+def test_a_token_that_has_run_out_is_fetched_again(objects: Objects, url: str, tmp_path: Path) -> None:
+    (tmp_path / "count").write_text("0")
+    helper = tmp_path / "login.py"
+    helper.write_text(
+        "import json, pathlib, sys\n"
+        "file = pathlib.Path(__file__).with_name('count')\n"
+        "count = int(file.read_text()) + 1\n"
+        "file.write_text(str(count))\n"
+        "version = 'client.authentication.k8s.io/v1'\n"
+        "status = {'token': f'token-{count}'}\n"
+        "print(json.dumps({'apiVersion': version, 'kind': 'ExecCredential', 'status': status}))\n"
+    )
+    login = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": sys.executable,
+        "args": [str(helper)],
+        "interactiveMode": "Never",
+    }
+    cluster = connect(kubeconfig(url, tmp_path / "config", "team-a", {"exec": login}))
+    objects.tokens = {"token-1"}
+    assert cluster.get(WORKFLOW, "one")
+    objects.tokens = {"token-2"}
+    assert cluster.get(WORKFLOW, "one")
+    objects.tokens = {"none"}
+    with pytest.raises(Refusal, match="log in to the cluster again") as refused:
+        cluster.get(WORKFLOW, "one")
+    assert refused.value.code == 401
+
+
+def test_a_token_in_a_file_that_is_replaced(objects: Objects, url: str, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("first")
+    cluster = connect(kubeconfig(url, tmp_path / "config", "team-a", {"tokenFile": str(token)}))
+    objects.tokens = {"first"}
+    assert cluster.get(WORKFLOW, "one")
+    token.write_text("second")
+    objects.tokens = {"second"}
+    assert cluster.get(WORKFLOW, "one")
+
+
+def test_credentials_are_in_no_message(objects: Objects, url: str, tmp_path: Path) -> None:
+    objects.tokens = set()
+    cluster = connect(kubeconfig(url, tmp_path / "config", "team-a", {"token": "c4n4ry"}))
+    with pytest.raises(Refusal) as refused:
+        cluster.get(SECRET, "one")
+    assert "c4n4ry" not in f"{refused.value}{refused.value!r}{refused.value.status}"
+
+
+def test_a_long_list_is_read_page_by_page(objects: Objects, url: str, tmp_path: Path) -> None:
+    for number in range(7):
+        objects.put(WORKFLOWS, {"metadata": {"name": f"run-{number}"}, "spec": {}})
+    cluster = connect(kubeconfig(url, tmp_path / "config", "team-a"))
+    assert len(cluster.list(WORKFLOW).items) == 8
+    assert [one["metadata"]["name"] for one in cluster.list(WORKFLOW, labels="a=b").items] == ["one"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_request_that_breaks_is_sent_again(
+    objects: Objects, url: str, tmp_path: Path, fault: Fault
+) -> None:
+    port = int(url.rpartition(":")[2])
+    with Proxy(partial(http.client.HTTPConnection, "127.0.0.1", port, timeout=60), late=1.3) as proxy:
+        cluster = connect(kubeconfig(proxy.url, tmp_path / "config", "team-a"))
+        for operation in (
+            lambda: cluster.get(WORKFLOW, "one"),
+            lambda: cluster.list(WORKFLOW),
+            lambda: cluster.patch(WORKFLOW, "one", {"spec": {"suspend": True}}),
+            lambda: cluster.delete(WORKFLOW, "one"),
+        ):
+            proxy.break_at(1, fault)
+            operation()
+            assert proxy.broken
+    assert not objects.known
+
+
+def test_what_happens_in_a_gap_is_made_up_from_what_is_there(
+    objects: Objects, url: str, tmp_path: Path
+) -> None:
+    cluster = connect(kubeconfig(url, tmp_path / "config", "team-a"))
+    objects.put(WORKFLOWS, {"metadata": {"name": "two"}, "spec": {}})
+    objects.put(WORKFLOWS, {"metadata": {"name": "three"}, "spec": {}})
+    seen: list[tuple[str, str]] = []
+    for change in follow(cluster, WORKFLOW):
+        if change is not None:
+            seen.append((change.type, change.object["metadata"]["name"]))
+            if len(seen) == 8:
+                break
+        elif len(seen) == 3 and not objects.compacted:
+            objects.drop(f"{WORKFLOWS}/one")
+            objects.put(WORKFLOWS, {"metadata": {"name": "one"}, "spec": {"new": True}})
+            objects.drop(f"{WORKFLOWS}/two")
+            objects.put(WORKFLOWS, {"metadata": {"name": "three"}, "spec": {"changed": True}})
+            objects.put(WORKFLOWS, {"metadata": {"name": "four"}, "spec": {}})
+            objects.compact()
+    assert sorted(seen[:3]) == [("ADDED", "one"), ("ADDED", "three"), ("ADDED", "two")]
+    assert sorted(seen[3:]) == [
+        ("ADDED", "four"),
+        ("ADDED", "one"),
+        ("DELETED", "one"),
+        ("DELETED", "two"),
+        ("MODIFIED", "three"),
+    ]
+
+
+def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
+    from http.server import BaseHTTPRequestHandler, HTTPServer
+    from threading import Thread
+
+    class Portal(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            self.send_response(int(self.path.rpartition("/")[2].removeprefix("c")))
+            self.end_headers()
+            self.wfile.write(b"<html>please log in</html>")
+
+    server = HTTPServer(("127.0.0.1", 0), Portal)
+    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}"
+        cluster = connect(kubeconfig(url, tmp_path / "config"), Policy(request=0.2))
+        with pytest.raises(Unreachable, match="not what the Kubernetes API gives"):
+            cluster.get(POD, "c200")
+        with pytest.raises(Refusal, match="please log in"):
+            cluster.get(POD, "c403")
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_nothing_of_it_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
+    file = tmp_path / "tiny.py"
+    file.write_text(
+        "from flowdsl import pipeline, step\n\n@step(image='a', )\ndef one() -> None: ...\n\n"
+        "@pipeline\ndef tiny() -> None:\n    one()\n"
+    )
+    check = (
+        "import sys\nfrom flowdsl.cli.app import run\nrun(sys.argv[1:])\n"
+        "print(sorted({'kubernetes', 'urllib3', 'obstore', 'requests', 'aiohttp'} & set(sys.modules)))\n"
+    )
+    for command in (["--help"], ["compile", str(file)], ["submit", "--help"], ["check", str(file)]):
+        done = subprocess.run(
+            [sys.executable, "-c", check, *command], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.endswith("\n[]\n") or done.stdout == "[]\n", json.dumps(done.stdout[-300:])
