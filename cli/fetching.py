@@ -213,7 +213,7 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
     size = sum(file.size for one in outcomes if one.found is not None for file in one.found.files)
     said = f"{path}: {there} of {len(outcomes)} outputs, {_bytes(size)}"
     out(said + ("" if new == there else f"; {there - new} were there before") + "\n")
-    going = [one.path for one in run.steps if one.leaf and one.running]
+    going = [one.path for one in run.steps if one.leaf and not one.node.ended]
     if going:
         steps = "1 step has" if len(going) == 1 else f"{len(going)} steps have"
         out(f"the run goes on: {steps} not ended. To fetch the rest later:\n  {again}\n")
@@ -226,7 +226,6 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
 def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> str:
     """What there is: a row for each value and file, in the order of the steps; of the `whole` run its own, too."""
     from flowdsl.cli.tables import paint_of_output, table
-    from flowdsl.runtime.artifacts.steps import own
 
     rows: dict[str, list[tuple[str, str, str, str]]] = {one.path: [] for one in run.steps}
     for step, name, value in meant.values:
@@ -238,10 +237,8 @@ def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> s
         rows[piece.step.path].append((_clean(piece.step.path), _clean(piece.output), kind, place))
     found = [one for several in rows.values() for one in several]
     if whole:
-        values = own(run.workflow, "parameters")
-        found += [
-            (run.name, _clean(str(one["name"])), "value", _clean(str(one.get("value")))) for one in values
-        ]
+        values = run.status.outputs().items()
+        found += [(_clean(run.name), _clean(name), "value", _clean(value)) for name, value in values]
     if not found:
         return f"the run `{run.name}` has nothing to fetch\n"
     return table(("step", "output", "kind", "value or place"), found, paint_of_output())

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.runtime.artifacts.collect import Collector
 from flowdsl.runtime.artifacts.folder import FORMAT, Folder
 from flowdsl.runtime.artifacts.pieces import aliases, values
-from flowdsl.runtime.artifacts.steps import effective, own, templates
-from flowdsl.runtime.local.names import pod_name
 from flowdsl.runtime.local.rounds import HIDDEN
 from flowdsl.runtime.local.shapes import part, several
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from flowdsl.runtime.artifacts.steps import Step
 
 Json = dict[str, Any]
-
-_POD_NAME = "workflows.argoproj.io/pod-name-format"
 
 
 class Told(NamedTuple):
@@ -41,7 +37,7 @@ def fetch(
     Raises NotOurs for a folder that holds something else, NoRoom, ClusterError, KeyboardInterrupt. After any of
     these the same call goes on where this one ended.
     """
-    folder = Folder(path, identity(run.workflow))
+    folder = Folder(path, identity(run.status.workflow))
     folder.open(told.waits)
     try:
         before = folder.before() or {}
@@ -64,12 +60,12 @@ def identity(workflow: Json) -> Json:
 
 def manifest(run: Run, outcomes: Sequence[Outcome], before: Json) -> Json:
     """What `run.json` says. What an earlier fetch brought and this one was not asked for stays in it."""
-    workflow = run.workflow
-    metadata, status, spec = workflow["metadata"], part(workflow, "status"), effective(workflow)
+    status = run.status
+    metadata, said = status.workflow["metadata"], part(status.workflow, "status")
     mine = {(one.piece.step.path, one.piece.output) for one in outcomes}
     outputs = [one for one in several(before, "outputs") if (one.get("step"), one.get("output")) not in mine]
     refused = [one for one in several(before, "refused") if (one.get("step"), one.get("output")) not in mine]
-    names, bodies = aliases(run), templates(workflow)
+    names = aliases(run)
     for one in outcomes:
         piece = one.piece
         if one.record is not None and one.found is not None:
@@ -84,20 +80,17 @@ def manifest(run: Run, outcomes: Sequence[Outcome], before: Json) -> Json:
             refused.append({**place, "kind": type(trouble).__name__, "reason": str(trouble)})
     return {
         "flowdsl": FORMAT,
-        "run": identity(workflow),
-        "phase": status.get("phase"),
-        "message": status.get("message"),
+        "run": identity(status.workflow),
+        "phase": said.get("phase"),
+        "message": said.get("message"),
         "created": metadata.get("creationTimestamp"),
-        "started": status.get("startedAt"),
-        "finished": status.get("finishedAt"),
+        "started": said.get("startedAt"),
+        "finished": said.get("finishedAt"),
         "labels": metadata.get("labels") or {},
         "annotations": metadata.get("annotations") or {},
-        "parameters": {
-            str(one["name"]): one.get("value")
-            for one in several(part(workflow["spec"], "arguments") or part(spec, "arguments"), "parameters")
-        },
-        "values": {str(one["name"]): one.get("value") for one in own(workflow, "parameters")},
-        "steps": [_step(one, workflow, bodies) for one in run.steps],
+        "parameters": status.parameters(),
+        "values": status.outputs(),
+        "steps": [_step(one, run) for one in run.steps],
         "outputs": sorted(outputs, key=lambda one: (str(one["step"]), str(one["output"]))),
         "refused": sorted(
             refused, key=lambda one: (str(one["step"]), str(one["output"]), str(one["reason"]))
@@ -105,37 +98,25 @@ def manifest(run: Run, outcomes: Sequence[Outcome], before: Json) -> Json:
     }
 
 
-def _step(step: Step, workflow: Json, bodies: dict[str, Json]) -> Json:
+def _step(step: Step, run: Run) -> Json:
     node, pod = step.node, step.pod
-    template = str(pod.get("templateName") or "")
-    body = bodies.get(template, {})
-    image = part(body, "script").get("image") or part(body, "container").get("image")
-    ran = pod.get("type") == "Pod"
+    body = run.status.templates.of(pod)
     found: Json = {
         "step": step.path,
-        "phase": step.phase,
-        "message": node.get("message") or pod.get("message"),
-        "template": template,
-        "image": image,
-        "node": pod.get("id"),
-        "pod": _pod(pod, template, workflow) if ran else None,
-        "host": pod.get("hostNodeName"),
-        "started": node.get("startedAt"),
-        "finished": node.get("finishedAt"),
+        "phase": node.phase,
+        "message": node.message or pod.message,
+        "template": pod.template,
+        "image": part(body, "script").get("image") or part(body, "container").get("image"),
+        "node": pod.id,
+        "pod": run.status.pod_name(pod) if pod.type == "Pod" else None,
+        "host": pod.host,
+        "started": node.found.get("startedAt"),
+        "finished": node.found.get("finishedAt"),
         "inputs": {
             str(one["name"]): one.get("value")
-            for one in several(part(pod, "inputs"), "parameters")
+            for one in several(pod.inputs, "parameters")
             if not str(one["name"]).startswith(HIDDEN)
         },
         "outputs": values(step),
     }
     return {key: value for key, value in found.items() if value not in (None, "", {})}
-
-
-def _pod(node: Json, template: str, workflow: Json) -> str:
-    """The name of a node's pod. Source: workflow/util/pod_name.go of Argo; v1 named pods after nodes."""
-    metadata = workflow["metadata"]
-    if part(metadata, "annotations").get(_POD_NAME) == "v1":
-        return str(node.get("id"))
-    name = str(part(node, "templateRef").get("template") or template)
-    return pod_name(str(metadata["name"]), str(node.get("name")), name)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.expressions import VOLUMES
-from flowdsl.runtime.artifacts.steps import effective, own, steps, templates
+from flowdsl.runtime.artifacts.steps import steps
 from flowdsl.runtime.local.pods.store import PLACES
 from flowdsl.runtime.local.rounds import HIDDEN
 from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.status.run import Run as Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,22 +100,31 @@ class Piece(NamedTuple):
 class Run(NamedTuple):
     """A run: its steps, and what there is of each."""
 
-    workflow: Json
+    status: Status
     steps: list[Step]
     pieces: list[Piece]
 
     @property
     def name(self) -> str:
         """What it is called."""
-        return str(self.workflow["metadata"]["name"])
+        return self.status.name
+
+    @property
+    def repository(self) -> Json:
+        """Where its artifacts are that say no place of their own."""
+        return _repository(self.status.workflow)
+
+
+def _repository(workflow: Json) -> Json:
+    return part(part(part(workflow, "status"), "artifactRepositoryRef"), "artifactRepository")
 
 
 def read(workflow: Json) -> Run:
     """What a Workflow object says that there is."""
-    found = steps(workflow)
-    claims = _Claims(workflow)
-    status = part(workflow, "status")
-    repository = part(part(status, "artifactRepositoryRef"), "artifactRepository")
+    status = Status(workflow)
+    found = steps(status)
+    claims = _Claims(status)
+    repository = _repository(workflow)
     pieces: list[Piece] = []
     for step in found:
         if not step.leaf:
@@ -126,7 +136,7 @@ def read(workflow: Json) -> Run:
             place = claims.location(str(one.get("value") or ""), step)
             if place is not None and str(one.get("name")) not in names:
                 pieces.append(Piece(step, str(one["name"]), place))
-    return Run(workflow, found, pieces)
+    return Run(status, found, pieces)
 
 
 def values(step: Step) -> dict[str, str]:
@@ -174,18 +184,17 @@ def _location(artifact: Json, repository: Json) -> Location:
 class _Claims:
     """Which claim a path on a volume is on. flowdsl mounts each volume at a place of its name."""
 
-    def __init__(self, workflow: Json) -> None:
-        spec = effective(workflow)
-        self._templates = templates(workflow)
-        made = several(part(workflow, "status"), "persistentVolumeClaims")
-        self._common = _named([*several(spec, "volumes"), *made])
+    def __init__(self, status: Status) -> None:
+        self._templates = status.templates
+        made = several(part(status.workflow, "status"), "persistentVolumeClaims")
+        self._common = _named([*several(status.templates.spec, "volumes"), *made])
 
     def location(self, text: str, step: Step) -> Location | None:
         """The place that a text is the path of; None for any other text."""
         if not text.startswith(f"{VOLUMES}/"):
             return None
         name, _, key = text.removeprefix(f"{VOLUMES}/").partition("/")
-        template = self._templates.get(str(step.pod.get("templateName")), {})
+        template = self._templates.of(step.pod)
         claims = {**self._common, **_named(several(template, "volumes"))}
         if name not in claims or not key:
             return None
@@ -248,16 +257,19 @@ def _aboves(path: str) -> list[str]:
 
 
 def aliases(run: Run) -> Mapping[tuple[str, str], list[str]]:
-    """The names under which graphs hand on what one of their steps stored, by store and key."""
+    """The names under which graphs, and the run, hand on what one of their steps stored, by store and key."""
     found: dict[tuple[str, str], list[str]] = {}
-    status = part(run.workflow, "status")
-    repository = part(part(status, "artifactRepositoryRef"), "artifactRepository")
+
+    def note(outputs: Json, above: str) -> None:
+        for one in several(outputs, "artifacts"):
+            place = _location(one, run.repository)
+            found.setdefault((place.store, place.key), []).append(f"{above}{one.get('name')}")
+
     for step in run.steps:
         if not step.leaf:
-            for one in several(step.outputs, "artifacts"):
-                place = _location(one, repository)
-                found.setdefault((place.store, place.key), []).append(f"{step.path}.{one.get('name')}")
-    for one in own(run.workflow, "artifacts"):
-        place = _location(one, repository)
-        found.setdefault((place.store, place.key), []).append(str(one.get("name")))
+            note(step.outputs, f"{step.path}.")
+    top = run.status.nodes.get(run.name)
+    if top is not None and top.type in ("DAG", "Steps", "Retry"):
+        note(top.outputs or {}, "")
+    note(part(part(run.status.workflow, "status"), "outputs"), "")
     return found

@@ -59,8 +59,10 @@ def test_a_run_of_this_machine(here: Path, options: str, mounted: bool) -> None:
     assert run(["fetch", "@latest", "-o", "second", "counted(1)"]) == 0
     assert list(there(here / "second")) == ["counted/1/return"]
     assert told(here / "second")["run"]["name"] == "first"
-    stored = (here / ("data" if mount else ".flowdsl")).rglob("*/return")
-    next(one for one in stored if one.is_dir()).joinpath("a").write_text("changed")
+    stored = here / ".flowdsl/runs/first/artifacts/first"
+    if options:
+        stored = here / ("data" if mount else ".flowdsl/volumes/datasets") / "runs/first"
+    (stored / "made/return/a").write_text("changed")
     assert run(["fetch", "first"]) == 0
     assert there(here / "first") == {**WANTED, "made/return/a": b"changed"}
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from flowdsl.runtime.artifacts.pieces import read
-from flowdsl.runtime.artifacts.steps import steps
 from tests.corpus import corpus
 
 Json = dict[str, Any]
@@ -20,14 +19,14 @@ RECORDINGS = sorted(corpus("recordings").glob("*.json"))
 @pytest.mark.parametrize("path", RECORDINGS, ids=[path.stem for path in RECORDINGS])
 def test_every_node_that_ran_is_a_step(path: Path) -> None:
     workflow: Json = json.loads(path.read_text("utf-8"))["result"]
-    found = steps(workflow)
+    found = read(workflow).steps
     assert len({one.path for one in found}) == len({one.folder for one in found}) == len(found)
     nodes: dict[str, Json] = workflow["status"]["nodes"]
     attempts = {
         child for node in nodes.values() if node["type"] == "Retry" for child in node.get("children", ())
     }
     ran = {key for key, node in nodes.items() if node["type"] in ("Pod", "Suspend", "HTTP")}
-    lost = ran - {str(one.pod["id"]) for one in found}
+    lost = ran - {one.pod.id for one in found}
     # Attempts before the last one, and what was in them.
     assert all(key in attempts or nodes[key].get("boundaryID") in attempts for key in lost)
 
