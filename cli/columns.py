@@ -93,9 +93,9 @@ class Cell(NamedTuple):
 class Table:
     """Rows below each other.
 
-    Where they are wider than there is room, the widest of what can be cut is, down to its least. If that is not
-    enough, short forms stand for what has one, and more is cut; then columns are left out from the right, but for the
-    first ones, which are cut in the end. A row that has fewer cells than there are columns is empty in the last ones.
+    Where they are wider than there is room, short heads come first; then the widest of what can be cut is, down to its
+    least. If that is not enough, short forms stand for what has one, and more is cut; then columns are left out from
+    the right, but for the first ones, which are cut in the end. A row that has fewer cells than there are columns is empty in the last ones.
     """
 
     def __init__(
@@ -107,10 +107,11 @@ class Table:
         self.widths = self._widest()
         if room is None or self._total() <= room:
             return
+        self._heads = [one.short or one.head for one in columns]
+        self.widths = self._widest()
         shorter = {at for row in rows for at, one in enumerate(row) if one.short and one.short != one.text}
         if self._fit(room, {at: one.least for at, one in enumerate(columns) if at not in shorter}):
             return
-        self._heads = [one.short or one.head for one in columns]
         self._rows = [[one._replace(text=one.short or one.text) for one in row] for row in rows]
         self.widths = self._widest()
         floors = {at: min(one.least, _LEAST) for at, one in enumerate(columns)}

@@ -19,6 +19,7 @@ from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.trouble import CONFLICT, ClusterError, Refusal, Uncertain, Unreachable, Vanished
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.status.compressed import opened
+from flowdsl.runtime.status.node import nodes as in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -280,9 +281,9 @@ def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: b
     before: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
     again = nodes(workflow, step, before) if step is not None else []
     planned = retried(workflow, again, parameters, verbs.now())
-    steps = sorted(
-        str(before[each]["displayName"]) for each in before if each in planned.gone and _leaf(before[each])
-    )
+    steps = [
+        one.display for one in in_order(workflow).values() if one.id in planned.gone and _leaf(before[one.id])
+    ]
     if not dry_run:
         cluster.act("retry", run.workflow, {"nodes": again, "parameters": parameters})
     word = "would go on" if dry_run else "goes on"

@@ -14,6 +14,7 @@ from rich.text import Text
 from flowdsl.cli.columns import line
 from flowdsl.cli.ending import failures, rounds_of, said, took
 from flowdsl.cli.process import err
+from flowdsl.cli.progress import Pace
 from flowdsl.cli.signs import SIGNS, plain, shown
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.status.tree import Entry, duration, tree
@@ -56,7 +57,7 @@ class Tree:
         self._rows: list[Row] = []
         self._log: list[str] = []
         self._log_of = ""
-        self._at = 0.0
+        self.pace = Pace(_EVERY)
         self._title = ""
         self._started = 0.0
         self._lock = threading.Lock()
@@ -69,15 +70,10 @@ class Tree:
             else:
                 self._screen.console.print(Text(f"note: {sentence}", "dim"))
 
-    def due(self) -> bool:
-        """Whether it is time for another look while much happens."""
-        return time.monotonic() - self._at >= _EVERY
-
     def show(
         self, name: str, started: float, entries: list[Entry], log: Sequence[str] = (), log_of: str = ""
     ) -> None:
         """Show a run from now on, with the end of a log below it."""
-        self._at = time.monotonic()
         rows = [row for one in entries for row in _rows(one, 0, self._stood_in)]
         with self._lock:
             self._rows, self._log, self._log_of = rows, list(log), log_of
@@ -145,11 +141,11 @@ class Live(Tree):
         self.notice(sentences)
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
-        """Look at the run, if it is time, or nothing else is to be done."""
-        if batch and not self.due():
-            return
-        entries = tree(machine.run.name, machine.nodes.values())
-        self.show(machine.run.name, machine.started, entries, *self._failed_log(entries))
+        """Look at the run, if it is time."""
+        if self.pace.due():
+            with self.pace.look():
+                entries = tree(machine.run.name, machine.nodes.values())
+                self.show(machine.run.name, machine.started, entries, *self._failed_log(entries))
 
     def _failed_log(self, entries: list[Entry]) -> tuple[list[str], str]:
         failed = failures(entries)

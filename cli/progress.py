@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.cli.columns import line as one_line
@@ -13,7 +15,7 @@ from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.status.tree import RunNode, duration, idle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import TextIO
 
@@ -72,6 +74,26 @@ def on_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
+class Pace:
+    """How often a run is looked at: a look costs as much as the run has nodes, and may take a tenth of the time."""
+
+    def __init__(self, least: float = 0.0) -> None:
+        self._least = least
+        self._next = 0.0
+
+    def due(self) -> bool:
+        """Whether it is time for another look."""
+        return time.monotonic() >= self._next
+
+    @contextmanager
+    def look(self) -> Generator[None]:
+        """Measure a look."""
+        began = time.monotonic()
+        yield
+        now = time.monotonic()
+        self._next = now + max(self._least, 9 * (now - began))
+
+
 class Silent:
     """Shows nothing."""
 
@@ -128,6 +150,8 @@ class Lines:
     def __init__(self, stood_in: Mapping[str, str]) -> None:
         self._changes = Changes(stood_in)
         self._resumed = False
+        self._pace = Pace()
+        self._machine: Machine | None = None
 
     def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
         """Write the sentences."""
@@ -140,7 +164,13 @@ class Lines:
             err(f"note: {sentence}\n")
 
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
-        """Write what has changed."""
+        """Write what has changed, if it is time."""
+        self._machine = machine
+        if self._pace.due():
+            with self._pace.look():
+                self._look(machine)
+
+    def _look(self, machine: Machine) -> None:
         found: list[str] = []
         nodes = list(machine.nodes.values())
         if self._resumed:
@@ -154,7 +184,9 @@ class Lines:
         """Lines do not stand in the way."""
 
     def close(self) -> None:
-        """There is nothing to end."""
+        """Write what has changed since the last look."""
+        if self._machine is not None:
+            self._look(self._machine)
 
 
 def _line(node: Shown, before: str | None, run: str, instead: str) -> str:

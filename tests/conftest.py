@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 
 from hypothesis import settings
@@ -11,3 +12,6 @@ settings.load_profile("flowdsl")
 # A shell starts what it runs in the background without interrupts, and what a test starts would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Runners of tests name a width for themselves; what a command writes does not depend on it unless a test says so.
+os.environ.pop("COLUMNS", None)

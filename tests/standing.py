@@ -59,6 +59,10 @@ class Standing:
             )
         ]
 
+    def version(self) -> str:
+        """What the server calls itself."""
+        return "Kubernetes v1.35.4"
+
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         self._allow("get", kind, name, namespace)
         if not kind.plural:

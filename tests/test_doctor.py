@@ -128,7 +128,7 @@ def said(cluster: Standing, profile: Profile = PROFILE, manifests: tuple[Json, .
 def test_a_healthy_cluster() -> None:
     assert said(healthy()) == []
     assert [one.text for one in checkup(Visit(healthy(), PROFILE)) if one.about != "rights"] == [
-        "cluster `lab`, namespace `ml`",
+        "cluster `lab`, namespace `ml`, Kubernetes v1.35.4",
         "the server knows you as `ada`",
         "full: the server checks all fields of a Workflow (2 in its spec)",
         "`workflow-controller` in namespace `argo`, quay.example/argoproj/workflow-controller:v4.1.2",
@@ -427,7 +427,9 @@ def flowdsl(
 def test_doctor(flowdsl: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
     code, out, err = flowdsl(healthy(), "doctor")
     assert (code, err) == (0, "")
-    assert out.startswith("ok        server: cluster `lab`, namespace `ml`\nok        credentials: ")
+    assert out.startswith(
+        "ok        server: cluster `lab`, namespace `ml`, Kubernetes v1.35.4\nok        credentials: "
+    )
     assert out.endswith("\n\nno problem in 22 checks\n")
     code, out, _ = flowdsl(healthy("StorageClass", forbidden=["list nodes"]), "doctor")
     assert (code, out.splitlines()[-1]) == (

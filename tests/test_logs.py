@@ -82,6 +82,9 @@ class Fake:
     def sleep(self, seconds: float) -> None:
         self.time += seconds
 
+    def version(self) -> str:
+        raise AssertionError("not asked")
+
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         found = self.pods.get(name) if kind == POD else self.workflow
         if found is None:

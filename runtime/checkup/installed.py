@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.schema.versions import VERSIONS
 from flowdsl.runtime.checkup.visit import Check, Unread
@@ -43,19 +43,10 @@ _INSTALL = (
 )
 
 
-@runtime_checkable
-class Versioned(Protocol):
-    """A way to a cluster that can tell the version of its server."""
-
-    def version(self) -> str:
-        """It, as `v1.35.4`. Raises Refusal and Unreachable."""
-        ...
-
-
 def server(visit: Visit) -> Iterator[Check]:
     """Whether the server answers, and which it is."""
-    version = f", Kubernetes {visit.cluster.version()}" if isinstance(visit.cluster, Versioned) else ""
-    yield Check("server", "ok", f"{visit.cluster.called}, namespace `{visit.namespace}`{version}")
+    said = f"{visit.cluster.called}, namespace `{visit.namespace}`, {visit.cluster.version()}"
+    yield Check("server", "ok", said)
 
 
 def credentials(visit: Visit) -> Iterator[Check]:

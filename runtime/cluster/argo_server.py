@@ -21,7 +21,7 @@ from flowdsl.runtime.cluster.argo_transport import (
     words_of,
 )
 from flowdsl.runtime.cluster.ended import ENDED, phase
-from flowdsl.runtime.cluster.kinds import WORKFLOW
+from flowdsl.runtime.cluster.kinds import VERSION, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.seam import Change, Listing
@@ -118,6 +118,11 @@ class ArgoServer(Kubernetes):
                     raise self._refusal(0, event["error"], "watch", *refused)
                 result: Json = event["result"]
                 yield Change(result["type"], _whole(kind, result["object"]))
+
+    def version(self) -> str:
+        """What the server calls itself."""
+        found = self._call("GET", "get", VERSION, "", None, path="/api/v1/version")
+        return f"Argo server {found.get('version')}"
 
     def log(
         self,

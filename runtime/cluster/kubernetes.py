@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from flowdsl.runtime.cluster import verbs
+from flowdsl.runtime.cluster.kinds import POD, VERSION
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.seam import EVERYWHERE, Change, Json, Kind, Listing, Verb
 from flowdsl.runtime.cluster.trouble import CONFLICT, EXPIRED, NOT_FOUND, Expired, Refusal, Unreachable
@@ -22,7 +23,6 @@ SUBMIT_ID = "flowdsl.dev/submit-id"
 
 _MANAGER = {"fieldManager": "flowdsl", "fieldValidation": "Strict"}
 _MERGE = "application/merge-patch+json"
-_VERSION = Kind("", "", "", "version", namespaced=False)
 _PAGE = 500
 _GRACE = 15
 """Seconds after which a watch that should have ended counts as broken."""
@@ -40,9 +40,9 @@ class Kubernetes:
         )
 
     def version(self) -> str:
-        """The version of the server, as `v1.35.4`. Raises Refusal and Unreachable."""
-        found = self._call("GET", "get", _VERSION, "", None, path="/version")
-        return str(found.get("gitVersion") or "")
+        """What the server calls itself."""
+        found = self._call("GET", "get", VERSION, "", None, path="/version")
+        return f"Kubernetes {found.get('gitVersion')}"
 
     # --- reading -------------------------------------------------------------------------------------------
 
@@ -120,8 +120,6 @@ class Kubernetes:
         namespace: str | None = None,
     ) -> Generator[bytes, None, None]:
         """What a container printed; see the seam."""
-        from flowdsl.runtime.cluster.kinds import POD
-
         query: dict[str, object] = {"container": container, "timestamps": "true"}
         if since:
             query["sinceTime"] = since
@@ -136,8 +134,6 @@ class Kubernetes:
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
         """What a pod's own HTTP server answers at a path."""
-        from flowdsl.runtime.cluster.kinds import POD
-
         whole = f"{self._path(POD, f'{pod}:{port}', namespace)}/proxy/{path.lstrip('/')}"
         with self._transport.open("GET", whole, seconds=self.policy.within(self.policy.request)) as answer:
             self._judge(answer, "ask", POD, pod, self._within(namespace))

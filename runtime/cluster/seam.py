@@ -70,6 +70,10 @@ class Cluster(Protocol):
     policy: Policy
     """How long and how often it is asked; may be replaced, as to set an end."""
 
+    def version(self) -> str:
+        """What the server calls itself: `Kubernetes v1.35.4`. Raises Refusal and Unreachable."""
+        ...
+
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         """One object. Raises Refusal (404 if there is none) and Unreachable."""
         ...

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flowdsl.runtime.cluster.seam import Kind
 
+_RIGHTS = {"read the log of": "get pods/log", "ask": "get pods/proxy"}
+"""What is to be allowed for what is said in other words."""
+
 FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409
@@ -121,7 +124,8 @@ class Refusal(ClusterError):
         if self.code == FORBIDDEN and "exceeded quota" in message:
             return f"see kubectl describe resourcequota{within}"
         if self.code == FORBIDDEN:
-            return f"to see what you may do: kubectl auth can-i {self.verb} {self.kind.resource}{within}"
+            right = _RIGHTS.get(self.verb, f"{self.verb} {self.kind.resource}")
+            return f"to see what you may do: kubectl auth can-i {right}{within}"
         if self.no_such_kind and self.kind.group == "argoproj.io":
             return "Argo Workflows is not installed there: flowdsl doctor says how"
         if self.code == 413 or "request is too large" in message or "ResourceExhausted" in message:

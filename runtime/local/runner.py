@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+_LOOK_EVERY = 0.5
+"""Seconds after which a run is looked at though nothing happened: what watches it may have put off a look."""
 _STATUS_EVERY = 1.0
 """Seconds between two writings of workflow.json while a run goes on."""
 
@@ -231,14 +233,14 @@ class Runner:
             if soonest is None and (waiting := self.machine.waits_for_somebody()):
                 self._events.extend(self._answers(waiting))
                 continue
-            while not self._events and (soonest is None or now < soonest):
-                self._save_status_in_time()
-                pods.attend(self._pause(soonest, now))
-                now = time.time()
+            self._save_status_in_time()
+            pods.attend(self._pause(soonest, now))
 
     def _pause(self, soonest: float | None, now: float) -> float | None:
-        """How long nothing has to be done: until the next timer, or until the status is to be written."""
-        pauses = [] if soonest is None else [soonest - now]
+        """How long nothing has to be done: until the next timer, look or writing of the status."""
+        pauses = [] if soonest is None else [max(0.0, soonest - now)]
+        if self._watch is not None:
+            pauses.append(_LOOK_EVERY)
         if self._status_due:
             pauses.append(max(0.0, self._status_at + _STATUS_EVERY - time.monotonic()))
         return min(pauses, default=None)
