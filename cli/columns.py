@@ -93,9 +93,10 @@ class Cell(NamedTuple):
 class Table:
     """Rows below each other.
 
-    Where they are wider than there is room, short heads come first; then the widest of what can be cut is, down to its
-    least. If that is not enough, short forms stand for what has one, and more is cut; then columns are left out from
-    the right, but for the first ones, which are cut in the end. A row that has fewer cells than there are columns is empty in the last ones.
+    Where they are wider than there is room, short heads come first; then the widest of what can be cut is, down to
+    its least. If that is not enough, short forms stand for what has one, and more is cut; then columns are left out
+    from the right, but for the first ones, which are cut in the end. A row that has fewer cells than there are
+    columns is empty in the last ones.
     """
 
     def __init__(

@@ -57,6 +57,16 @@ def show(name: str, options: Options, reach: Reach = USUAL) -> int:
     return _shown(_Remote(found, found.cluster, wanted, options, since), writer, found, options, reach)
 
 
+def follow(found: Found, reach: Reach) -> int:
+    """Show what a run on a cluster prints until it ends; the exit code. Raises Refused, ClusterError."""
+    from flowdsl.runtime.logs.run import Wanted
+
+    assert found.cluster is not None
+    options = Options(follow=True)
+    remote = _Remote(found, found.cluster, Wanted(), options, None)
+    return _shown(remote, Writer(Style(False, False, None)), found, options, reach)
+
+
 def _time(text: str) -> int:
     """The nanoseconds since 1970 of a time, or of one so long ago. Raises Refused."""
     from flowdsl.grammar.duration import duration

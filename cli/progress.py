@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _ROUND = re.compile(r"\((\d+):[^()]*\)")
 
+_CHEAP = 0.01
 _GROUP = re.compile(r"\[\d+\]")
 
 
@@ -75,7 +76,10 @@ def on_terminal(stream: TextIO | None) -> bool:
 
 
 class Pace:
-    """How often a run is looked at: a look costs as much as the run has nodes, and may take a tenth of the time."""
+    """How often a run is looked at: a look costs as much as the run has nodes, and may take a tenth of the time.
+
+    One that takes less than a few milliseconds is always due, so that of a small run every change is shown.
+    """
 
     def __init__(self, least: float = 0.0) -> None:
         self._least = least
@@ -91,7 +95,8 @@ class Pace:
         began = time.monotonic()
         yield
         now = time.monotonic()
-        self._next = now + max(self._least, 9 * (now - began))
+        taken = now - began
+        self._next = now + max(self._least, 9 * taken if taken > _CHEAP else 0)
 
 
 class Silent:

@@ -133,6 +133,13 @@ def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
         return DONE
     found = Found(made, None, cluster)
     try:
+        if options.after == "logs":
+            from flowdsl.cli import logs
+
+            cluster.policy = cluster.policy.ending(seconds_of(options.timeout))
+            code = logs.follow(found, reach)
+            if code != DONE:
+                return code
         return follow(found, seconds_of(options.timeout), reach, options.after)
     except KeyboardInterrupt:
         err(f"\n{detached(found, options.after, reach)}")

@@ -544,7 +544,7 @@ def test_a_run_is_followed_from_pod_to_pod() -> None:
 def test_a_run_that_goes_away_while_it_is_followed() -> None:
     cluster = Fake({})
     cluster.workflow = {**workflow("Running"), "metadata": {**workflow("")["metadata"], "uid": "another"}}
-    with pytest.raises(Vanished, match="the run `r` is gone"):
+    with pytest.raises(Vanished, match="replaced by another run of its name"):
         list(followed(cluster, workflow("Running"), Wanted(), Extent()))
 
 

@@ -8,13 +8,12 @@ import queue
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.runtime.cluster.ended import states
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
-from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable, Vanished
 from flowdsl.runtime.logs.container import Extent, read
 from flowdsl.runtime.logs.join import Part, nanoseconds
 from flowdsl.runtime.logs.run import LABEL, Wanted, name_of, over, sources
-from flowdsl.runtime.status.compressed import opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -220,45 +219,23 @@ class _Follower:
 def ended(cluster: Cluster, workflow: Json, enough: Callable[[], bool] = bool) -> Json:
     """Wait until a run has ended; the run then. `enough` says that it is not waited for any more.
 
-    Raises Vanished when it goes away, Refusal, Unreachable.
+    Raises Vanished when it goes away, Overdue, Refusal, Unreachable.
     """
     metadata = workflow["metadata"]
-    name, namespace = str(metadata["name"]), metadata.get("namespace")
-    changes = follow(cluster, WORKFLOW, fields=f"metadata.name={name}", namespace=namespace)
-    there = False
-    try:
-        for change in changes:
-            if enough():
-                break
-            if change is None:  # it may have gone before it was looked at
-                there = there or _is_there(cluster, name, namespace)
-                continue
-            if change.type == "DELETED" or change.object["metadata"]["uid"] != metadata["uid"]:
-                raise Vanished(f"the run `{name}` is gone")
-            there = True
-            if over(change.object):
-                return opened(change.object)
-    finally:
-        changes.close()
-    return workflow
-
-
-def _is_there(cluster: Cluster, name: str, namespace: str | None) -> bool:
-    try:
-        cluster.get(WORKFLOW, name, namespace=namespace)
-    except Refusal as refusal:
-        if refusal.code == NOT_FOUND and not refusal.no_such_kind:
-            raise Vanished(f"the run `{name}` is gone") from None
-        raise
-    except Unreachable:
-        return False
-    return True
+    last = workflow
+    for state in states(cluster, str(metadata["name"]), str(metadata["uid"])):
+        if enough():
+            break
+        last = last if state is None else state
+        if over(last):
+            break
+    return last
 
 
 def followed(cluster: Cluster, workflow: Json, wanted: Wanted, extent: Extent) -> Iterator[Given]:
     """The logs of a run as they are printed, until it has ended: lines in the order in which they come.
 
-    Raises Vanished when the run goes away, Refusal, and Unreachable when there was no answer for as long as the
-    policy allows.
+    Raises Vanished when the run goes away, Overdue, Refusal, and Unreachable when there was no answer for as long
+    as the policy allows.
     """
     return _Follower(cluster, workflow, wanted, extent).run()

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
-import random
-import re
-import signal
 import ssl
-import subprocess
-import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -29,7 +23,6 @@ from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-ROUNDS = 50
 PIPELINE = """
 from flowdsl import pipeline, step
 
@@ -198,39 +191,3 @@ def test_a_server_that_stays_away_is_a_contact_lost(
     finally:
         server.resume("apiserver")
     server.wait()
-
-
-def test_ctrl_c_at_any_moment_leaves_the_run_alone(
-    server: ApiServer, namespace: str, proxy: Proxy, tmp_path: Path
-) -> None:
-    chance = random.Random(7)
-    counts = {"before": 0, "while": 0}
-    for number in range(ROUNDS):
-        name = f"run-{number}"
-        command = [sys.executable, "-m", "flowdsl.cli", "submit", "tiny.py", "--name", name, "--wait"]
-        process = subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONFAULTHANDLER": "1"},
-        )
-        if number % 2:
-            assert until(partial(there, server, namespace, name), 30)
-        time.sleep(chance.uniform(0.3, 1.2) if number % 2 == 0 else chance.uniform(0, 0.3))
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-        assert process.returncode == 130, (out, err)
-        assert "Traceback" not in err, err
-        created = there(server, namespace, name)
-        counts["while" if out else "before"] += 1
-        if out:
-            assert created
-            assert re.search(rf"flowdsl wait {name}\n", err), err
-            assert re.search(rf"flowdsl stop {name}\n", err), err
-        if created:
-            found = server.admin.get(f"{WORKFLOWS.format(namespace)}/{name}")
-            assert "status" not in found
-            assert "shutdown" not in found["spec"]
-    assert counts["while"] >= 10
-    assert sum(counts.values()) == ROUNDS
