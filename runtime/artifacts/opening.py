@@ -115,7 +115,7 @@ class Opener:
 
     def _secret(self, reference: Json, place: Location) -> str:
         from flowdsl.runtime.cluster.kinds import SECRET
-        from flowdsl.runtime.cluster.trouble import ClusterError, Refusal
+        from flowdsl.runtime.cluster.trouble import FORBIDDEN, ClusterError, Refusal
 
         cluster, name, key = self._ways.cluster, str(reference["name"]), str(reference.get("key"))
         assert cluster is not None
@@ -124,9 +124,10 @@ class Opener:
         try:
             data = part(cluster.get(SECRET, name, namespace=self._namespace), "data")
         except Refusal as refusal:
+            ask = "ask for the right to get it, or " if refusal.code == FORBIDDEN else ""
             raise StoreError(
                 f"cannot get Secret `{name}` {where}, which holds the credentials for {place.store}:"
-                f" {refusal.message}; ask for the right to get it, or {way_out}",
+                f" {refusal.message}; {ask}{way_out}",
                 place.store,
             ) from None
         except ClusterError as error:
