@@ -48,7 +48,7 @@ test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the
 test-cluster: $(DEV) $(VENV)/.group-go ## build an API server, once, and bring recorded workflows to life in it
 	$(MATERIAL)
 	$(BIN)/python -m tests.apiserver.build
-	$(PYTEST) tests/apiserver -n $(JOBS)
+	$(PYTEST) tests/apiserver -n $$(( 2 * $(JOBS) ))  # they wait more than they work
 
 test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
 	@for version in $(CLIENTS); do echo "kubernetes $$version"; \

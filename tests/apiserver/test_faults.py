@@ -49,8 +49,8 @@ READING = {
     "logs-followed": Operation(("logs", "RUN", "-f"), "artifacts-and-parameters"),
     "wait": Operation(("wait", "RUN", "--timeout", "60s"), "branches"),
     "top-node": Operation(("top", "node"), "branches"),
-    # It only reads, as the others do, and asks thirty times.
-    "doctor": Operation(("doctor",), "branches", faults=("unanswered", "503", "cut")),
+    # It only reads, as the others do, and asks sixty times.
+    "doctor": Operation(("doctor",), "branches", faults=("cut",)),
     "fetch-list": Operation(("fetch", "RUN", "--list"), "artifacts-and-parameters"),
 }
 CHANGING = {
