@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import base64
+import http.client
+import json
+import ssl
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from tests.artifacts.objects import Objects
 from tests.artifacts.runs import there, told
 from tests.artifacts.test_fetch import tgz
 from tests.artifacts.test_large import arrives
+from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
 from tests.corpus import corpus
 
 Object = dict[str, Any]
@@ -144,3 +149,29 @@ def test_reader_pod_is_what_the_server_takes_and_is_deleted(
 
 def test_two_gigabytes_arrive_in_little_memory(objects: Objects, tmp_path: Path) -> None:
     arrives(objects, tmp_path, 2 << 30)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_broken_request_leaves_no_file_that_only_looks_complete(
+    server: ApiServer,
+    namespace: str,
+    run: str,
+    objects: Objects,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: Fault,
+) -> None:
+    secret(server, namespace)
+    context = ssl.create_default_context(cafile=str(server.authority))
+    connect = partial(http.client.HTTPSConnection, "127.0.0.1", server.port, timeout=600, context=context)
+    with Proxy(connect, late=1.3) as proxy:
+        config = json.loads(server.kubeconfig().read_text())
+        config["clusters"][0]["cluster"] = {"server": proxy.url}
+        (tmp_path / "kubeconfig").write_text(json.dumps(config))
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+
+        def attempt(number: int) -> None:
+            assert fetch(run, namespace, objects, "-o", f"to-{number}", "--request-timeout", "1") == 0
+            assert set(there(tmp_path / f"to-{number}")) == {"make/model/weights/a.bin", "make/notes"}
+
+        assert until_it_passes(proxy, fault, attempt) >= 3

@@ -191,3 +191,75 @@ def test_a_server_that_stays_away_is_a_contact_lost(
     finally:
         server.resume("apiserver")
     server.wait()
+
+
+NEEDY = """
+from pathlib import Path
+
+from flowdsl import Volume, pipeline, step
+
+DATA = Volume("datasets", mode="ReadWriteMany")
+
+
+@step(image="python:3.12-slim", priority="high", gpu=8)
+def train(data: Path) -> float:
+    return 1.0
+
+
+@pipeline
+def needy() -> None:
+    train(DATA / "raw")
+"""
+
+
+def test_a_pipeline_that_does_not_fit_the_cluster(
+    server: ApiServer, namespace: str, proxy: Proxy, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "needy.py").write_text(NEEDY)
+    quota = {
+        "metadata": {"name": "gpus"},
+        "spec": {"hard": {"requests.nvidia.com/gpu": "4"}},
+        "status": {"hard": {"requests.nvidia.com/gpu": "4"}, "used": {"requests.nvidia.com/gpu": "0"}},
+    }
+    path = f"/api/v1/namespaces/{namespace}/resourcequotas"
+    server.admin.create(path, quota)
+    server.admin.patch(f"{path}/gpus/status", {"status": quota["status"]})
+    assert flowdsl(["submit", "needy.py"]) == 3
+    said = capsys.readouterr()
+    for text in (
+        f"PersistentVolumeClaim `datasets` in namespace `{namespace}`",
+        "PriorityClass `high`",
+        "requests.nvidia.com/gpu",
+        f"nothing was created in namespace `{namespace}`",
+    ):
+        assert text in said.err
+    assert said.out == ""
+    assert names(server, namespace) == []
+
+
+def test_without_the_right_to_create(
+    server: ApiServer,
+    namespace: str,
+    proxy: Proxy,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(server.kubeconfig("limited", namespace)))
+    assert flowdsl(["submit", "tiny.py", "--name", "mine"]) == 3
+    said = capsys.readouterr().err
+    assert f"cannot create Workflow `mine` in namespace `{namespace}`" in said
+    assert f"kubectl auth can-i create workflows.argoproj.io -n {namespace}" in said
+    assert names(server, namespace) == []
+
+
+def test_without_argo(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tiny.py").write_text(PIPELINE)
+    monkeypatch.chdir(tmp_path)
+    with ApiServer() as bare:
+        monkeypatch.setenv("KUBECONFIG", str(bare.kubeconfig()))
+        assert flowdsl(["submit", "tiny.py", "--name", "mine"]) == 3
+    said = capsys.readouterr().err
+    assert "cannot create Workflow `mine` in namespace `default`" in said
+    assert "Argo Workflows is not installed there" in said
