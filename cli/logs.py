@@ -198,7 +198,7 @@ class _Local:
     def end(self) -> None:
         """Say that there was nothing."""
         if not self._seen:
-            note(_nothing(self._found.name, self._wanted))
+            note(_nothing(self._found.workflow, self._wanted))
 
 
 class _Remote:
@@ -240,11 +240,9 @@ class _Remote:
             yield one
 
     def _pods(self) -> Sequence[Json]:
-        from flowdsl.runtime.cluster.kinds import POD
-        from flowdsl.runtime.logs.run import LABEL
+        from flowdsl.runtime.logs.run import pods_of
 
-        namespace = self._workflow["metadata"].get("namespace")
-        return self._cluster.list(POD, labels=f"{LABEL}={self._name}", namespace=namespace).items
+        return pods_of(self._cluster, self._workflow)
 
     def end(self) -> None:
         """Say which logs are not there, and where they are."""
@@ -269,7 +267,7 @@ class _Remote:
         if lost:
             note(f"{_are_gone(lost)}, and what they printed; @pipeline(archive_logs=True) keeps it")
         if not self._seen and not missing:
-            note(_nothing(self._name, self._wanted))
+            note(_nothing(self._workflow, self._wanted))
 
 
 def _many(workflow: Json, wanted: Wanted) -> bool:
@@ -287,10 +285,13 @@ def _are_gone(missing: Sequence[Gone]) -> str:
     return f"the pods of {text} are gone" if len(missing) > 1 else f"the pod of {text} is gone"
 
 
-def _nothing(name: str, wanted: Wanted) -> str:
+def _nothing(workflow: Json, wanted: Wanted) -> str:
     """That there is no log."""
+    from flowdsl.runtime.logs.run import over
+
     step = "" if wanted.step is None else f" of `{wanted.step}`"
-    return f"{name} has no log{step}{' of a step that failed' if wanted.failed else ' yet'}"
+    when = " of a step that failed" if wanted.failed else "" if over(workflow) else " yet"
+    return f"{workflow['metadata']['name']} has no log{step}{when}"
 
 
 def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> None:

@@ -27,6 +27,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unreachable,
     Unsupported,
 )
+from flowdsl.runtime.local.names import pod_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -494,6 +495,27 @@ def test_commands_go_through_the_server(
     assert run(["delete", "mine", "--yes", "--argo-server", standing.url]) == 0
     assert capsys.readouterr().out == "mine: goes on from release\nmine: stopping\nmine: deleted\n"
     assert standing.workflows == {}
+
+
+def test_logs_of_pods_that_the_server_does_not_show(
+    standing: Standing,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ARGO_SERVER", standing.url)
+    monkeypatch.setenv("ARGO_TOKEN", "secret")
+    monkeypatch.setenv("ARGO_NAMESPACE", "ml")
+    step = {"name": "mine.train", "displayName": "train", "type": "Pod", "templateName": "fit"}
+    times = {"startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:02Z"}
+    train = {**step, **times, "id": "mine-1", "phase": "Succeeded", "boundaryID": "mine"}
+    standing.workflows["mine"] = workflow(phase="Succeeded", root=ROOT, train=train)
+    standing.lines = ["2026-01-01T00:00:00.5Z one", "2026-01-01T00:00:01Z zwei \u00fc"]
+    assert run(["logs", "mine", "train"]) == 0
+    assert capfdbinary.readouterr().out == "one\nzwei \u00fc\n".encode()
+    _, _, query, _ = standing.asked[-1]
+    assert query["podName"] == pod_name("mine", "mine.train", "fit")
 
 
 def test_jobs_that_the_server_does_not_show_are_said(

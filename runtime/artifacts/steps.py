@@ -46,4 +46,6 @@ def _steps(run: Run, entry: Entry, folder: tuple[str, ...]) -> Iterator[Step]:
     for one in entry.rounds:
         yield from _steps(run, one, (*folder, one.name[1:-1]))
     for one in entry.children:
-        yield from _steps(run, one, (*folder, one.name))
+        # A run that was tried again as a whole is no part of the names in it.
+        above = folder if one.path != one.name else ()
+        yield from _steps(run, one, (*above, one.name))

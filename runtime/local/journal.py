@@ -37,6 +37,18 @@ class JournalError(Exception):
     """A journal that cannot be read: the message says why."""
 
 
+def begin(path: Path, header: Json) -> Journal:
+    """A new journal, which is there with all that the run begins with, or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_bytes(_lines([header]))
+    part.replace(path)
+    return Journal(path)
+
+
+def _lines(entries: list[Json]) -> bytes:
+    return "".join(_written(entry) + "\n" for entry in entries).encode("utf-8", "surrogatepass")
+
+
 class Journal:
     """A journal that is written."""
 
@@ -50,8 +62,7 @@ class Journal:
 
     def write(self, entries: list[Json]) -> None:
         """Add lines."""
-        text = "".join(_written(entry) + "\n" for entry in entries)
-        data = text.encode("utf-8", "surrogatepass")
+        data = _lines(entries)
         while data:
             data = data[os.write(self._file, data) :]
         if not self._wanted.is_set():

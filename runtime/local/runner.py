@@ -115,8 +115,7 @@ class Runner:
         }
         self.machine = Machine(inputs.manifest, inputs.references, inputs.config, Cache(cache))
         _replace(self.folder / "manifest.yaml", _written([inputs.manifest, *inputs.references]))
-        log = journal.Journal(path)
-        log.write([header])
+        log = journal.begin(path, header)
         return self._go(log, [events.Started(time.time())], [])
 
     def resume(self) -> Machine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.runtime.cluster.kinds import POD
-from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable
+from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable, Unsupported
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.logs.join import Joined
 
@@ -119,6 +119,8 @@ def _look(cluster: Cluster, source: Source, namespace: str | None) -> State:
     while True:
         try:
             pod = cluster.get(POD, source.pod, namespace=namespace)
+        except Unsupported:
+            return "ended"  # nothing tells; what is followed is not read this way
         except Unreachable as error:
             pauses.again(error)
         except Refusal as refusal:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.runtime.cluster.kinds import POD
+from flowdsl.runtime.cluster.trouble import Unsupported
+from flowdsl.runtime.local.names import pod_name
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from flowdsl.runtime.cluster.seam import Cluster
 
 Json = dict[str, Any]
 
@@ -45,6 +50,35 @@ class Gone(NamedTuple):
 def over(workflow: Json) -> bool:
     """Whether a run has ended."""
     return part(workflow, "status").get("phase") in _OVER
+
+
+def pods_of(cluster: Cluster, workflow: Json) -> list[Json]:
+    """The pods of a run; where they are not shown, what its nodes say of them. Raises Refusal, Unreachable."""
+    namespace = part(workflow, "metadata").get("namespace")
+    try:
+        return cluster.list(POD, labels=f"{LABEL}={name_of(workflow)}", namespace=namespace).items
+    except Unsupported:
+        return [_as_pod(workflow, node) for node in nodes_of(workflow).values() if node.get("type") == "Pod"]
+
+
+def _as_pod(workflow: Json, node: Json) -> Json:
+    """As much of a node's pod as its logs need."""
+    name, template = str(node["name"]), str(node.get("templateName") or "")
+    times = {"startedAt": node.get("startedAt")}
+    over = node.get("phase") in _OVER
+    began: Json = {"name": MAIN, "state": {"terminated" if over else "running": times}}
+    return {
+        "metadata": {
+            "name": pod_name(name_of(workflow), name, template),
+            "uid": "",
+            "annotations": {f"{_PREFIX}node-id": node["id"], f"{_PREFIX}node-name": name},
+        },
+        "spec": {"containers": [{"name": MAIN}]},
+        "status": {
+            "phase": node.get("phase"),
+            "containerStatuses": [began] if node.get("phase") in ("Running", *_OVER) else [],
+        },
+    }
 
 
 def _specs(workflow: Json) -> tuple[Json, Json]:
