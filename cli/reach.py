@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -49,7 +50,7 @@ class Reach:
             ("--cluster", self.cluster),
             ("--argo-server", self.argo_server),
         )
-        return "".join(f" {option} {value}" for option, value in named if value)
+        return "".join(f" {option} {shlex.quote(value)}" for option, value in named if value)
 
     def connect(self) -> Cluster:
         """The way to the cluster; nothing is asked of it yet. Raises ClusterError and Refused."""

@@ -39,9 +39,10 @@ def fetch_command(
 ) -> int:
     """Bring the files and values of a run into a folder.
 
-    Files are in FOLDER/STEP/OUTPUT, those of a round of a loop in FOLDER/STEP/NUMBER/OUTPUT;
-    run.json has the values, and where everything comes from. What is there is not fetched again.
-    Exit 1 if something is missing or was refused, 3 if a store or the cluster did not answer.
+    Files are in FOLDER/STEP/OUTPUT, those of a round of a loop in
+    FOLDER/STEP/NUMBER/OUTPUT; run.json has the values, and where everything
+    comes from. What is there is not fetched again. Exit 1 if something is
+    missing or was refused, 3 if a store or the cluster did not answer.
 
     Parameters
     ----------

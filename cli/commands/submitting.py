@@ -42,15 +42,15 @@ def submit_command(
 ) -> int:
     """Submit a pipeline, or any workflow of Argo, to a cluster.
 
-    The name of the run goes to standard output. What the run needs of the cluster is looked for first;
-    where something is missing, nothing is created.
-    Exit 3 if nothing was created, 4 if that is unknown; with --wait, --watch or --logs as `wait` has it.
+    The name of the run goes to standard output. What the run needs of the
+    cluster is looked for first; where something is missing, nothing is created.
+    Exit 3 if nothing was created, 4 if that is unknown; with --wait, --watch
+    or --logs as `wait` has it.
 
     Parameters
     ----------
     file
-        FILE, or FILE:NAME for one of its pipelines; or YAML or JSON with a workflow; or - for YAML on standard
-        input.
+        FILE, or FILE:NAME for one of its pipelines; or YAML or JSON with a workflow; or - for standard input.
     parameter
         NAME=VALUE, a parameter of the pipeline, by its type; a file as its key, or its path on the volume.
     source
@@ -113,8 +113,8 @@ Examples:
 def wait_command(name: str, /, *, timeout: str | None = None, reach: Reach = USUAL) -> int:
     """Wait until a run has ended.
 
-    Exit 0 if it succeeded, 1 if it failed, 4 if the contact was lost, 5 at the timeout, 6 if the run is gone.
-    Ctrl-C leaves the run alone.
+    Exit 0 if it succeeded, 1 if it failed, 4 if the contact was lost, 5 at the
+    timeout, 6 if the run is gone. Ctrl-C leaves the run alone.
 
     Parameters
     ----------
