@@ -40,7 +40,7 @@ test: $(DEV) ## the tests that need nothing outside the checkout
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
 	$(MATERIAL)
-	$(PYTEST) tests/corpus -n $(JOBS)
+	$(PYTEST) tests/corpus -n $$(( 2 * $(JOBS) ))  # they wait for what was recorded
 
 test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the Kubernetes tools
 	$(PYTEST) tests/reader
@@ -52,7 +52,7 @@ test-cluster: $(DEV) $(VENV)/.group-go ## build an API server, once, and bring r
 
 test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
 	@for version in $(CLIENTS); do echo "kubernetes $$version"; \
-		FLOWDSL_KUBERNETES=$${version%.*} PYTHONPATH=.clients/$$version $(PYTEST) -q tests/test_transport.py -n $(JOBS) || exit 1; done
+		FLOWDSL_KUBERNETES=$${version%.*} PYTHONPATH=.clients/$$version $(PYTEST) -q tests/test_transport.py -n $$(( 2 * $(JOBS) )) || exit 1; done
 
 test-peers: $(DEV) $(PEERS) ## compile what docs/comparison.md shows with the tools it compares
 	$(PYTEST) tests/peers

@@ -70,6 +70,7 @@ def follow(
             continue
         except Expired as expired:
             version = ""
+            pauses.begin()
             problem: Refusal | Unreachable = expired
         except Refusal as refusal:
             if refusal.permanent:

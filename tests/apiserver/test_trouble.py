@@ -40,7 +40,7 @@ def test_fifty_waits_through_all_of_it(
     access = Access(namespace=namespace, kubeconfig=server.kubeconfig("admin", namespace))
 
     def wait(number: int) -> str:
-        cluster = Kubernetes(Transport(access), Policy(request=2.0).ending(180))
+        cluster = Kubernetes(Transport(access), Policy(request=4.0).ending(240))
         last = None
         for state in states(cluster, f"run-{number}"):
             last = state or last
