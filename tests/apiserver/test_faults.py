@@ -42,16 +42,18 @@ class Operation(NamedTuple):
     faults: tuple[Fault, ...] = FAULTS
 
 
+SOME: tuple[Fault, ...] = ("unanswered", "429", "cut")
+"""For what sends its requests as others do, and only reads."""
+
 READING = {
     "get": Operation(("get", "RUN"), "branches"),
-    "list": Operation(("list",), "branches"),
-    "logs": Operation(("logs", "RUN"), "artifacts-and-parameters"),
+    "list": Operation(("list",), "branches", faults=SOME),
+    "logs": Operation(("logs", "RUN"), "artifacts-and-parameters", faults=SOME),
     "logs-followed": Operation(("logs", "RUN", "-f"), "artifacts-and-parameters"),
     "wait": Operation(("wait", "RUN", "--timeout", "60s"), "branches"),
-    "top-node": Operation(("top", "node"), "branches"),
-    # It only reads, as the others do, and asks sixty times.
-    "doctor": Operation(("doctor",), "branches", faults=("cut",)),
-    "fetch-list": Operation(("fetch", "RUN", "--list"), "artifacts-and-parameters"),
+    "top-node": Operation(("top", "node"), "branches", faults=SOME),
+    "doctor": Operation(("doctor",), "branches", faults=("cut",)),  # it asks sixty times
+    "fetch-list": Operation(("fetch", "RUN", "--list"), "artifacts-and-parameters", faults=SOME),
 }
 CHANGING = {
     "stop": Operation(("stop", "RUN"), "fan-out-12", 12, '"shutdown":"Stop"'),
