@@ -23,10 +23,10 @@ Json = dict[str, Any]
 
 def differ(reach: Reach, target: str, kind: Kind | None) -> int:
     """Show how the objects of a file differ from those of the cluster; the exit code."""
-    documents = right_documents([target], Target(reach.cluster), kind)
-    if documents is None:
+    right = right_documents([target], Target(reach.cluster), kind)
+    if right is None:
         return WRONG
-    known = [one for one in documents if one.get("kind") in KINDS]
+    known = [one for one in right[0] if one.get("kind") in KINDS]
     if not known:
         raise Refused(f"{target} has nothing to compare: no {', '.join(KINDS)}")
     cluster = reach.connect()

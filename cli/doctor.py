@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.columns import line
 from flowdsl.cli.compiling import Target
@@ -20,14 +20,19 @@ if TYPE_CHECKING:
     from flowdsl.cli.tables import Paint
     from flowdsl.runtime.checkup.visit import Check
 
+Json = dict[str, Any]
+
 _STYLES = {"ok": "green", "note": "yellow", "problem": "red", "unchecked": "dim"}
 
 
 def examine(reach: Reach, targets: Sequence[str], *, as_json: bool) -> int:
     """Do all checks, and show each as it is done; the exit code."""
-    manifests = right_documents(targets, Target(reach.cluster)) if targets else []
-    if manifests is None:
-        return WRONG
+    manifests: list[Json] = []
+    if targets:
+        right = right_documents(targets, Target(reach.cluster))
+        if right is None:
+            return WRONG
+        manifests = right[0]
     visit = Visit(reach.connect(), reach.profile(), manifests)
     paint = paint_of_output()
     done: list[Check] = []

@@ -21,8 +21,8 @@ Json = dict[str, Any]
 _MANIFESTS = (".yaml", ".yml", ".json")
 
 
-def documents_of(
-    targets: Sequence[str], goal: Target, kind: Kind | None = None
+def _documents(
+    targets: Sequence[str], goal: Target, kind: Kind | None
 ) -> tuple[list[Judged], list[Json], list[tuple[Json, Program]]]:
     """The findings about some files, the documents of Argo in them, and the programs of those from pipelines.
 
@@ -43,9 +43,11 @@ def documents_of(
     return found, documents, programs
 
 
-def right_documents(targets: Sequence[str], goal: Target, kind: Kind | None = None) -> list[Json] | None:
-    """The documents of Argo in some files; None if one has an error. Findings go to standard error."""
-    found, documents, _ = documents_of(targets, goal, kind)
+def right_documents(
+    targets: Sequence[str], goal: Target, kind: Kind | None = None
+) -> tuple[list[Json], list[tuple[Json, Program]]] | None:
+    """The documents and programs of some files; None if one has an error. Findings go to standard error."""
+    found, documents, programs = _documents(targets, goal, kind)
     show(found, "text", err)
     wrong = any(each.finding.severity == "error" for one in found for each in one.diagnostics)
-    return None if wrong or any(one.traceback for one in found) else documents
+    return None if wrong or any(one.traceback for one in found) else (documents, programs)

@@ -261,12 +261,9 @@ def _again(found: Found, reach: Reach, options: Options) -> str:
         ("--endpoint", options.endpoint),
         ("--max-size", options.max_size),
         ("--image", options.image),
-        ("--namespace", reach.namespace),
-        ("--context", reach.context),
-        ("--cluster", reach.cluster),
     ):
         words += [option, value] if value is not None else []
-    return shlex.join(words)
+    return shlex.join(words) + reach.flags()
 
 
 def _bytes(number: int) -> str:

@@ -147,16 +147,13 @@ def _again(found: Found, writer: Writer, options: Options, reach: Reach) -> str:
         whole, _, zone = re.sub(r"\.\d+", " ", writer.stamp.decode()).partition(" ")
         words += ["--since", whole + zone]
     pairs = (
-        ("--namespace", reach.namespace),
-        ("--context", reach.context),
-        ("--cluster", reach.cluster),
         ("--container", options.container),
         ("--grep", options.grep),
     )
     words += [word for flag, value in pairs if value is not None for word in (flag, value)]
     flags = (("--timestamps", options.timestamps), ("--all-containers", options.all_containers))
     words += [flag for flag, on in flags if on]
-    return shlex.join(words)
+    return shlex.join(words) + reach.flags()
 
 
 class _Local:

@@ -45,7 +45,7 @@ class Reach:
     def flags(self) -> str:
         """The options that say the same again, each after a blank."""
         named = (
-            ("-n", self.namespace),
+            ("--namespace", self.namespace),
             ("--context", self.context),
             ("--cluster", self.cluster),
             ("--argo-server", self.argo_server),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.cli import given
 from flowdsl.cli.asking import ask, waiting, wanted
-from flowdsl.cli.compiling import USUAL, show
-from flowdsl.cli.documents import documents_of
+from flowdsl.cli.compiling import USUAL
+from flowdsl.cli.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.honoured import Asked, judged, steps
@@ -80,10 +80,10 @@ def run_files(targets: Sequence[str], options: Options, goal: Target = USUAL) ->
         raise Refused("--only runs one step, --from it and what follows: leave one of them out")
     if options.earlier and not (options.only or options.since):
         raise Refused("--of names the earlier run for --only or --from: say which step")
-    found, documents, programs = documents_of(targets, goal)
-    show(found, "text", err)
-    if not documents or any(one.finding.severity == "error" for each in found for one in each.diagnostics):
+    right = right_documents(targets, goal)
+    if right is None or not right[0]:
         return WRONG
+    documents, programs = right
     try:
         document, references = chosen(documents)
         program = next((one for each, one in programs if each is document), None)

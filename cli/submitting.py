@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.cli import given
-from flowdsl.cli.compiling import Target, show
-from flowdsl.cli.documents import documents_of
+from flowdsl.cli.compiling import Target
+from flowdsl.cli.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, Refused, err, out
 from flowdsl.runtime.local.prepare import chosen
 from flowdsl.runtime.local.runner import RunError
@@ -44,10 +43,10 @@ def submit_file(target: str, options: Options, reach: Reach) -> int:
     from flowdsl.runtime.submit import submission
 
     seconds_of(options.timeout)
-    found, documents, programs = documents_of((target,), Target(reach.cluster))
-    show(found, "text", err)
-    if not documents or any(one.finding.severity == "error" for each in found for one in each.diagnostics):
+    right = right_documents((target,), Target(reach.cluster))
+    if right is None or not right[0]:
         return WRONG
+    documents, programs = right
     try:
         document, _ = chosen(documents)
         program = next((one for each, one in programs if each is document), None)
@@ -67,13 +66,14 @@ def submit_from(reference: str, options: Options, reach: Reach) -> int:
 
     seconds_of(options.timeout)
     try:
-        kind, template = template_of(reach.connect(), reference)
+        cluster = reach.connect()
+        kind, template = template_of(cluster, reference)
         texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
         run = from_template(kind, template, _asked(options, texts))
     except (RunError, ValueError) as error:
         raise Refused(str(error)) from None
     run["metadata"].pop("namespace", None)
-    return _send(run, options, reach)
+    return _send(run, options, reach, cluster)
 
 
 def _asked(options: Options, texts: dict[str, str]) -> Asked:
@@ -95,21 +95,22 @@ def _placed(run: Json, reach: Reach) -> Reach:
     return replace(reach, namespace=str(own))
 
 
-def _send(run: Json, options: Options, reach: Reach) -> int:
+def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = None) -> int:
+    from flowdsl.cli.reading import machine_readable
+    from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.trouble import Unreachable
-    from flowdsl.runtime.submit import submit
 
     if options.dry_run == "client":
-        out(_text(run, "yaml" if options.output == "name" else options.output))
+        out(machine_readable(run, "yaml" if options.output == "name" else options.output))
         return DONE
-    cluster = reach.connect()
+    cluster = cluster or reach.connect()
     if options.check and not _fits(cluster, run):
         err(f"nothing was created in namespace `{cluster.namespace}`; --no-check submits all the same\n")
         return REFUSED
     name = str(run["metadata"]["name"])
     again = f"flowdsl get {name}{reach.flags()}"
     try:
-        made = submit(cluster, run, dry_run=options.dry_run == "server")
+        made = cluster.create(WORKFLOW, run, dry_run=options.dry_run == "server")
     except KeyboardInterrupt:
         err(f"\ninterrupted: whether the run {name} was created is unknown; see\n  {again}\n")
         return INTERRUPTED
@@ -121,7 +122,7 @@ def _send(run: Json, options: Options, reach: Reach) -> int:
     if options.dry_run:
         err(f"the server would create the run {name} in namespace `{cluster.namespace}`\n")
     if not options.dry_run or options.output != "name":
-        out(_text(made, options.output))
+        out(machine_readable(made, options.output))
     return _after(cluster, made, options, reach)
 
 
@@ -159,17 +160,3 @@ def _fits(cluster: Cluster, run: Json) -> bool:
             word = "flowdsl" if one.weight == "problem" else "note"
             err(f"{word}: {one.text}\n" + (f"  {one.remedy}\n" if one.remedy else ""))
     return all(one.weight != "problem" for one in problems)
-
-
-def _text(run: Json, output: Literal["name", "json", "yaml"]) -> str:
-    if output == "name":
-        return f"{run['metadata']['name']}\n"
-    shown = {
-        **run,
-        "metadata": {key: value for key, value in run["metadata"].items() if key != "managedFields"},
-    }
-    if output == "json":
-        return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
-    from flowdsl.compiler.emit import emit_one
-
-    return emit_one(shown)

@@ -11,7 +11,7 @@ import json
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
+from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE
 from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
 from flowdsl.runtime.local.prepare import named, workflow
 from flowdsl.runtime.local.shapes import part, several
@@ -36,7 +36,6 @@ class Asked(NamedTuple):
     id: str = ""
     """What makes a submission the same as another: one of the same run with the same id is not a second run."""
     labels: Mapping[str, str] = {}
-    annotations: Mapping[str, str] = {}
 
 
 def submission(document: Json, asked: Asked) -> Json:
@@ -88,16 +87,10 @@ _KINDS = {
 }
 
 
-def submit(cluster: Cluster, run: Json, *, dry_run: bool = False) -> Json:
-    """Create a run, once; the Workflow as the server has it. Raises Refusal, and Unreachable as `create` does."""
-    return cluster.create(WORKFLOW, run, dry_run=dry_run)
-
-
 def _named(document: Json, run: Json, asked: Asked) -> Json:
     metadata: Json = run["metadata"]
-    for field, more in (("labels", asked.labels), ("annotations", asked.annotations)):
-        if more:
-            metadata[field] = {**part(metadata, field), **more}
+    if asked.labels:
+        metadata["labels"] = {**part(metadata, "labels"), **asked.labels}
     own = part(document, "metadata")
     fixed = document.get("kind") == "Workflow" and own.get("name")
     base = str(own.get("generateName") or own.get("name") or "run").rstrip("-")

@@ -7,7 +7,6 @@ package `argo-workflows`, and why no more, says `argo_transport.py`.
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,22 +21,20 @@ from flowdsl.runtime.cluster.argo_transport import (
 )
 from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.kinds import VERSION, WORKFLOW
-from flowdsl.runtime.cluster.kubernetes import Kubernetes
+from flowdsl.runtime.cluster.kubernetes import Kubernetes, lines
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.seam import Change, Listing
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     EXPIRED,
     NOT_FOUND,
-    Expired,
     Refusal,
-    Unreachable,
     Unsupported,
 )
 from flowdsl.runtime.local.shapes import part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from flowdsl.runtime.cluster.policy import Policy
     from flowdsl.runtime.cluster.seam import Json, Kind, Verb
@@ -63,6 +60,8 @@ class ArgoServer(Kubernetes):
 
     It knows workflows and templates, and what can be done to runs. It does not show pods, nodes or other objects.
     """
+
+    speaker = "the Argo server"
 
     def __init__(self, server: Server, policy: Policy | None = None) -> None:
         super().__init__(Connections(server), policy)
@@ -111,7 +110,7 @@ class ArgoServer(Kubernetes):
         limit = wait + self.policy.within(self.policy.request)
         with self._transport.open("GET", path, query, seconds=limit) as answer:
             self._judge(answer, "watch", *refused)
-            for event in _events(answer):
+            for event in self._events(answer):
                 if "error" in event:
                     if _is_end(event["error"]):
                         return
@@ -156,7 +155,7 @@ class ArgoServer(Kubernetes):
         path = operation_path(WORKFLOW, "workflow_logs", namespace=within, name=run)
         with self._transport.open("GET", path, query, seconds=seconds) as answer:
             self._judge(answer, "read the log of", WORKFLOW, run, within)
-            for event in _events(answer):
+            for event in self._events(answer):
                 if "error" in event:
                     raise self._refusal(0, event["error"], "read the log of", WORKFLOW, run, within)
                 yield str(event["result"].get("content") or "").encode() + b"\n"
@@ -261,15 +260,8 @@ class ArgoServer(Kubernetes):
 
     def _ask(self, method: str, path: str, body: Json, refused: tuple[str, Kind, str, str]) -> Json:
         """The object that answers one request."""
-        seconds = self.policy.within(self.policy.request)
-        with self._transport.open(method, path, body=body, seconds=seconds) as answer:
-            self._judge(answer, *refused)
-            text = answer.body()
-        try:
-            found: Json = json.loads(text)
-        except ValueError:
-            raise Unreachable("the answer is not what the Argo server gives", sent=True) from None
-        return found
+        verb, kind, name, namespace = refused
+        return super()._once(method, verb, kind, name, namespace, body=body, path=path)
 
     def _once(
         self,
@@ -299,33 +291,23 @@ class ArgoServer(Kubernetes):
             method, verb, kind, name, namespace, body=body, query=query, content=content, said=said, path=path
         )
 
-    def _judge(self, answer: Answer, verb: str, kind: Kind, name: str, namespace: str) -> None:
-        if answer.status < 400:
-            return
-        text = answer.body()
-        shown = text.decode("utf-8", "replace").strip()[:200]
-        error: Json = {"message": shown or f"HTTP {answer.status}"}
-        with suppress(ValueError):
-            found: object = json.loads(text)
-            error = cast("Json", found) if isinstance(found, dict) else error
-        raised = self._refusal(answer.status, error, verb, kind, name, namespace)
-        header = answer.header("Retry-After")
-        raised.wait = float(header) if header.isdigit() else 0.0
-        raise raised
-
-    def _refusal(
-        self, status: int, error: Mapping[str, Any], verb: str, kind: Kind, name: str, namespace: str
-    ) -> Refusal:
+    def _refusal(self, code: int, found: Json, verb: str, kind: Kind, name: str, namespace: str) -> Refusal:
         """An error of the server as a refusal, told by its code of gRPC where HTTP says less."""
-        grpc = error.get("code", error.get("grpc_code"))
-        code, reason = _REASONS.get(cast("int", grpc), (status or 500, ""))
-        message = str(error.get("message") or "")
+        grpc = found.get("code", found.get("grpc_code"))
+        code, reason = _REASONS.get(cast("int", grpc), (code or 500, ""))
+        message = str(found.get("message") or "")
         if "too old resource version" in message or "Expired" in message:
             code = EXPIRED
-        found = {"message": message, "reason": reason, "details": {"name": name}}
         if code == 401:
-            found["message"] = f"{message or 'it does not know who asks'}: set ARGO_TOKEN"
-        return (Expired if code == EXPIRED else Refusal)(code, found, verb, kind, name, namespace)
+            message = f"{message or 'it does not know who asks'}: set ARGO_TOKEN"
+        status = {"message": message, "reason": reason, "details": {"name": name}}
+        return super()._refusal(code, status, verb, kind, name, namespace)
+
+    def _events(self, answer: Answer) -> Generator[Json, None, None]:
+        """The objects of a stream, one in each line; as events for a browser they begin with `data: `."""
+        for line in lines(answer):
+            if text := line.removeprefix(b"data:").strip():
+                yield self._decoded(text)
 
     def _path(self, kind: Kind, name: str, namespace: str | None) -> str:
         if kind not in SERVICES:
@@ -362,21 +344,3 @@ def _begun(after: Json, before: Json) -> bool:
 def _is_end(error: Mapping[str, Any]) -> bool:
     """Whether a stream ended at its time: the server says so as an error."""
     return str(error.get("message") or "").strip() in ("EOF", "")
-
-
-def _events(answer: Answer) -> Generator[Json, None, None]:
-    """The objects of a stream, one in each line; as events for a browser they begin with `data: `."""
-    for line in _lines(answer.pieces()):
-        text = line.removeprefix(b"data:").strip()
-        if text:
-            try:
-                yield json.loads(text)
-            except ValueError:
-                raise Unreachable("the answer is not what the Argo server gives", sent=True) from None
-
-
-def _lines(pieces: Iterable[bytes]) -> Generator[bytes, None, None]:
-    rest = b""
-    for piece in pieces:
-        *ended, rest = (rest + piece).split(b"\n")
-        yield from ended

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
@@ -30,6 +29,9 @@ _GRACE = 15
 
 class Kubernetes:
     """A way to a cluster through its API server; see `flowdsl.runtime.cluster.seam.Cluster`."""
+
+    speaker = "the Kubernetes API"
+    """Who answers, in a sentence."""
 
     def __init__(self, transport: Transport, policy: Policy | None = None) -> None:
         self._transport = transport
@@ -99,13 +101,11 @@ class Kubernetes:
         limit = wait + self.policy.within(min(_GRACE, self.policy.request))
         with self._transport.open("GET", path, query, seconds=limit) as answer:
             self._judge(answer, "watch", *refused)
-            for line in _lines(answer):
-                event = _decoded(line)
+            for line in lines(answer):
+                event = self._decoded(line)
                 found: Json = event["object"]
                 if event["type"] == "ERROR":
-                    code = int(found.get("code") or 0)
-                    refusal = Expired if code == EXPIRED else Refusal
-                    raise refusal(code, found, "watch", *refused)
+                    raise self._refusal(int(found.get("code") or 0), found, "watch", *refused)
                 yield Change(event["type"], found)
 
     def log(
@@ -256,35 +256,40 @@ class Kubernetes:
         path = path or self._path(kind, name, namespace)
         refused = (verb, kind, said or name, self._within(namespace))
         for renewed in (False, True):
-            with self._open(method, path, query, body, content) as answer:
+            seconds = self.policy.within(self.policy.request)
+            with self._transport.open(
+                method, path, query, body=body, content=content, seconds=seconds
+            ) as answer:
                 if answer.status == 401 and not renewed:
                     self._transport.renew()
                     continue
                 self._judge(answer, *refused)
-                return _decoded(answer.body())
+                return self._decoded(answer.body())
         raise AssertionError("the second answer was judged")
-
-    @contextmanager
-    def _open(
-        self, method: str, path: str, query: Mapping[str, object] | None, body: object, content: str
-    ) -> Generator[Answer, None, None]:
-        seconds = self.policy.within(self.policy.request)
-        with self._transport.open(method, path, query, body=body, content=content, seconds=seconds) as answer:
-            yield answer
 
     def _judge(self, answer: Answer, verb: str, kind: Kind, name: str, namespace: str) -> None:
         """Raise Refusal, or Expired, for an answer that is no."""
         if answer.status < 400:
             return
         text = answer.body()
-        status = _object(text)
-        if status is None:  # from a proxy on the way
+        found = _object(text)
+        if found is None:  # from a proxy on the way
             shown = text.decode("utf-8", "replace").strip()[:200]
-            status = {"message": shown or f"HTTP {answer.status}"}
-        refusal = Expired if answer.status == EXPIRED else Refusal
-        raised = refusal(answer.status, status, verb, kind, name, namespace)
+            found = {"message": shown or f"HTTP {answer.status}"}
+        raised = self._refusal(answer.status, found, verb, kind, name, namespace)
         raised.wait = _seconds(answer.header("Retry-After"))
         raise raised
+
+    def _refusal(self, code: int, found: Json, verb: str, kind: Kind, name: str, namespace: str) -> Refusal:
+        """What the server says with an answer, or in a watch, that is no."""
+        return (Expired if code == EXPIRED else Refusal)(code, found, verb, kind, name, namespace)
+
+    def _decoded(self, text: bytes) -> Json:
+        """A JSON object. Raises Unreachable for anything else: the answer was cut, or is not the API's."""
+        found = _object(text)
+        if found is None:
+            raise Unreachable(f"the answer is not what {self.speaker} gives", sent=True)
+        return found
 
     def _within(self, namespace: str | None) -> str:
         return self.namespace if namespace is None else namespace
@@ -318,14 +323,6 @@ def _seconds(header: str) -> float:
     return float(header) if header.isdigit() else 0.0
 
 
-def _decoded(text: bytes) -> Json:
-    """A JSON object. Raises Unreachable for anything else: the answer was cut, or is not the API's."""
-    found = _object(text)
-    if found is None:
-        raise Unreachable("the answer is not what the Kubernetes API gives", sent=True)
-    return found
-
-
 def _object(text: bytes) -> Json | None:
     try:
         found: object = json.loads(text)
@@ -334,7 +331,8 @@ def _object(text: bytes) -> Json | None:
     return cast("Json", found) if isinstance(found, dict) else None
 
 
-def _lines(answer: Answer) -> Generator[bytes, None, None]:
+def lines(answer: Answer) -> Generator[bytes, None, None]:
+    """The lines of an answer as they arrive, without those that are empty."""
     rest: list[bytes] = []
     for piece in answer.pieces():
         *ended, last = piece.split(b"\n")

@@ -309,10 +309,6 @@ class Machine:
             f"{name}: a graph whose tasks have all ended" for name in self.run.frames if name not in inner
         ]
 
-    # --- templates ---------------------------------------------------------------------------------
-
-    # --- nodes -------------------------------------------------------------------------------------
-
     # --- pods --------------------------------------------------------------------------------------
 
     def _fail_pod(self, node: Node, message: str) -> None:
