@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, REFUSED, WRONG, Refused, err, out
 from flowdsl.cli.reach import RUNS, find
+from flowdsl.cli.report import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,8 +114,8 @@ def _unknown(name: str, run: Run) -> str:
 
     names = list(dict.fromkeys([one.path for one in run.steps] + [one.name for one in run.pieces]))
     meant = near(name, names)
-    more = f"; did you mean `{_clean(meant)}`?" if meant else ":"
-    return f"the run `{run.name}` has no step or output `{_clean(name)}`{more} --list shows what there is"
+    more = f"; did you mean `{visible(meant)}`?" if meant else ":"
+    return f"the run `{run.name}` has no step or output `{visible(name)}`{more} --list shows what there is"
 
 
 def _fetched(
@@ -150,14 +151,14 @@ def _fetched(
         return INTERRUPTED
     except (NotOurs, NoRoom) as error:
         more = f"; to go on when there is room: {again}" if isinstance(error, NoRoom) else ""
-        err(f"flowdsl: {_clean(str(error))}{more}\n")
+        err(f"flowdsl: {visible(str(error))}{more}\n")
         return WRONG
     except FetchError as error:
-        err(f"flowdsl: {_clean(str(error))}\n")
+        err(f"flowdsl: {visible(str(error))}\n")
         return WRONG
     finally:
         for line in readers.close() if readers is not None else ():
-            err(f"note: {_clean(line)}\n")
+            err(f"note: {visible(line)}\n")
     return _ended(run, path, outcomes, again)
 
 
@@ -166,7 +167,7 @@ def _readers(found: Found, options: Options) -> Readers | None:
         return None
     from flowdsl.runtime.artifacts.reader import Readers
 
-    return Readers(found.cluster, found.workflow, options.image, lambda text: err(f"{_clean(text)}\n"))
+    return Readers(found.cluster, found.workflow, options.image, lambda text: err(f"{visible(text)}\n"))
 
 
 def _earlier(found: Found) -> dict[str, Path]:
@@ -185,7 +186,7 @@ def _earlier(found: Found) -> dict[str, Path]:
 
 def _tell(outcome: Outcome) -> None:
     """One line for each output that is new or is not there."""
-    name = _clean(outcome.piece.name)
+    name = visible(outcome.piece.name)
     if outcome.record is not None and outcome.found is not None and outcome.new:
         files = outcome.found.files
         number = f"{len(files)} {'file' if len(files) == 1 else 'files'}, " if outcome.found.folder else ""
@@ -203,7 +204,7 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
         kept = (
             "" if outcome.record is None or outcome.record["mode"] in ("", "unpacked") else " is kept packed"
         )
-        lines += [f"{_clean(outcome.piece.name)}{kept}: {_clean(one)}\n" for one in reasons]
+        lines += [f"{visible(outcome.piece.name)}{kept}: {visible(one)}\n" for one in reasons]
     lines = list(dict.fromkeys(lines))
     if len(lines) > _SHOWN:
         lines = [*lines[:_SHOWN], f"... and {len(lines) - _SHOWN} more, in {path / 'run.json'}\n"]
@@ -230,15 +231,15 @@ def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> s
     rows: dict[str, list[tuple[str, str, str, str]]] = {one.path: [] for one in run.steps}
     for step, name, value in meant.values:
         if name != "exitCode":
-            rows[step.path].append((_clean(step.path), _clean(name), "value", _clean(value)))
+            rows[step.path].append((visible(step.path), visible(name), "value", visible(value)))
     for piece in pieces:
         kind = "deleted" if piece.deleted else "log" if piece.log else "file"
-        place = _clean(piece.location.said)
-        rows[piece.step.path].append((_clean(piece.step.path), _clean(piece.output), kind, place))
+        place = visible(piece.location.said)
+        rows[piece.step.path].append((visible(piece.step.path), visible(piece.output), kind, place))
     found = [one for several in rows.values() for one in several]
     if whole:
         values = run.status.outputs().items()
-        found += [(_clean(run.name), _clean(name), "value", _clean(value)) for name, value in values]
+        found += [(visible(run.name), visible(name), "value", visible(value)) for name, value in values]
     if not found:
         return f"the run `{run.name}` has nothing to fetch\n"
     return table(("step", "output", "kind", "value or place"), found, paint_of_output())
@@ -276,12 +277,3 @@ def _bytes(number: int) -> str:
         if size < 1024 or unit == "TiB":
             return f"{size:.1f} {unit}"
     raise AssertionError
-
-
-def _clean(text: str) -> str:
-    """A text that moves no cursor: what is not shown is spelled."""
-    if text.isprintable():
-        return text
-    return "".join(
-        one if one.isprintable() else one.encode("unicode_escape", "surrogatepass").decode() for one in text
-    )

@@ -156,7 +156,18 @@ def _again(found: Found, writer: Writer, options: Options, reach: Reach) -> str:
     return shlex.join(words) + reach.flags()
 
 
-class _Local:
+class _Logs:
+    """The logs of a run, and whether there was anything in them."""
+
+    _seen = False
+
+    def _seeing(self, given: Iterator[Given]) -> Iterator[Given]:
+        for one in given:
+            self._seen = True
+            yield one
+
+
+class _Local(_Logs):
     """The logs of a run on this machine."""
 
     def __init__(self, found: Found, wanted: Wanted, options: Options) -> None:
@@ -166,7 +177,6 @@ class _Local:
         self._found = found
         self._wanted = wanted
         self._options = options
-        self._seen = False
 
     def begin(self) -> tuple[Iterator[Given], bool]:
         """The parts of the logs, and whether they are of several."""
@@ -187,18 +197,13 @@ class _Local:
         several = len(files.files_of(folder, workflow, wanted)) > 1
         return self._seeing(files.written(folder, workflow, wanted, self._options.tail)), several
 
-    def _seeing(self, given: Iterator[Given]) -> Iterator[Given]:
-        for one in given:
-            self._seen = True
-            yield one
-
     def end(self) -> None:
         """Say that there was nothing."""
         if not self._seen:
             note(_nothing(self._found.workflow, self._wanted))
 
 
-class _Remote:
+class _Remote(_Logs):
     """The logs of a run on a cluster."""
 
     def __init__(
@@ -210,7 +215,6 @@ class _Remote:
         self._wanted = wanted
         self._options = options
         self._since = since
-        self._seen = False
 
     def begin(self) -> tuple[Iterator[Given], bool]:
         """The parts of the logs, and whether they are of several."""
@@ -230,11 +234,6 @@ class _Remote:
             pods = self._pods()
         given = as_they_are(self._cluster, self._workflow, pods, self._wanted, extent)
         return self._seeing(given), len(sources(self._workflow, pods, self._wanted)) > 1
-
-    def _seeing(self, given: Iterator[Given]) -> Iterator[Given]:
-        for one in given:
-            self._seen = True
-            yield one
 
     def _pods(self) -> Sequence[Json]:
         from flowdsl.runtime.logs.run import pods_of
