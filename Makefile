@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
 BENCH ?= full
+PROOFS ?= full
 EXAMPLE ?= examples/sweep/pipeline.py
 
 # One of each series that is supported; 37.0.2 is left out, as pyproject.toml says.
@@ -45,10 +46,10 @@ corpus: $(DEV) ## the tests against the reference material in ../shared, or in $
 test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the Kubernetes tools
 	$(PYTEST) tests/reader
 
-test-cluster: $(DEV) $(VENV)/.group-go ## build an API server, once, and bring recorded workflows to life in it
+test-cluster: $(DEV) $(VENV)/.group-go ## on a real API server, built once; PROOFS=short for a part of the proofs
 	$(MATERIAL)
 	$(BIN)/python -m tests.apiserver.build
-	$(PYTEST) tests/apiserver -n $$(( 2 * $(JOBS) ))  # they wait more than they work
+	FLOWDSL_PROOFS=$(PROOFS) $(PYTEST) tests/apiserver -n $$(( 2 * $(JOBS) ))  # they wait more than they work
 
 test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
 	@for version in $(CLIENTS); do echo "kubernetes $$version"; \
@@ -64,8 +65,8 @@ lint: $(DEV) ## style, import direction, links
 	$(BIN)/python tools/links.py
 
 types: $(DEV) ## mypy and pyright, both strict
-	$(BIN)/mypy
-	$(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python
+	@$(BIN)/mypy & other=$$!; $(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python; own=$$?; \
+		wait $$other && exit $$own  # each uses one core
 
 docs: $(VENV)/.group-docs ## build the site into build/docs; a warning is an error
 	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --nitpicky --quiet docs build/docs

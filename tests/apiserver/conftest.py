@@ -7,10 +7,16 @@ from itertools import count
 
 import pytest
 
+from tests.apiserver.proofs import SHORT
 from tests.apiserver.server import ApiServer
 from tests.corpus import corpus
 
 numbers = count(1)
+
+
+def pytest_report_header() -> str:
+    """Say how much is proven."""
+    return "proofs: short, `make test-cluster` without PROOFS=short has all" if SHORT else "proofs: all"
 
 
 @pytest.fixture(scope="session")

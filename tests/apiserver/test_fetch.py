@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.apiserver.history import load
+from tests.apiserver.proofs import SHORT
 from tests.apiserver.replay import Replay
 from tests.apiserver.server import ApiServer
 from tests.artifacts.objects import Objects
@@ -148,7 +149,7 @@ def test_reader_pod_is_what_the_server_takes_and_is_deleted(
 
 
 def test_two_gigabytes_arrive_in_little_memory(objects: Objects, tmp_path: Path) -> None:
-    arrives(objects, tmp_path, 2 << 30)
+    arrives(objects, tmp_path, 1 << 29 if SHORT else 2 << 30)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -19,6 +19,7 @@ import pytest
 
 from tests.apiserver.client import WORKFLOWS
 from tests.apiserver.history import load
+from tests.apiserver.proofs import SHORT
 from tests.apiserver.replay import Replay
 from tests.apiserver.server import ApiServer, until
 from tests.apiserver.test_submit import PIPELINE, there
@@ -30,7 +31,7 @@ from tests.corpus import corpus
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-ROUNDS = 50
+ROUNDS = 16 if SHORT else 50
 MAIN = "import pathlib, sys; from flowdsl.cli import main; pathlib.Path(sys.argv.pop(1)).touch(); main()"
 """The command, which says when it begins: Python itself takes its time before that, and shows what it was at."""
 AT_ONCE = 3

@@ -9,13 +9,16 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from flowdsl.cli.app import run as flowdsl
 from tests.apiserver.client import PODS, WORKFLOWS
 from tests.apiserver.history import History, histories, load
+from tests.apiserver.proofs import SHORT
 from tests.apiserver.replay import Replay
 from tests.apiserver.server import ApiServer, until
 from tests.corpus import corpus
@@ -64,8 +67,27 @@ class Command:
         return code, self.out, said
 
 
-def logs(server: ApiServer, namespace: str, *arguments: str) -> tuple[int, bytes, str]:
-    return Command(server, namespace, *arguments).end()
+Logs = Callable[..., tuple[int, bytes, str]]
+
+
+@pytest.fixture
+def logs(
+    server: ApiServer,
+    namespace: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> Logs:
+    """`flowdsl logs` in this process: its code, what it wrote, what it said."""
+    monkeypatch.setenv("KUBECONFIG", str(server.kubeconfig(namespace=namespace)))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.chdir(server.folder)
+
+    def run(*arguments: str) -> tuple[int, bytes, str]:
+        code = flowdsl(["logs", *arguments])
+        found = capfdbinary.readouterr()
+        return code, found.out, found.err.decode()
+
+    return run
 
 
 def bare(text: bytes) -> bytes:
@@ -90,28 +112,32 @@ def recorded(history: History) -> list[bytes]:
 
 
 @each_history
-def test_each_log_is_that_recorded_byte_for_byte(server: ApiServer, namespace: str, path: Path) -> None:
+def test_each_log_is_that_recorded_byte_for_byte(
+    server: ApiServer, namespace: str, logs: Logs, path: Path
+) -> None:
     history = load(path)
     Replay(server, history, namespace).run()
     there = history.last("pods")
     for pod, container in list(history.logs)[:4]:
         expected = bare(history.logs[pod, container]) if pod in there else b""
-        code, out, _ = logs(server, namespace, history.run, pod)
+        code, out, _ = logs(history.run, pod)
         assert (code, out) == (0, expected)
     pod, container = next(iter(history.logs))
     if pod in there:
-        code, out, _ = logs(server, namespace, history.run, pod, "--timestamps", "-c", container)
+        code, out, _ = logs(history.run, pod, "--timestamps", "-c", container)
         assert (code, out) == (0, history.logs[pod, container])
 
 
 @each_history
-def test_all_logs_of_a_run_are_merged_by_time(server: ApiServer, namespace: str, path: Path) -> None:
+def test_all_logs_of_a_run_are_merged_by_time(
+    server: ApiServer, namespace: str, logs: Logs, path: Path
+) -> None:
     history = load(path)
     Replay(server, history, namespace).run()
-    code, out, said = logs(server, namespace, history.run, "--prefix")
+    code, out, said = logs(history.run, "--prefix")
     assert (code, said) == (0, "")
     assert sorted(by_source(out).values()) == recorded(history)
-    _, out, _ = logs(server, namespace, history.run, "--no-prefix", "--timestamps")
+    _, out, _ = logs(history.run, "--no-prefix", "--timestamps")
     stamps = [line[:30] for line in out.splitlines() if re.match(rb"2026-11-21T", line)]
     assert stamps == sorted(stamps)
 
@@ -152,50 +178,50 @@ def test_a_server_that_is_killed_meanwhile_costs_no_byte(
 
 
 def test_a_kubelet_that_breaks_off_looks_complete_and_is_asked_again(
-    server: ApiServer, namespace: str
+    server: ApiServer, namespace: str, logs: Logs
 ) -> None:
     history = recording("steps-fail-and-exit")
     Replay(server, history, namespace).run()
     (pod, _), text = next(iter(history.logs.items()))
     for cut in (1, 31, 100, len(text) - 1):
         server.kubelet.cut = cut
-        assert logs(server, namespace, history.run, pod)[:2] == (0, bare(text))
+        assert logs(history.run, pod)[:2] == (0, bare(text))
 
 
-def test_failed_attempts_are_named(server: ApiServer, namespace: str) -> None:
+def test_failed_attempts_are_named(server: ApiServer, namespace: str, logs: Logs) -> None:
     history = recording("retry-then-succeed")
     Replay(server, history, namespace).run()
-    code, out, said = logs(server, namespace, "@latest", "--grep", "^try")
+    code, out, said = logs("@latest", "--grep", "^try")
     assert (code, said) == (0, "")
     assert out == b"main | try 0\nmain, attempt 2 | try 1\nmain, attempt 3 | try 2\n"
-    code, out, said = logs(server, namespace, history.run, "--failed")
+    code, out, said = logs(history.run, "--failed")
     assert (code, out) == (0, b"")
 
 
-def test_failed_is_the_log_of_what_failed(server: ApiServer, namespace: str) -> None:
+def test_failed_is_the_log_of_what_failed(server: ApiServer, namespace: str, logs: Logs) -> None:
     history = recording("steps-fail-and-exit")
     Replay(server, history, namespace).run()
     ((_, text),) = [one for one in history.logs.items() if "-bad-" in one[0][0]]
-    assert logs(server, namespace, history.run, "--failed") == (0, bare(text), "")
-    assert logs(server, namespace, history.run, "train", "--tail", "1")[1] == bare(text).splitlines(True)[-1]
+    assert logs(history.run, "--failed") == (0, bare(text), "")
+    assert logs(history.run, "train", "--tail", "1")[1] == bare(text).splitlines(True)[-1]
 
 
-def test_since_leaves_out_what_is_older(server: ApiServer, namespace: str) -> None:
+def test_since_leaves_out_what_is_older(server: ApiServer, namespace: str, logs: Logs) -> None:
     history = recording("steps-fail-and-exit")
     Replay(server, history, namespace).run()
     (pod, _), text = next(iter(history.logs.items()))
     lines = text.splitlines(keepends=True)
     stamp = lines[2].partition(b" ")[0].decode()
-    _, out, _ = logs(server, namespace, history.run, pod, "--since", stamp)
+    _, out, _ = logs(history.run, pod, "--since", stamp)
     assert out == b"".join(line.partition(b" ")[2] for line in lines[2:])
 
 
-def test_pods_that_are_gone_are_named(server: ApiServer, namespace: str) -> None:
+def test_pods_that_are_gone_are_named(server: ApiServer, namespace: str, logs: Logs) -> None:
     history = recording("steps-fail-and-exit")
     Replay(server, history, namespace).run()
     for pod in history.last("pods"):
         server.admin.delete(f"{PODS.format(namespace)}/{pod}", {"gracePeriodSeconds": 0})
-    code, out, said = logs(server, namespace, history.run)
+    code, out, said = logs(history.run)
     assert (code, out) == (0, b"")
     assert said.startswith("flowdsl: the pods of prepare, train and onExit are gone, and what they printed")
 
@@ -251,14 +277,14 @@ def test_ctrl_c_detaches_and_says_how_to_come_back(server: ApiServer, namespace:
     ],
 )
 def test_a_wrong_name_is_one_line(
-    server: ApiServer, namespace: str, arguments: list[str], code: int, said: str
+    server: ApiServer, namespace: str, logs: Logs, arguments: list[str], code: int, said: str
 ) -> None:
     Replay(server, recording("steps-fail-and-exit"), namespace).run()
-    found = logs(server, namespace, *arguments)
+    found = logs(*arguments)
     assert (found[0], found[1]) == (code, b"")
     assert found[2].startswith(f"flowdsl: {said}")
     assert found[2].count("\n") == 1
 
 
-def test_a_log_of_one_gigabyte_takes_little_memory() -> None:
-    assert peak_of_a_log(1024, 100_000, 900) < 100
+def test_a_log_of_a_gigabyte_takes_little_memory() -> None:
+    assert peak_of_a_log(256 if SHORT else 1024, 100_000, 900) < 100

@@ -163,12 +163,15 @@ def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
     return Handler
 
 
-def until_it_passes(proxy: Proxy, fault: Fault, operation: Callable[[int], None], limit: int = 200) -> int:
-    """Break the first request of an operation, then the second, until it is done before one is broken; how often.
+def until_it_passes(
+    proxy: Proxy, fault: Fault, operation: Callable[[int], None], *, stride: int = 1, limit: int = 200
+) -> int:
+    """Break the first request of an operation, then the second, until it is done before one is broken; which that was.
 
-    The operation is told its round. Source of the way: how SQLite is tested, "malloc_common".
+    The operation is told its number. With a stride not every one is broken. Source of the way: how SQLite is tested,
+    "malloc_common".
     """
-    for number in range(1, limit):
+    for number in range(1, limit, stride):
         proxy.break_at(number, fault)
         operation(number)
         if not proxy.broken:
