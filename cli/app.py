@@ -6,15 +6,13 @@ import errno
 import sys
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.cli.commands import app
+from flowdsl.cli.commands import load
 from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclopts import CycloptsError
-
-__all__ = ["app", "run"]
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -24,7 +22,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         try:
             given = [STDIN if argument == "-" else argument for argument in arguments]
-            answer: Any = app(given, exit_on_error=False, print_error=False)
+            answer: Any = load(given)(given, exit_on_error=False, print_error=False)
             out("")  # what cyclopts printed
             return answer if isinstance(answer, int) else DONE
         except CycloptsError as error:

@@ -5,6 +5,8 @@ import signal
 
 from hypothesis import settings
 
+from flowdsl.cli.commands import load
+
 # The same examples on every machine, and no verdict that depends on its speed.
 settings.register_profile("flowdsl", derandomize=True, deadline=None)
 settings.load_profile("flowdsl")
@@ -15,3 +17,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Runners of tests name a width for themselves; what a command writes does not depend on it unless a test says so.
 os.environ.pop("COLUMNS", None)
+
+# Commands add themselves in the order in which they are first used, and a message lists them: one order for all tests.
+load()

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 import yaml
 
-from flowdsl.cli.app import app, run
+from flowdsl.cli.app import run
+from flowdsl.cli.commands import MODULES, load
 from tests.goldens import same
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def test_every_example_of_the_help_is_right(flowdsl: Callable[..., Result]) -> N
         for line in re.findall(r"^  flowdsl (.*)$", flowdsl(*arguments).out, re.MULTILINE):
             words = re.split(r" [|>] ", line)[0].replace("*", "one").split()
             if words[0] not in ("compile", "check", "graph"):  # they need a run, or a cluster
-                app.parse_args(words, exit_on_error=False, print_error=False)
+                load().parse_args(words, exit_on_error=False, print_error=False)
                 seen += 1
             elif words[0] != "--install-completion":
                 assert flowdsl(*words).code in (0, 1), line
@@ -823,6 +824,16 @@ def test_standard_output_is_utf8_everywhere(folder: Path) -> None:
     code, out, err = finished("compile", "pipeline.py", env=env)
     assert (code, err) == (0, "")
     assert "héllo → {name}" in out
+
+
+def test_a_command_is_found_without_the_modules_of_others() -> None:
+    """The table says which commands each module adds, so that one command needs one module."""
+    script = "import sys; from flowdsl.cli.commands import load; print(*load(sys.argv[1:]))"
+    for names in MODULES.values():
+        command = [sys.executable, "-c", script, names[0]]
+        ran = subprocess.run(command, capture_output=True, text=True, check=True)
+        added = {name for name in ran.stdout.split() if name not in ("--help", "-h", "--version")}
+        assert added - {"--install-completion"} == set(names)
 
 
 def test_a_command_loads_only_what_it_needs(folder: Path) -> None:
