@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 PIPELINE = """\
 import sys
+import time
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -62,6 +63,7 @@ def attempt(base: int, rate: float) -> Tried:
 def publish(model: Path, mode: Mode) -> str:
     print("publishing", mode.name)
     if mode is Mode.SLOW:
+        time.sleep(0.5)
         sys.exit(4)
     return model.read_text(encoding="utf-8")
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_LOOK_EVERY = 0.5
+_LOOK_EVERY = 0.1
 """Seconds after which a run is looked at though nothing happened: what watches it may have put off a look."""
 _STATUS_EVERY = 1.0
 """Seconds between two writings of workflow.json while a run goes on."""
