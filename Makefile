@@ -37,11 +37,11 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 
 test: $(DEV) ## the tests that need nothing outside the checkout
 	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers \
-		--ignore=tests/apiserver -n $(JOBS)
+		--ignore=tests/apiserver -n $(JOBS) --dist worksteal
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
 	$(MATERIAL)
-	$(PYTEST) tests/corpus -n $$(( 2 * $(JOBS) ))  # they wait for what was recorded
+	$(PYTEST) tests/corpus -n $$(( 2 * $(JOBS) )) --dist worksteal  # they wait for what was recorded
 
 test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the Kubernetes tools
 	$(PYTEST) tests/reader
@@ -49,7 +49,7 @@ test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the
 test-cluster: $(DEV) $(VENV)/.group-go ## on a real API server, built once; PROOFS=short for a part of the proofs
 	$(MATERIAL)
 	$(BIN)/python -m tests.apiserver.build
-	FLOWDSL_PROOFS=$(PROOFS) $(PYTEST) tests/apiserver -n $$(( 2 * $(JOBS) ))  # they wait more than they work
+	FLOWDSL_PROOFS=$(PROOFS) $(PYTEST) tests/apiserver -n $$(( 2 * $(JOBS) )) --dist worksteal
 
 test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
 	@for version in $(CLIENTS); do echo "kubernetes $$version"; \
