@@ -2,12 +2,19 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import Any
 
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from flowdsl.cli.commands import load
 
-# The same examples on every machine, and no verdict that depends on its speed.
+# The same examples on every machine, and no verdict that depends on its speed. Hypothesis also tries the constants that
+# stand in those modules which are imported when a test begins, and these are others in each order of the tests.
+made_up: Any = providers
+assert callable(made_up._get_local_constants)
+none = made_up._local_constants
+made_up._get_local_constants = lambda: none
 settings.register_profile("flowdsl", derandomize=True, deadline=None)
 settings.load_profile("flowdsl")
 

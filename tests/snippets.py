@@ -225,3 +225,9 @@ def plain(text: str) -> str:
 def marked(text: str) -> list[str]:
     """The marked texts, in order."""
     return re.findall("«([^»]*)»", text)
+
+
+def whole(made: str) -> str:
+    """A whole number that an expression takes out of JSON, which Argo has as a float."""
+    told = "fromJSON('Argo rounds whole numbers beyond 53 bits')"
+    return f"{{{{=(abs({made}) < 9007199254740992 ? int({made}) : {told})}}}}"

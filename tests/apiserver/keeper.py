@@ -4,7 +4,7 @@ A program of its own, `python keeper.py FOLDER`. Each line of its standard input
 answered with one line:
 
 - `{"start": argv, "log": path}`: start a program; `{"pid"}`, or `{"error"}`;
-- `{"signal": number, "pid"}`: send it a signal; `{}`;
+- `{"signal": number, "pid"}`: send it a signal; `{}`, after SIGSTOP once all its threads stand still;
 - `{"wait": seconds, "pid"}`: wait for its end; `{"code"}`, `null` if it still runs.
 
 When its input ends, because it was closed or because the process at the other end was killed, it kills all that it
@@ -59,6 +59,8 @@ def answer(children: dict[int, subprocess.Popen[bytes]], request: dict[str, Any]
     child = children[request["pid"]]
     if "signal" in request:
         child.send_signal(request["signal"])
+        if request["signal"] == signal.SIGSTOP:
+            os.waitid(os.P_PID, child.pid, os.WSTOPPED)  # on busy cores threads may go on for a while
         return {}
     try:
         return {"code": child.wait(request["wait"])}

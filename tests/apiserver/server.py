@@ -31,7 +31,7 @@ from tests.apiserver.kubelet import Kubelet
 from tests.apiserver.parts import Broken, Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
 Part = Literal["etcd", "apiserver"]
 
@@ -173,13 +173,14 @@ class ApiServer:
         """End a part as `kill -9` does, and wait until it is gone."""
         self.parts.kill(part)
 
-    def pause(self, part: Part) -> None:
-        """Stop a part where it is: its connections stay, and nothing answers."""
+    @contextlib.contextmanager
+    def paused(self, part: Part) -> Generator[None, None, None]:
+        """Stop a part where it is, for a while: its connections stay, and nothing answers."""
         self.parts.send(part, signal.SIGSTOP)
-
-    def resume(self, part: Part) -> None:
-        """Let a part that is paused go on."""
-        self.parts.send(part, signal.SIGCONT)
+        try:
+            yield
+        finally:
+            self.parts.send(part, signal.SIGCONT)
 
     def revive(self, part: Part, *, wait: bool = True) -> None:
         """Start a part that was killed, with the same data, port and certificate."""

@@ -153,10 +153,13 @@ def test_nodes_that_the_controller_packed(server: ApiServer, namespace: str, flo
     assert without_ages(out) == without_ages(before)
     assert json.loads(flowdsl("get", history.history.run, "-o", "json").out)["status"]["nodes"] == nodes
     code, out, err = pack(base64.b64encode(data[:-20]).decode())
-    assert (code, out) == (3, "")
-    assert err == f"flowdsl: the nodes of run `{history.history.run}` cannot be read: they are cut short\n"
+    assert code == 0
+    assert "Status:" in out
+    assert "STEP" not in out
+    assert f"note: the nodes of run `{history.history.run}` cannot be read: they are cut short\n" in err
     code, out, err = pack(None, "fnv:1")
-    assert (code, out) == (2, "")
+    assert code == 0
+    assert "Status:" in out
     assert "are in the controller's database" in err
     server.admin.patch(path, {"status": {"phase": "Running"}})
     assert json.loads(flowdsl("list", "-o", "json").out)[0]["gpus"] is None

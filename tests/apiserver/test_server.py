@@ -145,10 +145,8 @@ def test_killed_server_ends_a_watch_and_is_out_of_reach(server: ApiServer, names
 
 def test_paused_server_answers_late(server: ApiServer, namespace: str) -> None:
     path = WORKFLOWS.format(namespace)
-    server.pause("apiserver")
-    with pytest.raises(TimeoutError):
+    with server.paused("apiserver"), pytest.raises(TimeoutError):
         server.client("admin", seconds=0.2).get(path)
-    server.resume("apiserver")
     assert server.admin.get(path)["items"] == []
 
 

@@ -55,9 +55,8 @@ def test_fifty_waits_through_all_of_it(
         server.restart("apiserver")
 
     def stand_still() -> None:
-        server.pause("apiserver")
-        time.sleep(6)
-        server.resume("apiserver")
+        with server.paused("apiserver"):
+            time.sleep(6)
 
     with ThreadPoolExecutor(RUNS) as pool:
         waits = [pool.submit(wait, number) for number in range(RUNS)]
