@@ -7,18 +7,18 @@ labels.Parse.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of, span
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_label_value, is_qualified_name
+from flowdsl.grammar.regex import regex
 
 _WORD = r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?"
 _ONE = rf"({_WORD})\s*(?:(==|!=|=)\s*({_WORD})|([<>])\s*([0-9]+))"
-_USUAL = re.compile(rf"{_ONE}(?:\s*,\s*{_ONE})*")
-_USUAL_ONE = re.compile(_ONE)
+_USUAL = regex(rf"{_ONE}(?:\s*,\s*{_ONE})*")
+_USUAL_ONE = regex(_ONE)
 
 
 class Requirement(NamedTuple):
@@ -59,7 +59,7 @@ def _lalr() -> Lalr:
     return Lalr("condition.lark", _instead, junk=_JUNK, contextual=True)
 
 
-_JUNK = re.compile(r"[^\s=!(),<>]+|[=!]?=")
+_JUNK = regex(r"[^\s=!(),<>]+|[=!]?=")
 _PATH = "a path of letters, digits, `-`, `_` and `.`, with at most 63 characters"
 _VALUE = "a value of letters, digits, `-`, `_` and `.`, without quotes"
 

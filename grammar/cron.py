@@ -9,6 +9,7 @@ from typing import Any
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.regex import regex
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -24,14 +25,18 @@ _NAMES = {
     4: {name: number for number, name in enumerate(_DAYS)},
 }
 _LENGTHS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_WORD = re.compile(r"@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)")
+_WORD = regex(r"@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)")
 _FIVE = "five fields: minute, hour, day, month, day of the week"
+
+
+class NeverComes(GrammarError):
+    """A schedule that can be read, of a day that none of its months has."""
 
 
 def cron(text: str) -> tuple[frozenset[int], ...]:
     """What each of the five fields of a schedule allows; nothing for `@daily` and the like.
 
-    Raises GrammarError, also for a day that none of its months has. Source: github.com/robfig/cron v3,
+    Raises GrammarError, NeverComes for a day that none of its months has. Source: github.com/robfig/cron v3,
     ParseStandard; a time zone in the schedule is refused, as the full CRD of a CronWorkflow does.
     """
     if _WORD.fullmatch(text):
@@ -48,7 +53,7 @@ def cron(text: str) -> tuple[frozenset[int], ...]:
     fields: list[Any] = tree.children
     found = tuple(_field(text, field, position) for position, field in enumerate(fields))
     if not _comes(found, text[span(fields[4])[0]] in "*?"):
-        raise GrammarError(text, span(fields[2])[0], span(fields[3])[1], "a day that one of the months has")
+        raise NeverComes(text, span(fields[2])[0], span(fields[3])[1], "a day that one of the months has")
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, span
+from flowdsl.grammar.regex import regex
 
 RESULTS = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned", "AnySucceeded", "AllFailed")
 """The words that may follow a task's name; the last two need a task with a loop."""
@@ -21,8 +22,8 @@ LOOP_RESULTS = frozenset(("AnySucceeded", "AllFailed"))
 _TASK = r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\.[a-zA-Z]+)?"
 _FLAT = rf"!?{_TASK}(?:\s*(?:&&|\|\|)\s*!?{_TASK})*"
 _PART = rf"(?:!?{_TASK}|!?\({_FLAT}\))"
-_USUAL = re.compile(rf"{_PART}(?:\s*(?:&&|\|\|)\s*{_PART})*")
-_OPERAND = re.compile(_TASK)
+_USUAL = regex(rf"{_PART}(?:\s*(?:&&|\|\|)\s*{_PART})*")
+_OPERAND = regex(_TASK)
 
 
 class Operand(NamedTuple):

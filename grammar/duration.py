@@ -8,6 +8,7 @@ from typing import Any
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of
+from flowdsl.grammar.regex import regex
 
 _SECONDS = {
     "ns": 1e-9,
@@ -19,11 +20,11 @@ _SECONDS = {
     "m": 60.0,
     "h": 3600.0,
 }
-_USUAL = re.compile(r"[0-9]+|(?:[0-9]+(?:ms|[smh]))+")
-_USUAL_PART = re.compile(r"([0-9]+)(ms|[smh])?")
+_USUAL = regex(r"[0-9]+|(?:[0-9]+(?:ms|[smh]))+")
+_USUAL_PART = regex(r"([0-9]+)(ms|[smh])?")
 _LONGEST = 2**63 / 1e9  # Go counts nanoseconds in 63 bits, about 292 years
 
-_WORDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z\u00b5\u03bc]+)", re.IGNORECASE)
+_WORDS = regex(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z\u00b5\u03bc]+)", re.IGNORECASE)
 _MEANT = {
     "ms": ("ms", "msec", "msecs", "millisecond", "milliseconds"),
     "s": ("s", "sec", "secs", "second", "seconds"),

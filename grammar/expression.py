@@ -35,6 +35,7 @@ from flowdsl.grammar.expression_tree import (
     Unary,
 )
 from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,7 +86,7 @@ def _instead(found: str, allowed: frozenset[str]) -> str:
 
 
 _CLOSING = (("COMMA", ","), ("COLON", ":"), ("RPAR", ")"), ("RSQB", "]"), ("RBRACE", "}"))
-_ESCAPE = re.compile(
+_ESCAPE = regex(
     r"\\(?:([^0-7xXuU])|([0-3][0-7]{2})|([xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
     r"|u\{([0-9a-fA-F]{1,6})\}|.)",
     re.DOTALL,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,7 @@ class Several(NamedTuple):
 
 Condition = Text | Number | Flag | Unary | Binary | Choice | Several
 
-_RUN = re.compile(r"""[^\s\w()'"\\\[]{2,}""")
+_RUN = regex(r"""[^\s\w()'"\\\[]{2,}""")
 
 
 @lru_cache(maxsize=8192)
@@ -114,6 +115,13 @@ def children(condition: Condition) -> Iterator[Condition]:
             yield from items
         case _:
             pass
+
+
+def walk(condition: Condition) -> Iterator[Condition]:
+    """The node and everything inside it, each before its parts."""
+    yield condition
+    for part in children(condition):
+        yield from walk(part)
 
 
 @cache

@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from flowdsl.grammar.lalr import Lalr, kind_of
+from flowdsl.grammar.regex import regex
 
 
 class Key(NamedTuple):
@@ -90,8 +91,8 @@ Step = Key | Index | Range | Several | Every | Deep | Where
 Operand = Constant | Current
 Test = Compared | Joined | Not | Operand
 
-_USUAL = re.compile(r"\$(?:\.[A-Za-z_]\w*|\[[0-9]+\])*")
-_USUAL_STEP = re.compile(r"\.(\w+)|\[([0-9]+)\]")
+_USUAL = regex(r"\$(?:\.[A-Za-z_]\w*|\[[0-9]+\])*")
+_USUAL_STEP = regex(r"\.(\w+)|\[([0-9]+)\]")
 _CONSTANTS = {"true": True, "false": False, "null": None, "nil": None}
 
 

@@ -11,8 +11,9 @@ from functools import cache
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr
+from flowdsl.grammar.regex import regex
 
-_USUAL = re.compile(r"\{(?:\.[A-Za-z_]\w*|\[(?:\*|[0-9]+)\])+\}")
+_USUAL = regex(r"\{(?:\.[A-Za-z_]\w*|\[(?:\*|[0-9]+)\])+\}")
 
 
 def check(text: str) -> None:
@@ -34,7 +35,7 @@ def _lalr() -> Lalr:
 
 
 _CLOSE = "a closing `}`"
-_JUNK = re.compile(r"[0-9.]+|\w[\w-]*|\"[^\"\n]*\"?|'[^'\n]*'?|&&|\|\||=~|.", re.DOTALL)
+_JUNK = regex(r"[0-9.]+|\w[\w-]*|\"[^\"\n]*\"?|'[^'\n]*'?|&&|\|\||=~|.", re.DOTALL)
 
 
 def _instead(found: str, allowed: frozenset[str]) -> str:

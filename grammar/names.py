@@ -5,21 +5,26 @@ The predicates are total: they answer for every string and raise nothing.
 
 from __future__ import annotations
 
-import hashlib
-import re
+from flowdsl.grammar.digest import sha256
+from flowdsl.grammar.regex import regex
 
 DNS_LABEL_LENGTH = 63
 DNS_SUBDOMAIN_LENGTH = 253
 ARGO_NAME_LENGTH = 128
 
-DNS_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
-DNS_SUBDOMAIN = re.compile(rf"{DNS_LABEL.pattern}(?:\.{DNS_LABEL.pattern})*")
-LABEL_VALUE = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
-ENV_NAME = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
-ARGO_NAME = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
-PARAMETER_NAME = re.compile(r"[-a-zA-Z0-9_]+")
+DNS_LABEL = regex(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
+DNS_SUBDOMAIN = regex(rf"{DNS_LABEL.pattern}(?:\.{DNS_LABEL.pattern})*")
+LABEL_VALUE = regex(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+ENV_NAME = regex(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+DATA_KEY = regex(r"[-._a-zA-Z0-9]+")
+PORT_NAME = regex(r"(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
+ARGO_NAME = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
+PARAMETER_NAME = regex(r"[-a-zA-Z0-9_]+")
+_WORDS = "and|contains|else|endsWith|false|if|in|let|matches|nil|not|or|startsWith|true"
+EXPRESSION_NAME = regex(rf"(?!(?:{_WORDS})\Z)[a-zA-Z][-a-zA-Z0-9]*")
+"""A name of Argo's that is one to expr-lang too, with `_` for `-`. Source: parser/lexer/state.go of expr 1.17.8."""
 
-_OTHER = re.compile(r"[^a-z0-9]+")
+_OTHER = regex(r"[^a-z0-9]+")
 
 
 def is_dns_label(text: str) -> bool:
@@ -66,12 +71,38 @@ def is_relaxed_env_name(text: str) -> bool:
     return text != "" and text.isascii() and text.isprintable() and "=" not in text
 
 
+def is_data_key(text: str) -> bool:
+    """Whether `text` is a key of a ConfigMap or Secret: at most 253 letters, digits, `-`, `_` and `.`.
+
+    Source: k8s.io/apimachinery, IsConfigMapKey.
+    """
+    if len(text) > DNS_SUBDOMAIN_LENGTH or DATA_KEY.fullmatch(text) is None:
+        return False
+    return text != "." and not text.startswith("..")
+
+
+def is_port_name(text: str) -> bool:
+    """Whether `text` names a port: at most 15 lower-case letters, digits and `-`, one letter at least.
+
+    Source: k8s.io/apimachinery, IsValidPortName.
+    """
+    return len(text) <= 15 and PORT_NAME.fullmatch(text) is not None
+
+
 def is_argo_name(text: str) -> bool:
     """Whether `text` names an Argo template, task, step or container: at most 128 characters, no underscore.
 
     Source: Argo Workflows, isValidWorkflowFieldName.
     """
     return len(text) <= ARGO_NAME_LENGTH and ARGO_NAME.fullmatch(text) is not None
+
+
+def is_depended_upon(text: str) -> bool:
+    """Whether Argo can read the name of a task where another depends on it.
+
+    Argo makes an expression of it, in which a hyphen is an underscore. Source: evaluateDependsLogic.
+    """
+    return EXPRESSION_NAME.fullmatch(text) is not None
 
 
 def is_parameter_name(text: str) -> bool:
@@ -98,6 +129,6 @@ def dns_name(text: str, length: int = DNS_LABEL_LENGTH) -> str:
     name = _OTHER.sub("-", plain).strip("-")
     if len(name) <= length:
         return name
-    tail = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    tail = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     head = name[: length - 9].rstrip("-")
     return f"{head}-{tail}" if head else tail

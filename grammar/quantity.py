@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Context, Decimal
 from functools import cache, lru_cache
 from typing import Any
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of
+from flowdsl.grammar.regex import regex
 
-_USUAL = re.compile(r"([0-9]+(?:\.[0-9]+)?)((?:[KMGTPE]i)?|[mkMGTPE])")
+_USUAL = regex(r"([0-9]+(?:\.[0-9]+)?)((?:[KMGTPE]i)?|[mkMGTPE])")
 _FACTORS = {
     "": Decimal(1),
     **{suffix: Decimal(1000) ** power for power, suffix in enumerate("kMGTPE", 1)},
@@ -18,8 +18,8 @@ _FACTORS = {
     **{f"{suffix}i": Decimal(1024) ** power for power, suffix in enumerate("KMGTPE", 1)},
 }
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-_WORD = re.compile(r"[^\W\d_]+|%")
+_NUMBER = regex(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_WORD = regex(r"[^\W\d_]+|%")
 
 
 @lru_cache(1024)

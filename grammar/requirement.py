@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.regex import regex
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
-_USUAL = re.compile(rf"({_NAME})(?:\[{_NAME}\])?(?:(==|>=)[0-9]+(?:\.[0-9]+)*)?")
+_USUAL = regex(rf"({_NAME})(?:\[{_NAME}\])?(?:(==|>=)[0-9]+(?:\.[0-9]+)*)?")
 
 
 class Requirement(NamedTuple):

@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.regex import regex
 
 Kind = Literal["simple", "expression", "unclosed"]
 
@@ -32,7 +33,7 @@ ROOTS = frozenset(
 )
 """The first words of Argo's variables; a simple tag with another one stays in the text as it is."""
 
-TAG = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+TAG = regex(r"\{\{(.*?)\}\}", re.DOTALL)
 """A closed tag; group 1 is its body."""
 
 
@@ -108,7 +109,7 @@ def references(text: str) -> tuple[Reference, ...]:
     return tuple(found)
 
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""
       (?P<string> "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | `[^`]*` )
     | (?P<comment> //[^\n]* | /\*.*?\*/ )

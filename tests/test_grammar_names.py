@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from flowdsl.grammar.names import (
     dns_name,
     is_argo_name,
+    is_data_key,
+    is_depended_upon,
     is_dns_label,
     is_dns_subdomain,
     is_env_name,
     is_label_value,
     is_parameter_name,
+    is_port_name,
     is_qualified_name,
     is_relaxed_env_name,
 )
@@ -26,9 +29,24 @@ LONG = "a" * 63
     [
         (is_dns_label, ["a", "a-b", "0", LONG], ["", "A", "-a", "a-", "a_b", "a.b", "a\n", "é", LONG + "a"]),
         (
+            is_depended_upon,
+            ["a", "A", "let-1", "Let", "inn", "map", "len", "notin"],
+            ["", "1a", "let", "true", "startsWith", "a_b", "a\n"],
+        ),
+        (
             is_dns_subdomain,
             ["a", "a.b", "a-b.c0", ".".join([LONG] * 3), LONG + "a"],
             ["", "a..b", ".a", "a.", "A.b", "a_b", "a\n", "a" * 254],
+        ),
+        (
+            is_data_key,
+            ["a", "A_b-c.d", ".a", "0", "a..b", "a" * 253],
+            ["", ".", "..", "..a", "a b", "a/b", "a\n", "é", "a" * 254],
+        ),
+        (
+            is_port_name,
+            ["a", "web-2", "2a", "a" * 15],
+            ["", "80", "A", "-a", "a-", "a--b", "a_b", "a\n", "a" * 16],
         ),
         (
             is_qualified_name,

@@ -1,0 +1,22 @@
+"""SHA-256 from what Python has of its own.
+
+`hashlib` loads OpenSSL for it, which takes longer than the digests of a whole compilation; `random` of the standard
+library avoids it in the same way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hashlib import sha256
+else:
+    try:
+        from _sha2 import sha256  # Python 3.12 and later
+    except ImportError:
+        try:
+            from _sha256 import sha256
+        except ImportError:  # a Python that has only that of OpenSSL
+            from hashlib import sha256
+
+__all__ = ["sha256"]

@@ -1,0 +1,56 @@
+"""Names of images, as the nodes of a cluster read them.
+
+Source: distribution/reference, ParseNormalizedNamed, which the kubelet calls: what it refuses is InvalidImageName.
+"""
+
+from __future__ import annotations
+
+import re
+
+from flowdsl.grammar.regex import regex
+
+_COMPONENT = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
+_REGISTRY = regex(rf"(?:{_COMPONENT}(?:\.{_COMPONENT})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?")
+_PATH = regex(r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*")
+_TAG = regex(r"\w[\w.-]{0,127}", re.ASCII)
+_DIGESTS = {"sha256": 64, "sha384": 96, "sha512": 128}
+_HEX = regex(r"[a-f0-9]+")
+_LONGEST = 255
+
+
+def fault(text: str) -> str:
+    """Why a text is not the name of an image, in words; empty when it is one."""
+    name, at, digest = text.partition("@")
+    if at and not _is_digest(digest):
+        return "a digest is `sha256:` and 64 digits from 0 to f"
+    if "://" in name:
+        return "a name has no `://`"
+    if any(character.isspace() for character in text):
+        return "a name has no blanks"
+    registry, path = _parted(name)
+    path, colon, tag = path.partition(":")
+    if colon and not _TAG.fullmatch(tag):
+        return "a tag has up to 128 letters, digits, `_`, `-` and `.`" if tag else "no tag behind the `:`"
+    if path != path.lower():
+        return "capitals are for tags only"
+    if not 0 < len(path) <= _LONGEST:
+        return f"a name has 1 to {_LONGEST} characters"
+    if registry and not _REGISTRY.fullmatch(registry):
+        path = f"{registry}/{path}"  # no host, so a part of the path
+    if not all(map(_PATH.fullmatch, path.split("/"))):
+        return "a name is lower-case letters and digits, with `.`, `_`, `-` and `/` between them"
+    return (
+        "this is a digest without a name" if len(path) == 64 and not registry and _HEX.fullmatch(path) else ""
+    )
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """The registry of a name, empty where it is left out, and the rest."""
+    first, slash, rest = name.partition("/")
+    is_registry = slash and ("." in first or ":" in first or first == "localhost" or first != first.lower())
+    return (first, rest) if is_registry else ("", name)
+
+
+def _is_digest(text: str) -> bool:
+    algorithm, _, code = text.partition(":")
+    return len(code) == _DIGESTS.get(algorithm) and _HEX.fullmatch(code) is not None
