@@ -5,17 +5,17 @@ Imported when the first one is reported.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.diagnostic import Finding, Severity
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # `EOS_TOKEN=<eos>` is no secret: those are made of letters, digits and a few signs.
-_SECRET_NAME = re.compile(r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|SECRET_KEY|ACCESS_KEY)$")
-_SECRET_VALUE = re.compile(r"[A-Za-z0-9_.+/=-]{8,}")
+_SECRET_NAME = regex(r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|SECRET_KEY|ACCESS_KEY)$")
+_SECRET_VALUE = regex(r"[A-Za-z0-9_.+/=-]{8,}")
 
 
 class SharedState(Finding):
@@ -114,6 +114,17 @@ class NoTag(Finding):
     image: str
 
 
+class BadImage(Finding):
+    """The name of an image that no node can pull: the pod ends with InvalidImageName."""
+
+    code = "FD776"
+    title = "`{image}` cannot be the name of an image"
+    label = "{reason}"
+    help = "write it as in `registry.example.com:5000/team/name:1.2`, of which the name alone is needed"
+    image: str
+    reason: str
+
+
 class NotFilled(Finding):
     """A word of a command in which an input stands in braces, and that is no f-string."""
 
@@ -132,7 +143,7 @@ def unfilled(text: str, inputs: Iterable[str]) -> list[str]:
     return [name for name in found if name in set(inputs)]
 
 
-_HOLE = re.compile(r"(?<![${%])\{(\w+)\}(?!\})")
+_HOLE = regex(r"(?<![${%])\{(\w+)\}(?!\})")
 
 
 def untagged(image: str) -> bool:

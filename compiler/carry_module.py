@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 import sys
 from functools import cached_property, partial
 from importlib.util import resolve_name
@@ -27,6 +26,7 @@ from flowdsl.compiler.carry_tree import (
     walrus,
 )
 from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline
 from flowdsl.place import Span
 from flowdsl.source import Extent
@@ -45,7 +45,7 @@ _DECORATORS = ("step", "container", "pipeline")
 # What every script has; an annotated assignment at the top level reads the last one.
 _OF_A_SCRIPT = {"__name__", "__file__", "__doc__", "__spec__", "__package__", "__loader__", "__builtins__"}
 _OF_A_SCRIPT.add("__annotations__")
-_DEFINED = re.compile(r"(?:async\s+)?(?:def|class)\s+(\w+)")
+_DEFINED = regex(r"(?:async\s+)?(?:def|class)\s+(\w+)")
 _MISSING: Any = object()
 
 

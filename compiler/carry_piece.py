@@ -25,6 +25,7 @@ from flowdsl.compiler.carry_tree import (
     without,
 )
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.regex import regex
 from flowdsl.place import Span
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
     from flowdsl.place import Place
 
-_READS_FILES = re.compile(r"\b(?:open|read_\w+)\s*\(")
-_HEADER = re.compile(r"#!|#.*coding[:=]")
-_AFTER_DECORATOR = re.compile(r"\s*(?:@|def\b|async\b|class\b|#)")
+_READS_FILES = regex(r"\b(?:open|read_\w+)\s*\(")
+_HEADER = regex(r"#!|#.*coding[:=]")
+_AFTER_DECORATOR = regex(r"\s*(?:@|def\b|async\b|class\b|#)")
 
 
 def finding(kind: str, place: Place | None, **data: Any) -> Diagnostic:

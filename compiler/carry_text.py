@@ -15,6 +15,8 @@ import tokenize
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.grammar.regex import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,17 +25,17 @@ OLDEST = 7  # `from __future__ import annotations` begins with Python 3.7
 # Syntax that the oldest Python does not have: a piece of text that must occur, and how it looks like.
 # Where one is found, the parser says which Python it needs.
 _NEWER = (
-    (":=", re.compile(":=")),
-    ("/", re.compile(r"/\s*[,)]")),
-    ("match", re.compile(r"(?m)^[ \t]*match\s")),
-    ("type", re.compile(r"(?m)^[ \t]*type\s")),
-    ("except", re.compile(r"except\s*\*|except\b[^:(\n]*,")),
-    ("with", re.compile(r"with\s*\(")),
-    ("[", re.compile(r"(?:def|class)\s+\w+\s*\[")),
-    ('t"', re.compile(r'\b[tT][rR]?"')),
-    ("t'", re.compile(r"\b[tT][rR]?'")),
+    (":=", regex(":=")),
+    ("/", regex(r"/\s*[,)]")),
+    ("match", regex(r"(?m)^[ \t]*match\s")),
+    ("type", regex(r"(?m)^[ \t]*type\s")),
+    ("except", regex(r"except\s*\*|except\b[^:(\n]*,")),
+    ("with", regex(r"with\s*\(")),
+    ("[", regex(r"(?:def|class)\s+\w+\s*\[")),
+    ('t"', regex(r'\b[tT][rR]?"')),
+    ("t'", regex(r"\b[tT][rR]?'")),
 )
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROL = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # Blanks as Go trims them; a tab or line break is two characters there, because the template is JSON.
 _BLANK = r"[^\S\t\n\r\f\v]*"
 # Roots: common.GlobalVarValidWorkflowVariablePrefix, and what is replaced in templates with retries.
@@ -41,17 +43,17 @@ _NAME = (
     r"(?:(?:inputs|outputs|workflow|tasks|steps|item|pod|lastRetry|cronworkflow)\."
     rf"|(?:retries|node\.name){_BLANK}\Z)"
 )
-_TAG = re.compile(rf"=|{_BLANK}{_NAME}")
-_NESTED = re.compile(_NAME)
+_TAG = regex(rf"=|{_BLANK}{_NAME}")
+_NESTED = regex(_NAME)
 # Variables that a container may have before ARGO_TEMPLATE: of Argo, of tracing, of the namespace's services.
 _VARIABLE = (
     r"\((?:ARGO_\w+|GODEBUG|TRACEPARENT|TRACESTATE|KUBERNETES_\w+"
     r"|[A-Z]\w*_(?:SERVICE_HOST|SERVICE_PORT|PORT)\w*)\)"
 )
-_DOUBLED = re.compile(r"(?<=\$)\$")
-_NAMED = re.compile(rf"\$(?={_VARIABLE})", re.ASCII)
-_DOLLAR = re.compile(rf"{_DOUBLED.pattern}|{_NAMED.pattern}", re.ASCII)
-_PREFIX = re.compile(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
+_DOUBLED = regex(r"(?<=\$)\$")
+_NAMED = regex(rf"\$(?={_VARIABLE})", re.ASCII)
+_DOLLAR = regex(rf"{_DOUBLED.pattern}|{_NAMED.pattern}", re.ASCII)
+_PREFIX = regex(r"([A-Za-z]*)(\"\"\"|'''|\"|')")
 _FSTRING_START = getattr(tokenize, "FSTRING_START", -1)
 _FSTRING_END = getattr(tokenize, "FSTRING_END", -1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
@@ -18,6 +17,7 @@ from flowdsl.compiler.path_findings import (
     UnknownPathName,
 )
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.regex import regex
 from flowdsl.lift import spelled
 from flowdsl.place import Argument
 from flowdsl.value import is_value
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from flowdsl.trace import Call
 
 #: What stands for a value of the run in a text.
-_VALUE = re.compile(r"\{\{.*?\}\}")
+_VALUE = regex(r"\{\{.*?\}\}")
 
 #: The folder that is flowdsl's own in every container.
 OWN = "/tmp/flowdsl"

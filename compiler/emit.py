@@ -15,6 +15,8 @@ from json.encoder import encode_basestring
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.regex import regex
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -45,8 +47,8 @@ HIDDEN = (
     "\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
 )
 CONTROLS = bytes({*range(32), 127} - {9, 10})  # the part of it in ASCII: found five times faster in a script
-ESCAPED = re.compile(f"[{HIDDEN}]")
-COMMENTS = re.compile(rf"(?:(?:#[^\n{HIDDEN}]*)?\n)*").fullmatch
+ESCAPED = regex(f"[{HIDDEN}]")
+COMMENTS = regex(rf"(?:(?:#[^\n{HIDDEN}]*)?\n)*")
 
 
 def emit(documents: Sequence[Mapping[str, Any]], header: str = "") -> str:
@@ -56,7 +58,7 @@ def emit(documents: Sequence[Mapping[str, Any]], header: str = "") -> str:
     """
     if header and not header.endswith("\n"):
         header += "\n"
-    if not COMMENTS(header):
+    if not COMMENTS.fullmatch(header):
         raise ValueError("a line of the header is no comment: start it with #")
     return header + "---\n".join(map(emit_one, documents))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import enum
 import json
-import re
 from math import isfinite
 from typing import Any, cast
 
 from flowdsl import types as t
+from flowdsl.grammar.regex import regex
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_STRING = regex(r'"(?:[^"\\]|\\.)*"')
 
 
 def encode(value: Any, kind: t.Type) -> str:
@@ -46,6 +46,22 @@ def plain(value: Any, kind: t.Type) -> Any:
             return {one.name: plain(field(value, one.name), one.type) for one in fields}
         case _:
             return value
+
+
+EXACT = 2**53
+"""Below it, whole numbers are exact in JSON as Argo reads it, as floats."""
+
+
+def too_large(value: Any) -> int | None:
+    """A whole number in a value as JSON sees it that Argo rounds when it takes it out; None without one."""
+    if isinstance(value, int):
+        return int(value) if abs(value) > EXACT else None
+    inside: list[Any] = []
+    if isinstance(value, dict):
+        inside = [*cast("dict[str, Any]", value).values()]
+    elif isinstance(value, list):
+        inside = cast("list[object]", value)
+    return next((found for one in inside if (found := too_large(one)) is not None), None)
 
 
 def field(value: Any, name: str) -> Any:

@@ -9,10 +9,10 @@ whole numbers by `asInt` and floats by `asFloat`, which are exact; `}}` never oc
 from __future__ import annotations
 
 import math
-import re
+from itertools import pairwise
 
 from flowdsl import types as t
-from flowdsl.compiler.encode import encode
+from flowdsl.compiler.encode import EXACT, encode
 from flowdsl.expr import (
     Best,
     Cell,
@@ -31,15 +31,18 @@ from flowdsl.expr import (
     RunField,
     Status,
 )
+from flowdsl.grammar.regex import regex
 
 VOLUMES = "/flowdsl/volumes"
+
+_INEXACT = "Argo rounds whole numbers beyond 53 bits"
 
 _OPERATORS = {"&": "&&", "|": "||"}
 _ESCAPES = {
     **{code: f"\\u{code:04x}" for code in (*range(32), 127)},
     **str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}),
 }
-_BRACES = re.compile(r"\{(?=\{)|\}(?=\})")
+_BRACES = regex(r"\{(?=\{)|\}(?=\})")
 
 
 def literal(text: str) -> str:
@@ -71,8 +74,21 @@ def text_of(expr: Expr, want: t.Type) -> str:
 
 
 def _brace_before_value(parts: tuple[str | Expr, ...]) -> bool:
-    """Whether a literal ends in a brace that Argo would take for a part of the tag behind it."""
-    return any(isinstance(part, str) and part.endswith("{") for part in parts[:-1])
+    """Whether there is, or may be at run time, a brace that Argo would take for a part of the tag behind it."""
+    return any(
+        part.endswith("{") if isinstance(part, str) else _may_have_braces(part) and _begins_a_tag(after)
+        for part, after in pairwise(parts)
+    )
+
+
+def _may_have_braces(part: Expr) -> bool:
+    """Whether a value is text of the user's: names of runs and tasks, and keys, have no braces."""
+    own = isinstance(part, (Param, Out)) and part.name.startswith("flowdsl-")
+    return t.is_text(part.type) and not own and not isinstance(part, (RunField, Status))
+
+
+def _begins_a_tag(part: str | Expr) -> bool:
+    return part.startswith("{") if isinstance(part, str) else True
 
 
 def simple(expr: Expr) -> str | None:
@@ -224,7 +240,7 @@ def literal_with_tags(text: str) -> str:
         if tag.start > end:
             pieces.append(literal(text[end : tag.start]))
         body = tag.body.strip()
-        pieces.append(f"({body.removeprefix('=')})" if tag.kind == "expression" else _path(body))
+        pieces.append(f"string({body.removeprefix('=')})" if tag.kind == "expression" else _path(body))
         end = tag.end
     if end < len(text) or not pieces:
         pieces.append(literal(text[end:]))
@@ -308,10 +324,24 @@ def formula(expr: Expr) -> str:
                 if isinstance(key, str)
                 else key
             )
+            if _of_integers(of):
+                return f"asInt(trim(split(trim(trim({raw(of)}), '[]'), ',')[{index}]))"
             found = f"{_json_of(of)}[{index}]"
-            return f"int({found})" if kind == t.INT else found
+            if not whole(kind):
+                return found
+            return f"(abs({found}) < {EXACT} ? int({found}) : fromJSON({literal(_INEXACT)}))"
         case _:
             return _converted(raw(expr), expr.type)
+
+
+def whole(kind: t.Type) -> bool:
+    """Whether values of the type are whole numbers."""
+    return t.base(kind) == t.INT
+
+
+def _of_integers(items: Expr) -> bool:
+    """Whether a list of whole numbers is there as text, of which each piece is the number as it was written."""
+    return isinstance(items.type, t.Sequence) and whole(items.type.item) and not isinstance(items, Get)
 
 
 def _count(items: Expr) -> str:

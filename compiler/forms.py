@@ -23,7 +23,7 @@ from flowdsl.compiler.ports import (
     Reader,
     file_reader,
 )
-from flowdsl.expr import Expr, Get, Param
+from flowdsl.expr import Cell, Expr, Get, Item, Join, Param
 from flowdsl.node import Node
 
 
@@ -69,12 +69,14 @@ class Absent(Node):
 class Parts(Node):
     """A record (with names) or a list, each part with a form of its own.
 
-    `choice`: several files, of which the first that is there is the value.
+    `choice`: several files, of which the first that is there is the value. `maybe`: those before the last may be
+    None, too.
     """
 
     names: tuple[str, ...]
     forms: tuple[Form, ...]
     choice: bool = False
+    maybe: bool = False
 
 
 Form = Plain | File | Mounted | Gathered | Absent | Parts
@@ -83,6 +85,12 @@ PLAIN = Plain()
 
 DIGEST = "flowdsl-digest-"
 """How the port begins that holds the digest of a file, before the name of the file's port."""
+
+ROWS = "flowdsl-rows-"
+"""How the port begins that says what is in the folder of a list with files, before the name of the folder's port.
+
+As what a loop hands on, a row for each item: the texts of its values, and the names of its files in the folder.
+"""
 
 
 def spelled(form: Form) -> str:
@@ -96,9 +104,9 @@ def spelled(form: Form) -> str:
             return f"path on {','.join(volumes)}"
         case Absent():
             return "none"
-        case Parts(names, forms, choice):
+        case Parts(names, forms, choice, maybe):
             inner = zip(names or [""] * len(forms), forms, strict=True)
-            word = "first" if choice else "parts"
+            word = ("first there" if maybe else "first") if choice else "parts"
             return f"{word}({' '.join(f'{name}:{spelled(one)}' for name, one in inner)})"
         case Gathered(item, folders, volumes, large, others, digests):
             more = [f"{name}:{spelled(one)}" for name, one in others]
@@ -225,6 +233,34 @@ def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
             return [Param(name, t.TEXT)]
 
 
+def listed(kind: t.Type) -> bool:
+    """Whether a row says all of an item of a list with files: each of its files is known by a name."""
+    match kind:
+        case t.File() | t.Maybe(t.File()):
+            return True
+        case t.Record() | t.Fixed() if t.holds_file(kind):
+            return all(listed(out.type) for out in t.outputs(kind))
+        case _:
+            return not t.holds_file(kind)
+
+
+def item_of(kind: t.Type, rows: Expr, number: Item, folder: Expr, file: Form, port: str = "") -> Carried:
+    """An item of a list with files, by its row: a file is at its name in the folder of the list."""
+    if isinstance(kind, (t.Record, t.Fixed)) and t.holds_file(kind):
+        names = tuple(str(out.attribute) for out in t.outputs(kind))
+        kinds = t.parts(kind, len(names)) or []
+        parts = [
+            item_of(one, rows, number, folder, file, f"{port}-{name}" if port else name)
+            for name, one in zip(names, kinds, strict=True)
+        ]
+        return Carried(
+            Parts(names, tuple(one.form for one in parts)), [v for one in parts for v in one.values], kind
+        )
+    if not t.holds_file(kind):
+        return Carried(PLAIN, [Cell(rows, number, port, kind)], kind)
+    return Carried(file, [Join((folder, "/", Cell(rows, number, port or "return", t.TEXT)))], kind)
+
+
 def undigested(form: Form, values: list[Expr]) -> tuple[Form, list[Expr]]:
     """A form and its values without the digests of files."""
     match form:
@@ -270,8 +306,9 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
     """How the script of a Python step rebuilds a parameter in a form."""
     plain = kind.item if isinstance(kind, t.Maybe) else kind
     match form:
-        case File():
-            return file_reader(f"{IN}/{name}", kind)
+        case File(keyed):
+            made = file_reader(f"{IN}/{name}", kind)
+            return made.changed(keyed=keyed) if isinstance(made, FromFile) and made.optional else made
         case Absent():
             return FromFile(f"{IN}/{name}", True)
         case Mounted():
@@ -282,6 +319,8 @@ def reader(name: str, form: Form, kind: t.Type) -> Reader:
             return FromRows(source, item, found, _others(form))
         case Parts(_, forms, True):
             *others, last = (reader(f"{name}-{at}", one, t.Maybe(t.FILE)) for at, one in enumerate(forms))
+            if not form.maybe:
+                others = [one.changed(keyed=False) if isinstance(one, FromFile) else one for one in others]
             if not isinstance(kind, t.Maybe):
                 last = reader(f"{name}-{len(others)}", forms[-1], kind)
             return FromFirst((*others, last))

@@ -6,7 +6,6 @@ import ast
 import contextlib
 import importlib
 import os
-import re
 import sys
 from importlib.util import decode_source
 from pathlib import Path
@@ -14,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.regex import regex
 from flowdsl.place import Site, Span
 from flowdsl.source import Sources
 from flowdsl.stopped import explained
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # each have a `helpers.py`, and a file that is loaded again is to see its own as it is then.
 _beside: set[str] = set()
 
-_OF_FILE = re.compile(r"<file [^<>\n]+>\.")
+_OF_FILE = regex(r"<file [^<>\n]+>\.")
 
 
 class Loaded(NamedTuple):

@@ -23,6 +23,7 @@ from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
     DIGEST,
     PLAIN,
+    ROWS,
     Carried,
     Form,
     handed,
@@ -92,6 +93,7 @@ class _Leaf:
         "cached",
         "counted",
         "forms",
+        "listed",
         "looped",
         "name",
         "options",
@@ -100,6 +102,7 @@ class _Leaf:
         "plans",
         "step",
         "store",
+        "taken",
     )
 
     def __init__(
@@ -112,6 +115,8 @@ class _Leaf:
         self.name = ""
         self.plans: list[CallPlan] = []
         self.placed: set[str] = set()
+        self.listed: set[str] = set()
+        self.taken: set[str] = set()
         self.paths: list[tuple[t.Output, str]] | None = None
         self.cached = False
         self.looped = False  # hands on the number of the item
@@ -253,6 +258,8 @@ class Lowering:
                 leaf = self._leaf(call)
                 leaf.plans.append(call)
                 leaf.placed |= call.placed
+                leaf.listed |= call.listed
+                leaf.taken |= call.taken
                 if id(call.call) in self.planner.cached:
                     from flowdsl.compiler.memo import judged
 
@@ -593,7 +600,8 @@ class Lowering:
         if plan.sub is not None:
             return [port for name, one in plan.sub.results.items() for port, _ in ports(name, one.form)]
         outs = t.outputs(plan.call.target.signature.returns)
-        return [out.name for out in outs if not t.holds_file(out.type) or out.name in plan.placed]
+        made = [out.name for out in outs if not t.holds_file(out.type) or out.name in plan.placed]
+        return [*made, *(ROWS + name for name in sorted(plan.listed))]
 
     # --- leaves ------------------------------------------------------------------------------------
 
@@ -621,6 +629,8 @@ class Lowering:
             if variable
             else [self._output(out, leaf, archive, fixed) for out in t.outputs(signature.returns)]
         )
+        lists = [ROWS + out for out in sorted(leaf.listed)]
+        outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in lists)
         if self.planner.cached:
             self._pods[name] = leaf
             if definition.kind == "python" and leaf.store is None:
@@ -764,6 +774,8 @@ class Lowering:
                 path,
                 path.startswith(STORE),
                 f"{OUT}/{DIGEST}{out.name}" if DIGEST + out.name in outputs else "",
+                f"{OUT}/{ROWS}{out.name}" if out.name in leaf.listed else "",
+                out.name in leaf.taken,
             )
             for out, path in _paths(leaf)
             if not serves(definition)

@@ -7,7 +7,6 @@ Argo takes, and a step that would do something else never finds an earlier resul
 from __future__ import annotations
 
 import json
-import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import IN, OUT
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Out, Param, RunField, children, leaves
+from flowdsl.grammar.regex import regex
 from flowdsl.place import Argument
 from flowdsl.step import StepDef
 from flowdsl.trace import Call
@@ -41,7 +41,7 @@ FORMAT = "1"
 _LONGEST = 63
 _CAPACITY = 1024 * 1024  # bytes in a ConfigMap. Source: core/v1 ConfigMap
 _ENTRY = 400  # bytes of an entry besides its outputs: its key, the node, two times, quotes
-_MOVING = re.compile(r"(?:[^:@]|:\d+/)*(?::latest)?")
+_MOVING = regex(r"(?:[^:@]|:\d+/)*(?::latest)?")
 
 
 def memo(

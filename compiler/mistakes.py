@@ -111,6 +111,9 @@ class OptionType(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and an example of the option."""
         example = EXAMPLES.get(self.name.partition("[")[0])
+        if self.name.startswith("env[") and self.have.startswith("Secret("):
+            variable = self.name[4:-1].replace("'", '"')
+            return {**super().words(), "way": f"write secrets={{{variable}: Secret(...)}}"}
         return {**super().words(), "way": f"for example {example}" if example else f"write {self.want}"}
 
 
@@ -546,13 +549,65 @@ class ScatteredFiles(Finding):
         return {**super().words(), "shown": "" if self.name == "return" else f"`{self.name}` "}
 
 
+class UnlistedFiles(Finding):
+    """A loop over a list of files of which nobody says what is in it."""
+
+    code = "FD350"
+    title = "a loop cannot take apart this `{type}`"
+    label = "{reason}"
+    help = "{way}"
+    type: str
+    why: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        reason = "what is in it is known only to the step that made it"
+        way = "give `over` what a step of Python returned, in the pipeline that calls it"
+        if self.why == "item":
+            reason = "the files of each item are handed on together"
+            way = "let an item be a `Path`, or a record or tuple of `Path`s and values"
+        return {**super().words(), "reason": reason, "way": way}
+
+
+class RoundedInteger(Finding):
+    """A whole number inside the items of a loop that Argo would round."""
+
+    code = "FD351"
+    title = "Argo would round {number} when it takes it out of this list"
+    label = "beyond 2**53 whole numbers are exact only in a `list[int]`"
+    help = "write it as a `str`, and convert it in the step"
+    number: str
+
+
+class FailureUnseen(Finding):
+    """`try` around the call of a step, as if it could fail there."""
+
+    code = "FD352"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{word}` does not see how `{step}` ends"
+    label = "this body is over before `{step}` begins"
+    help = "{way}"
+    word: str
+    step: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = f"call what is to run at the end of `{self.step}` in `with on_exit(...)`"
+        if self.word == "except":
+            way = (
+                f"call what is to run when `{self.step}` has failed in `with on_failure(...)`; "
+                "`.options(may_fail=True)` lets the run succeed without it"
+            )
+        return {**super().words(), "way": way}
+
+
 class RowsInside(Finding):
     """The results of a loop inside another value."""
 
     code = "FD337"
     title = "the results of a loop stand inside another value"
     label = "only known together, when the loop has ended"
-    help = "pass them to a step as an argument of their own: `parameter: list[...]`"
+    help = "pass them to a step as an argument of their own, `parameter: list[...]`, and go on with what it returns"
 
 
 class Waiting(Finding):

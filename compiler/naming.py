@@ -2,13 +2,12 @@
 
 A task is named by the variable its result goes to, else by its step; repeats of one statement by
 their constants. The name depends on the statement alone as far as it can, so that inserting a call
-renames no other task.
+renames no other task. A name that Argo could not read where another task depends on it counts as taken.
 """
 
 from __future__ import annotations
 
 import enum
-import hashlib
 from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler import mistakes
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Const
-from flowdsl.grammar.names import dns_name, is_dns_label
+from flowdsl.grammar.digest import sha256
+from flowdsl.grammar.names import dns_name, is_depended_upon, is_dns_label
 from flowdsl.place import Argument
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
@@ -35,7 +35,7 @@ _NONE = object()
 
 def hexadecimal(text: str) -> str:
     """Four hex digits of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:4]
+    return sha256(text.encode()).hexdigest()[:4]
 
 
 @cache
@@ -67,12 +67,12 @@ def task_names(
         first = repeats[0]
         variable = assigned(first.site)
         base = slug(variable or first.target.name)
-        if len(repeats) == 1 and base not in taken:
+        if len(repeats) == 1 and _is_free(base, taken):
             taken[base] = first
             names[id(first)] = base
             continue
         marks = _marks(repeats)
-        if any("-".join((base, *mark)) in taken for mark in marks):
+        if not all(_is_free("-".join((base, *mark)), taken) for mark in marks):
             base = _other(base, first, variable, taken, diagnostics)
         for call, mark in zip(repeats, marks, strict=True):
             name = _free("-".join((base, *mark)), taken)
@@ -107,7 +107,16 @@ def _unfit(asked: Any) -> Finding | None:
     name = dns_name(asked)
     if not name:
         return mistakes.BadTaskName(asked, "a task", "it has no letter or digit of ASCII")
-    return None if name[0].isalpha() else mistakes.BadTaskName(asked, "a task", "it begins with a digit")
+    if not name[0].isalpha():
+        return mistakes.BadTaskName(asked, "a task", "it begins with a digit")
+    if not is_depended_upon(name):
+        return mistakes.BadTaskName(asked, "a task", "to Argo it is a word of expressions")
+    return None
+
+
+def _is_free(name: str, taken: dict[str, Call]) -> bool:
+    """Whether a task can have a name that no other has."""
+    return name not in taken and is_depended_upon(name)
 
 
 def _other(
@@ -115,12 +124,12 @@ def _other(
 ) -> str:
     """Another name for a statement whose name is taken: by its step, or by its constants."""
     step = slug(call.target.name)
-    if variable is not None and f"{base}-{step}" not in taken:
+    if variable is not None and _is_free(f"{base}-{step}", taken):
         return f"{base}-{step}"
     others = _constants(taken[base]) if base in taken else {}
     different = {name: value for name, value in _constants(call).items() if others.get(name, _NONE) != value}
     marks = "-".join(filter(None, map(_shown, different.values())))
-    if marks and (name := dns_name(f"{base}-{marks}", _LONGEST)) not in taken:
+    if marks and _is_free(name := dns_name(f"{base}-{marks}", _LONGEST), taken):
         return name
     if variable is None and base in taken:
         diagnostics.append(
@@ -148,7 +157,7 @@ def _marks(repeats: list[Call]) -> list[tuple[str, ...]]:
 def _free(wish: str, taken: dict[str, Call]) -> str:
     name = dns_name(wish)
     number = 2
-    while name in taken:
+    while not _is_free(name, taken):
         name = dns_name(f"{wish}-{number}")
         number += 1
     return name

@@ -7,17 +7,19 @@ how the step that makes it is written. `flowdsl.compiler.lower` then writes the 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import kind_findings, mistakes
 from flowdsl.compiler.choices import apart, branched, flat, mixed
 from flowdsl.compiler.data_findings import SameVolume, SourceChoice, SourceHanded, UnevenItems, UnlikeSources
-from flowdsl.compiler.encode import encode, field, placeholder
-from flowdsl.compiler.expressions import text_of
+from flowdsl.compiler.encode import encode, field, placeholder, plain, too_large
+from flowdsl.compiler.expressions import text_of, whole
 from flowdsl.compiler.forms import (
     DIGEST,
     PLAIN,
+    ROWS,
     Absent,
     Carried,
     File,
@@ -27,6 +29,8 @@ from flowdsl.compiler.forms import (
     Parts,
     field_of,
     inside,
+    item_of,
+    listed,
     part_kinds,
     part_types,
     ports,
@@ -62,10 +66,12 @@ from flowdsl.expr import (
     Stored,
     children,
     leaves,
+    substitute,
 )
 from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument, Definition
+from flowdsl.signature import MISSING
 from flowdsl.step import StepDef
 from flowdsl.trace import FAILED, Call, regions
 
@@ -82,6 +88,9 @@ STATUS = "flowdsl-status"
 """What a task that may fail hands on besides: how it ended."""
 CHECKPOINT = "flowdsl-checkpoint"
 """Stands among the outputs that have a place of their own: so has a folder of checkpoints."""
+
+FOLDER = "folder"
+"""Of a list with files that is looped over, the port that holds its folder; the rows are in the parameter's own."""
 
 LARGE = 500
 """Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
@@ -103,12 +112,14 @@ class CallPlan:
         "ended",
         "inner",
         "items",
+        "listed",
         "name",
         "over",
         "picked",
         "placed",
         "store",
         "sub",
+        "taken",
     )
 
     def __init__(self, call: Call, name: str) -> None:
@@ -122,6 +133,8 @@ class CallPlan:
         self.around = False  # whether a graph stands around its step
         self.store: Store | None = None  # where the files of a step go, if not to the repository
         self.placed: set[str] = set()  # outputs whose files have a place of their own: a key or a path
+        self.listed: set[str] = set()  # outputs whose lists of files a loop runs over
+        self.taken: set[str] = set()  # outputs that Argo takes values out of which hold whole numbers
         self.picked: dict[str, None] = {}  # what a task of its own hands on of the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None
@@ -521,8 +534,37 @@ class _Graph:
             plan.arguments[name] = Carried(PLAIN, values[:1], t.JSON)
             plan.inner[name] = self._row(form, Param(name, t.JSON), number, kind)
             return
+        if isinstance(form, (File, Mounted)):
+            self._folder_items(plan, name, column, carried, kind)
+            return
+        self._take(Get(column, number, kind))
+        if (number_of := self._rounded(column)) is not None and not whole(kind):
+            place = Argument(plan.call.site, "over", part=f"item:{name}")
+            self.planner.diagnostics.append(Diagnostic(mistakes.RoundedInteger(str(number_of)), place))
         plan.arguments[name] = carried
         plan.inner[name] = Carried(PLAIN, [Get(Param(name, t.Sequence(kind)), number, kind)], kind)
+
+    def _folder_items(self, plan: CallPlan, name: str, column: Expr, carried: Carried, kind: t.Type) -> None:
+        """A list with files that a step made, a folder: the loop runs over the rows that say what is in it."""
+        task = column.task if isinstance(column, Out) else None
+        python = isinstance(task, Call) and isinstance(task.target, StepDef) and task.target.kind == "python"
+        item = column.type.item if isinstance(column.type, t.Sequence) else kind
+        rows: Expr = Const([], t.JSON)
+        if not python or not listed(item):
+            place = Argument(plan.call.site, "over", part=f"item:{name}")
+            finding = mistakes.UnlistedFiles(t.spell(column.type), "source" if listed(item) else "item")
+            self.planner.diagnostics.append(Diagnostic(finding, place))
+        elif isinstance(column, Out):
+            maker = self.plan.by_call[id(task)]
+            maker.listed.add(column.name)
+            rows = self.resolve(Out(column.task, ROWS + column.name, t.JSON), plan.call.region)
+        folder = f"{name}-{FOLDER}"
+        plan.arguments[name] = Carried(PLAIN, [rows], t.JSON)
+        plan.arguments[folder] = Carried(PLAIN, carried.values[:1], t.TEXT)
+        file, _ = undigested(carried.form, carried.values)
+        number = Item("", t.INT)
+        found = item_of(item, Param(name, t.JSON), number, Param(folder, t.TEXT), file)
+        plan.inner[name] = found._replace(type=kind)
 
     def _row(self, form: Gathered, rows: Expr, number: Item, kind: t.Type) -> Carried:
         forms: list[Form] = []
@@ -770,7 +812,8 @@ class _Graph:
             finding = mistakes.MixedFiles() if mixed(carried) or not where else SourceChoice(where)
             self.planner.diagnostics.append(Diagnostic(finding, self._place(choices, call)))
             return PLAIN, [Const("", t.TEXT)]
-        form = Parts((), tuple(form for form, _ in carried), True)
+        maybe = any(isinstance(choice.type, t.Maybe) for choice in flat(choices)[:-1])
+        form = Parts((), tuple(form for form, _ in carried), True, maybe)
         return form, [value for _, values in carried for value in values]
 
     def _place(self, choices: tuple[Expr, ...], call: Call | None) -> Place:
@@ -782,8 +825,11 @@ class _Graph:
                 return call.argument(name)
         return call.site if call.loop is None else Argument(call.site, "over")
 
-    def resolve(self, expr: Expr, region: Region | None) -> Expr:
-        """An expression with tasks by name, and with a harmless text for tasks that may not have run."""
+    def resolve(self, expr: Expr, region: Region | None, *, inner: bool = False) -> Expr:
+        """An expression with tasks by name, and with a harmless text for tasks that may not have run.
+
+        `inner`: only a part of its value is taken.
+        """
         if isinstance(expr, Const):
             return expr
         match expr:
@@ -810,8 +856,8 @@ class _Graph:
                     return Out(maker.best, name, kind)
                 rows = Out(maker.name, "results", t.JSON)
                 return Best(maker.name, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
-            case Either(choices, kind):
-                return self._choices(choices, kind, region)
+            case Either(choices, kind, part):
+                return self._choices(choices, kind, region, part)
             case Status(Call(may_fail=True) as task, kind):
                 return Out(self.names[id(task)], STATUS, kind)
             case Status(task, kind):
@@ -832,7 +878,9 @@ class _Graph:
                     carried = self._parameter(*found, kind)
                     if carried is not None and (len(carried[1]) == 1 or isinstance(carried[0], File)):
                         return carried[1][0]
-                return Get(self.resolve(of, region), key, kind)
+                if not inner:
+                    self._take(expr)
+                return Get(self.resolve(of, region, inner=True), key, kind)
             case Many(items, names, kind):
                 return Many(tuple(self.resolve(item, region) for item in items), names, kind)
             case OnVolume(volume, path):
@@ -841,6 +889,33 @@ class _Graph:
                 return expr.changed(texts=tuple(self.resolve(text, region) for text in texts))
             case _:
                 return expr
+
+    def _take(self, part: Get) -> None:
+        """Note that Argo takes a value out of another, where that rounds whole numbers and no formula can tell."""
+        if whole(part.type) or not t.holds_whole(part.type):
+            return
+        made = _origin(part)
+        maker = self.plan.by_call.get(id(made[0])) if made is not None else None
+        while maker is not None and made is not None:
+            if maker.sub is None:
+                maker.taken.add(made[1])
+                return
+            value, graph = maker.sub.results[made[1]].values[0], maker.sub
+            made = (value.task, value.name) if isinstance(value, Out) else None
+            maker = next((one for one in graph.calls if made is not None and one.name == made[0]), None)
+
+    def _rounded(self, items: Expr) -> int | None:
+        """A whole number of a list known now, or of the default of a parameter, that Argo would round."""
+        match items:
+            case Const(value, kind):
+                return too_large(plain(value, kind))
+            case Param(name) if name in self.graph.owner.signature.by_name:
+                parameter = self.graph.owner.signature.by_name[name]
+                if parameter.default is not MISSING:
+                    return too_large(plain(parameter.default, parameter.type))
+            case _:
+                pass
+        return None
 
     def _out(self, task: Call | str, name: str, kind: t.Type) -> Out:
         """An output of a call, by the name of its task."""
@@ -854,16 +929,21 @@ class _Graph:
             return Out(made, name, kind)
         return self.planner.descriptions.made(made, task.target, name, kind)
 
-    def _choices(self, choices: tuple[Expr, ...], kind: t.Type, region: Region | None) -> Expr:
+    def _choices(
+        self, choices: tuple[Expr, ...], kind: t.Type, region: Region | None, part: bool = False
+    ) -> Expr:
         """A choice: `??` where the first is an output, else by whether its tasks ran."""
         first, *rest = choices
         if isinstance(first, Either):
-            return self._choices((*first.choices, *rest), kind, region)
-        last = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind), region)
+            return self._choices((*first.choices, *rest), kind, region, part or first.part)
+        last = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind, part), region)
+        by_task = part and isinstance(first.type, t.Maybe)
         if isinstance(last, Either) and region is None:
             last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
         ended = [one.ended for one in regions(region) if one.ended is not None]
-        maker = first.task if isinstance(first, Out) and isinstance(first.task, Call) else None
+        maker = (
+            first.task if isinstance(first, Out) and isinstance(first.task, Call) and not by_task else None
+        )
         if isinstance(first, Out) and maker is not None and maker not in ended and not maker.may_fail:
             made = self._out(maker, first.name, first.type)
             if isinstance(first.type, t.Maybe):  # `null` and not having run are the same
@@ -877,7 +957,10 @@ class _Graph:
         ]
         resolved = self.resolve(first, region)
         if not asked:
-            return Either((resolved, last), kind)
+            return resolved if by_task else Either((resolved, last), kind)
+        failed = {self.names[id(task)] for task in ended if not task.may_fail}
+        if failed:
+            resolved = substitute(resolved, partial(_optional, failed))
         condition: Expr = asked[0] if len(asked) == 1 else Op("&", tuple(asked), t.BOOL)
         return Op("?:", (condition, resolved, last), kind)
 
@@ -903,10 +986,33 @@ def _cells(cell: Cell, form: Form) -> list[Expr]:
     return [cell.changed(name=port) for port, _ in ports(cell.name, form)]
 
 
+def _optional(failed: set[str], expr: Expr) -> Expr | None:
+    """An output of a task that may have failed, in a form for which Argo does not wait until it is there."""
+    if not isinstance(expr, Out) or expr.task not in failed:
+        return None
+    path = expr.variable.replace(".", "?.") or f"outputs?.parameters?.['{expr.name}']"
+    return expr.changed(variable=path)
+
+
 def _holds(expr: Expr, choices: tuple[Expr, ...]) -> bool:
     if isinstance(expr, Either) and expr.choices is choices:
         return True
     return any(_holds(child, choices) for child in children(expr))
+
+
+def _origin(expr: Expr) -> tuple[Call | str, str] | None:
+    """The call that made a value, or a value around it, and the output that it is."""
+    match expr:
+        case Out(task, name) | Best(task, name):
+            return task, name
+        case Get(Rows(task), int() | Item()):
+            return task, "return"
+        case Get(Get(Rows(task), int() | Item()), str() as name):
+            return task, name
+        case Get(of):
+            return _origin(of)
+        case _:
+            return None
 
 
 def _part(result: Expr, out: t.Output) -> Expr:

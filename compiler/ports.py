@@ -26,10 +26,15 @@ class FromEnv(Node):
 
 
 class FromFile(Node):
-    """A file or folder that Argo puts at `path`; `optional`: None where it is absent."""
+    """A file or folder that Argo puts at `path`; `optional`: None where it is absent.
+
+    `keyed`: it is named by its key, so Argo learns only in the pod that it is absent, and the kubelet has made an
+    empty folder there by then.
+    """
 
     path: str
     optional: bool = False
+    keyed: bool = False
 
 
 class FromEnvPath(Node):
@@ -114,7 +119,8 @@ class Writer(Node):
 
     `attribute` is the field of the result (a name or a position), None when the result is the value.
     `kept`: what an earlier attempt of the step wrote may still be there. `digest` is where the digest of a file
-    goes, if it is wanted.
+    goes, if it is wanted; `rows` where the rows of a list with files go, if a loop runs over it. `taken`: Argo takes
+    parts out of the value, which it can of whole numbers below 2**53.
     """
 
     name: str
@@ -123,6 +129,8 @@ class Writer(Node):
     path: str | FromEnvPath
     kept: bool = False
     digest: str = ""
+    rows: str = ""
+    taken: bool = False
 
 
 Layout = Literal["text", "json", "file", "list", "dict", "bundle"]

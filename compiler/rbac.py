@@ -12,6 +12,7 @@ from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.lint.view import POD_BODIES, View
 from flowdsl.compiler.object_findings import UnknownRights
 from flowdsl.compiler.problem import Problem
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -229,7 +230,7 @@ def _in_manifest(manifest: str) -> Iterator[tuple[str, str] | str]:
                 yield version.rpartition("/")[0], plural(kind)
 
 
-_TAG = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_TAG = regex(r"\{\{.*?\}\}", re.DOTALL)
 _HOLE = "flowdsl-hole"
 
 

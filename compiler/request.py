@@ -15,6 +15,7 @@ from flowdsl.compiler.options.reading import Wrong, is_mapping, said, seconds
 from flowdsl.diagnostic import Diagnostic, suggest
 from flowdsl.expr import Const, Expr, Join, Poison, leaves
 from flowdsl.grammar.names import is_dns_subdomain
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import unbalanced, variables
 from flowdsl.lift import is_dict, items_of, lift, spelled, text
 from flowdsl.place import Argument, Place
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from flowdsl.step import Described, StepDef
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-_HEADER = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+_HEADER = regex(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 
 
 class Request(NamedTuple):

@@ -6,7 +6,6 @@ The last lines are generated from the types: nothing is looked up in annotations
 from __future__ import annotations
 
 import builtins
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from flowdsl.compiler.ports import (
     layout,
 )
 from flowdsl.compiler.script_parts import IMPORTS, PARTS, STEP, assembled, indented, words
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 _MAIN = "_flowdsl_main"
 _BUILTINS = frozenset(dir(builtins))
 _TAKEN = {"result", "row", "index", "file", "value", *PARTS, *IMPORTS, *_BUILTINS}
-_BRACE = re.compile(r"(?<=\{)\{")
-_DOLLAR = re.compile(r"\$(?=[$(])")
+_BRACE = regex(r"(?<=\{)\{")
+_DOLLAR = regex(r"\$(?=[$(])")
 
 
 def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequence[Writer]) -> str:
@@ -169,8 +169,10 @@ class _Ending:
                 if isinstance(kind, t.Text):
                     return self._env(variable)
                 return self._checked(f"input {name}", kind, self._from_text(kind), self._env(variable))
-            case FromFile(path, optional):
-                return self._part("if_there", quote(path)) if optional else f"pathlib.Path({quote(path)})"
+            case FromFile(path, False):
+                return f"pathlib.Path({quote(path)})"
+            case FromFile(path, _, keyed):
+                return self._part("if_brought" if keyed else "if_there", quote(path))
             case FromEnvPath(variable, optional):
                 text = self._env(variable)
                 return self._part("if_there", text) if optional else f"pathlib.Path({text})"
@@ -318,7 +320,7 @@ class _Ending:
             value = f"result[{writer.attribute}]"
         form = layout(kind)
         if form in ("text", "json"):
-            encode = self._encode(kind)
+            encode = self._encode(kind, writer.taken)
             return [self._checked(f"output {writer.name}", kind, self._part("write"), path, encode, value)]
         match form:
             case "list":
@@ -334,13 +336,38 @@ class _Ending:
         if form == "file" and isinstance(kind, t.Maybe):
             gone = ["else:", f"    {self._part('discard', path)}"] if writer.kept else []
             lines = [f"if {value} is not None:", f"    {line}", *gone]
+        if writer.rows and isinstance(kind, t.Sequence):
+            cells = ", ".join(self._cells("", kind.item, "value"))
+            rows = self._part("as_json", self._part("rows_of", f"lambda file, value: {{{cells}}}"))
+            write = self._part("write"), quote(writer.rows), rows, value
+            lines.append(self._checked(f"items of output {writer.name}", kind, *write))
         return [*lines, self._part("fingerprint", path, quote(writer.digest))] if writer.digest else lines
 
-    def _encode(self, kind: t.Type) -> str:
-        """A function from a value of the type to the text of a parameter."""
+    def _cells(self, port: str, kind: t.Type, value: str) -> list[str]:
+        """The ports of an item of a list with files, each with its text in the row; `file` gives that of a file."""
+        match kind:
+            case t.File() | t.Maybe(t.File()):
+                return [f"{quote(port or 'return')}: file({value})"]
+            case t.Record(_, fields) if t.holds_file(kind):
+                parts = [(one.name, one.type, f"{value}.{one.name}") for one in fields]
+            case t.Fixed(items) if t.holds_file(kind):
+                parts = [(str(at), one, f"{value}[{at}]") for at, one in enumerate(items)]
+            case _:
+                return [f"{quote(port or 'return')}: {self._encode(kind)}({value})"]
+        return [
+            cell
+            for name, one, inner in parts
+            for cell in self._cells(f"{port}-{name}" if port else name, one, inner)
+        ]
+
+    def _encode(self, kind: t.Type, taken: bool = False) -> str:
+        """A function from a value of the type to the text of a parameter; `taken`: Argo takes parts out of it."""
         if t.is_text(kind):
             return self._part("as_text", self._encoder(kind))
-        return self._part("as_json" if _has_strings(kind) else "as_number", self._encoder(kind))
+        encoder = self._encoder(kind)
+        if taken:
+            encoder = self._part("exact", encoder)
+        return self._part("as_json" if _has_strings(kind) else "as_number", encoder)
 
     def _encoder(self, kind: t.Type) -> str:
         """A function from a value of the type to one that JSON has; `file` is the one for files."""

@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from flowdsl.grammar.regex import regex
+
 STEP = "STEP_NAME"
 IMPORTS = ("hashlib", "json", "os", "pathlib", "re", "shutil", "sys", "tempfile")
 
@@ -141,6 +143,9 @@ def parsed(decode):
 def if_there(path):
     return pathlib.Path(path) if os.path.exists(path) else None
 
+def if_brought(path):
+    return None if os.path.isdir(path) and not os.listdir(path) else if_there(path)
+
 def by_number(path):
     names = os.listdir(path) if os.path.isdir(path) else []
     return [pathlib.Path(path, name) for name in sorted(names, key=lambda name: int(name.split("-")[0]))]
@@ -188,6 +193,15 @@ def as_json(check):
     def safe(found):
         return found.group().replace("{", "\\u007b").replace("$", "\\u0024").replace("\x7f", "\\u007f")
     return lambda value: re.sub(r'"(?:[^"\\]|\\.)*"', safe, json.dumps(check(value)))
+
+def exact(check):
+    def look(value):
+        if isinstance(value, int) and abs(value) > 2 ** 53:
+            raise ValueError(f"Argo would round {value} when it takes it out: return it as a str, or in a list[int]")
+        for one in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+            look(one)
+        return value
+    return lambda value: look(check(value))
 
 def as_number(check):
     return lambda value: json.dumps(check(value))
@@ -244,6 +258,26 @@ def bundled(encode):
             out.write(text)
     return store
 
+def rows_of(cells):
+    def encode(values):
+        names = []
+        def entry(path):
+            if path is None:
+                return "none"
+            names.append(f"{len(names)}-{base(path)}")
+            if "$" * 2 in names[-1] or "$" + "(" in names[-1]:
+                raise ValueError(f"Argo cannot pass on the name {base(path)!r}: give the file another one")
+            return as_text(string)(names[-1])
+        found = []
+        for number, value in enumerate(values):
+            row = cells(entry, value)
+            for port in row:  # as_text has doubled a line break at the end
+                row[port] = row[port][:-1] if row[port].endswith("\n") else row[port]
+            row["flowdsl-index"] = f"/{number}"
+            found.append(row)
+        return found
+    return encode
+
 def save(path, store, value):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as work:
@@ -280,8 +314,8 @@ def fingerprint(path, target):
 PARTS: dict[str, str] = {
     part.partition("(")[0]: "def " + part.rstrip() + "\n" for part in _PARTS.split("\ndef ")[1:]
 }
-_WORDS = re.compile(r"[A-Za-z_]\w*")
-_LINE = re.compile(r"^(?=.)", re.MULTILINE)
+_WORDS = regex(r"[A-Za-z_]\w*")
+_LINE = regex(r"^(?=.)", re.MULTILINE)
 
 
 def words(code: str) -> set[str]:

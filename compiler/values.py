@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import enum
 import json
-import re
 from typing import Any, TypeGuard
 
 from flowdsl import types as t
 from flowdsl.diagnostic import near
+from flowdsl.grammar.regex import regex
 
-_WHOLE = re.compile(r"[+-]?[0-9]+")
+_WHOLE = regex(r"[+-]?[0-9]+")
 _FLAGS = {"true": True, "false": False}
 
 

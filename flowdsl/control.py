@@ -103,9 +103,11 @@ def either(first: T | None, second: T) -> T:
     kind = one.type.item if isinstance(one.type, t.Maybe) else one.type
     if isinstance(one.type, t.Maybe) and t.holds_file(kind) and not isinstance(kind, t.File):
         # What a task hands on is where the file would be, whether it is there or not.
-        what = "`either` of several files that may be None"
-        trace.report("UnsupportedOperator", Argument(site, "first", 0), (), operator=what)
-        return cast(T, value(Poison()))
+        return cast(T, value(_unsupported(trace, site, "several files")))
+    if isinstance(one, Many) and any(
+        isinstance(field.type, t.Maybe) and t.holds_file(field.type) for field in fields_of(one)
+    ):
+        return cast(T, value(_unsupported(trace, site, "records with a file")))
     wrong: list[str] = []
 
     def complain(name: str, **data: Any) -> None:
@@ -126,9 +128,15 @@ def either(first: T | None, second: T) -> T:
     return cast(T, value(Poison()))
 
 
-def _choice(one: Expr, other: Expr, kind: t.Type) -> Expr:
-    """The first of two values that exists; of two records, field by field."""
+def _unsupported(trace: Trace, site: Site, what: str) -> Poison:
+    operator = f"`either` of {what} that may be None"
+    trace.report("UnsupportedOperator", Argument(site, "first", 0), (), operator=operator)
+    return Poison()
+
+
+def _choice(one: Expr, other: Expr, kind: t.Type, part: bool = False) -> Expr:
+    """The first of two values that exists; of two records that of which the task ran, field by field."""
     if not isinstance(one, Many) or not isinstance(kind, (t.Record, t.Fixed)):
-        return Either((one, other), kind)
+        return Either((one, other), kind, part)
     pairs = zip(fields_of(one), fields_of(other), strict=True)
-    return Many(tuple(_choice(left, right, left.type) for left, right in pairs), one.names, kind)
+    return Many(tuple(_choice(left, right, left.type, part=True) for left, right in pairs), one.names, kind)

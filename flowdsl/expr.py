@@ -115,10 +115,11 @@ class Stored(Node):
 
 
 class Either(Node):
-    """The first of the choices that exists."""
+    """The first of the choices that exists; of a `part` of a record, None exists too where its task ran."""
 
     choices: tuple[Expr, ...]
     type: Type
+    part: bool = False
 
 
 class Rows(Node):
@@ -266,8 +267,8 @@ def substitute(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
             return OnVolume(volume, new[0])
         case Stored():
             return expr.changed(texts=new)
-        case Either(_, kind):
-            return Either(new, kind)
+        case Either():
+            return expr.changed(choices=new)
         case Best():
             return expr.changed(rows=new[0])
         case _:

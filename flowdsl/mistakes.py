@@ -149,6 +149,7 @@ _TRUTH = {
     "chain": "write `(x < y) & (y < z)` for `x < y < z`",
     "choice": "call what each side needs under `when` and `otherwise`, and choose with `either(one, other)`",
     "while": "repeat over items with `fan_out` or `sweep`, or loop inside a step",
+    "in": "write `(x == 1) | (x == 2)` for `x in (1, 2)`, and `(x != 1) & (x != 2)` for `x not in (1, 2)`",
     "filter": "let a step return the list without the others",
     "assert": "check it inside a step, which then fails",
 }
@@ -177,6 +178,8 @@ class RunTimeConversion(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and the way out: for a count it is a loop of the run."""
         way = "pass the value on as it is, and convert it inside a step"
+        if self.what.startswith("given"):
+            way = "pass the value to a step, and call the function there"
         if "range()" in self.what:
             way = (
                 'to run a step so many times write `fan_out(step, over={"part": numbers(count)})`,'

@@ -334,6 +334,23 @@ def holds_file(kind: Type) -> bool:
             return False
 
 
+def holds_whole(kind: Type) -> bool:
+    """Whether a value of the type may contain a whole number anywhere."""
+    match kind:
+        case Number("int") | Json():
+            return True
+        case Choice(values):
+            return any(type(value) is int for value in values)
+        case Sequence(item) | Mapping(item) | Maybe(item):
+            return holds_whole(item)
+        case Fixed(items):
+            return any(map(holds_whole, items))
+        case Record(_, fields):
+            return any(holds_whole(field.type) for field in fields)
+        case _:
+            return False
+
+
 def parts(kind: Type, count: int) -> list[Type] | None:
     """The types of the parts of a value that has so many; None of a type that does not say them."""
     match kind:

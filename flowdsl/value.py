@@ -144,7 +144,9 @@ class RunTimeValue:
     # No number of an open file: 1 is the standard output. But a loop is to run once.
     def __index__(self) -> int:
         read = words(here())
-        what = "counted to by range()" if "range" in read else "used as an index or a count"
+        called = operation(here())[0].startswith("CALL")
+        what = "given to a function of Python" if called else "used as an index or a count"
+        what = "counted to by range()" if "range" in read else what
         _refuse(self, "RunTimeConversion", what=what)
         return 1 if _COUNTERS & read else -1
 

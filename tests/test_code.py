@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as Reference
 
-from flowdsl.compiler import compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.ir import Code
 from flowdsl.compiler.load import load
 from flowdsl.compiler.options.code import is_pinned

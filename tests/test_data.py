@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.compiler import compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.ports import IN, FromEnvPath, FromFile, FromFirst
 from flowdsl.trace import OutsidePipeline
@@ -165,7 +165,7 @@ def test_a_choice_may_end_in_nothing(tmp_path: Path) -> None:
     (made,) = (one for one in found.documents[0]["spec"]["templates"] if one["name"].startswith("use"))
     assert [one["optional"] for one in made["inputs"]["artifacts"]] == [True, True]
     assert (
-        'file=if_there("/tmp/flowdsl/in/file-0") or if_there("/tmp/flowdsl/in/file-1")'
+        'file=if_there("/tmp/flowdsl/in/file-0") or if_brought("/tmp/flowdsl/in/file-1")'
         in made["script"]["source"]
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.compiler import compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from tests.goldens import same
 
@@ -131,7 +131,11 @@ T = "tasks['t'].outputs.parameters['return']"
         ("yes((n != 1) | (t < 'b'))", f"{{{{=(asInt({N}) != 1) || ({T} < 'b')}}}}"),
         ("word(t)", "{{tasks.t.outputs.parameters.return}}"),
         ("word('a ' + t)", "a {{tasks.t.outputs.parameters.return}}"),
-        ("word(t + t)", "{{tasks.t.outputs.parameters.return}}{{tasks.t.outputs.parameters.return}}"),
+        (
+            "word(t + t)",
+            "{{=(tasks['t'].outputs.parameters['return'] + tasks['t'].outputs.parameters['return'])}}",
+        ),
+        ("word(f'{n}{t}')", "{{tasks.n.outputs.parameters.return}}{{tasks.t.outputs.parameters.return}}"),
         (
             "word(f'{n} of {t}')",
             "{{tasks.n.outputs.parameters.return}} of {{tasks.t.outputs.parameters.return}}",
@@ -157,7 +161,14 @@ T = "tasks['t'].outputs.parameters['return']"
             f'[{{{{tasks.n.outputs.parameters.return}}}}, {{"a": {{{{=toJSON({T})}}}}}}]',
         ),
         ("whole(b.size)", "{{tasks.b.outputs.parameters.size}}"),
-        ("whole(b.notes['x'][0])", "{{=int(fromJSON(tasks['b'].outputs.parameters['notes'])['x'][0])}}"),
+        (
+            "whole(b.notes['x'][0])",
+            (
+                "{{=(abs(fromJSON(tasks['b'].outputs.parameters['notes'])['x'][0]) < 9007199254740992"
+                " ? int(fromJSON(tasks['b'].outputs.parameters['notes'])['x'][0])"
+                " : fromJSON('Argo rounds whole numbers beyond 53 bits'))}}"
+            ),
+        ),
         ("yes(m == Mode.FAST)", "{{=tasks['m'].outputs.parameters['return'] == 'FAST'}}"),
         ("word(p)", "{{inputs.parameters.p}}"),
         ("whole(q * 2)", "{{=asInt(inputs.parameters['q']) * 2}}"),

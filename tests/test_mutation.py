@@ -155,7 +155,7 @@ def misspell_an_input(document: Object) -> Iterator[Change]:
 def reverse_an_edge(document: Object) -> Iterator[Change]:
     for way, task, others in tasks(document):
         names = [one["name"] for one in others]
-        for name in re.findall(r"[\w-]+", task.get("depends", "")):
+        for name in [one for one in re.findall(r"[\w-]+", task.get("depends", "")) if one in names]:
             before = (*way[:-1], names.index(name))
 
             def change(document: Object, before: Way = before, after: str = task["name"]) -> None:

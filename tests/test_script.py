@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from flowdsl import types as t
 from flowdsl.compiler import ports, script_parts
 from flowdsl.compiler.carry import Carried, ModuleSource, carry
+from flowdsl.compiler.encode import too_large
 from flowdsl.compiler.load import load
 from flowdsl.compiler.ports import (
     IN,
@@ -351,6 +352,37 @@ def test_text_is_exact_or_refused(text: str) -> None:
     except ValueError:
         return
     assert argo(written.encode()) == text
+
+
+@pytest.mark.parametrize("value", [[2**53 + 1], {"a": [{"b": -(2**60)}]}, [1, [2, 2**53 + 2]]])
+def test_what_argo_would_round_is_refused_where_it_takes_parts(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"Argo would round -?\d+ when it takes it out: return it as a str"):
+        PARTS["exact"](PARTS["anything"])(value)
+
+
+@settings(max_examples=100)
+@given(JSON)
+def test_what_argo_keeps_is_handed_on(value: Any) -> None:
+    if too_large(value) is None:
+        assert PARTS["exact"](PARTS["anything"])(value) == value
+    else:
+        with pytest.raises(ValueError, match="Argo would round"):
+            PARTS["exact"](PARTS["anything"])(value)
+
+
+def test_the_rows_of_a_list_with_files() -> None:
+    def cells(file: Callable[..., str], value: Any) -> dict[str, str]:
+        return {"text": PARTS["as_text"](PARTS["string"])(value[0]), "file": file(value[1])}
+
+    rows = PARTS["rows_of"](cells)
+    assert rows([("a\n", Path("x/a b.txt")), ("b", None), ("c", Path("x/a b.txt"))]) == [
+        {"text": "a\n", "file": "0-a b.txt", "flowdsl-index": "/0"},
+        {"text": "b", "file": "none", "flowdsl-index": "/1"},
+        {"text": "c", "file": "1-a b.txt", "flowdsl-index": "/2"},
+    ]
+    for name in ("a$$b", "$(HOME)", "{{=1}}", "bell\x07"):
+        with pytest.raises(ValueError, match="Argo"):
+            rows([("", Path(name))])
 
 
 REFUSING = """

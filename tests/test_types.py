@@ -12,7 +12,7 @@ from typing_extensions import TypeAliasType
 
 from flowdsl import types as t
 from flowdsl.lift import fits
-from tests.snippets import HEAD, compile_body, compile_text, marked, plain
+from tests.snippets import HEAD, compile_body, compile_text, marked, plain, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -280,8 +280,8 @@ WRITTEN = {
     "use_float(report().by_name['a'].loss)": (
         "{{=fromJSON(tasks['report'].outputs.parameters['by_name'])['a']['loss']}}"
     ),
-    "use_int(report().pairs[0].left)": (
-        "{{=int(fromJSON(tasks['report'].outputs.parameters['pairs'])[0]['left'])}}"
+    "use_int(report().pairs[0].left)": whole(
+        "fromJSON(tasks['report'].outputs.parameters['pairs'])[0]['left']"
     ),
     "use_found(Pair(n, 'x'))": '{"left": {{inputs.parameters.n}}, "right": "x"}',
     "use_found(None)": "null",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flowdsl.compiler.load import LoadError
-from tests.snippets import compile_body, marked, plain
+from tests.snippets import compile_body, marked, plain, whole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,13 @@ LATER = "\nuse_int(«'later'»)"
 N, X, S = "asInt(inputs.parameters['n'])", "asFloat(inputs.parameters['x'])", "inputs.parameters['s']"
 FLAG, OPT = "inputs.parameters['flag'] == 'true'", "inputs.parameters['opt']"
 
+
 # What is emitted for the argument of the one step that takes the result.
+def element(at: int) -> str:
+    """A whole number out of the text of a list."""
+    return f"{{{{=asInt(trim(split(trim(trim(inputs.parameters['rows']), '[]'), ',')[{at}]))}}}}"
+
+
 WORKS = {
     # arithmetic, both ways round
     "use_int(n + 1)": f"{{{{={N} + 1}}}}",
@@ -87,15 +93,15 @@ WORKS = {
     "use_float(train().accuracy)": "{{tasks.train.outputs.parameters.accuracy}}",
     "use_float(train()[1])": "{{tasks.train.outputs.parameters.accuracy}}",
     "use_float(train()[-2])": "{{tasks.train.outputs.parameters.accuracy}}",
-    "use_int(train().notes['depth'])": "{{=int(fromJSON(tasks['train'].outputs.parameters['notes'])['depth'])}}",
+    "use_int(train().notes['depth'])": whole("fromJSON(tasks['train'].outputs.parameters['notes'])['depth']"),
     "use_int(score()._hidden)": "{{tasks.score.outputs.parameters._hidden}}",
     "use_float(getattr(score(), 'loss'))": "{{tasks.score.outputs.parameters.loss}}",
     "use_float(operator.attrgetter('loss')(score()))": "{{tasks.score.outputs.parameters.loss}}",
-    "use_int(operator.itemgetter(0)(rows))": "{{=int(fromJSON(inputs.parameters['rows'])[0])}}",
-    "use_int(rows[0])": "{{=int(fromJSON(inputs.parameters['rows'])[0])}}",
-    "use_int(rows[-1])": "{{=int(fromJSON(inputs.parameters['rows'])[-1])}}",
-    "use_int(rows[Level.LOW])": "{{=int(fromJSON(inputs.parameters['rows'])[1])}}",
-    "use_int(table['it\\'s'])": "{{=int(fromJSON(inputs.parameters['table'])['it\\'s'])}}",
+    "use_int(operator.itemgetter(0)(rows))": element(0),
+    "use_int(rows[0])": element(0),
+    "use_int(rows[-1])": element(-1),
+    "use_int(rows[Level.LOW])": element(1),
+    "use_int(table['it\\'s'])": whole("fromJSON(inputs.parameters['table'])['it\\'s']"),
     "use(thing['a'][0])": "{{=toJSON(fromJSON(inputs.parameters['thing'])['a'][0])}}",
     "left, right = pair()\nuse_str(right)": "{{tasks.pair.outputs.parameters.right}}",
     "_, right = both()\nuse_str(right)": "{{tasks.both.outputs.parameters.item-1}}",
@@ -112,7 +118,7 @@ WORKS = {
     # text
     "use_str(s + '!')": "{{inputs.parameters.s}}!",
     "use_str('<' + s + '>')": "<{{inputs.parameters.s}}>",
-    "use_str(s + s)": "{{inputs.parameters.s}}{{inputs.parameters.s}}",
+    "use_str(s + s)": "{{=(inputs.parameters['s'] + inputs.parameters['s'])}}",
     "use_str(word_ + '!')": "{{inputs.parameters.word_}}!",
     "s += '!'\nuse_str(s)": "{{inputs.parameters.s}}!",
     "use_str(s + Name.FIRST)": "{{inputs.parameters.s}}first value",
@@ -126,7 +132,7 @@ WORKS = {
     "use_str(f'{f\"{n}\"}.')": "{{inputs.parameters.n}}.",
     "use_str(f'{{{s}}}')": f"{{{{=('{{' + {S} + '}}')}}}}",
     "use_str('{' + s)": f"{{{{=('{{' + {S})}}}}",
-    "use_str(f'{rows[0]}')": "{{=int(fromJSON(inputs.parameters['rows'])[0])}}",
+    "use_str(f'{rows[0]}')": element(0),
     "use_str(str(n))": "{{inputs.parameters.n}}",
     "use_str(format(n))": "{{inputs.parameters.n}}",
     "use_str('%s!' % n)": "{{inputs.parameters.n}}!",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from flowdsl import types as t
@@ -12,6 +11,7 @@ from flowdsl.compiler.argo.volumes import mount
 from flowdsl.compiler.expressions import raw, text_of
 from flowdsl.compiler.ports import OUT
 from flowdsl.expr import Const, Expr, Get, Join, Param
+from flowdsl.grammar.regex import regex
 from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def referred(value: Config | Secret) -> Json:
     return {field: {"name": value.name, "key": value.key}}
 
 
-_DOLLAR = re.compile(r"\$(?=[$(]|\Z)")
+_DOLLAR = regex(r"\$(?=[$(]|\Z)")
 
 
 def pod_text(expr: Expr) -> str:

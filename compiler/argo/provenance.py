@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.emit import emit_one
 from flowdsl.compiler.objects import MARKS
+from flowdsl.grammar.digest import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,13 +34,13 @@ _DIGITS = 32
 
 def source_digest(texts: Iterable[str]) -> str:
     """The digest of source files, whatever their order."""
-    each = sorted(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts)
-    return hashlib.sha256(b"".join(each)).hexdigest()[:_DIGITS]
+    each = sorted(sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts)
+    return sha256(b"".join(each)).hexdigest()[:_DIGITS]
 
 
 def spec_digest(text: str) -> str:
     """The digest of an object's spec, as it is written."""
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def of_runs(program: ir.Program) -> Json:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.checks import (
+    attempts,
     branches,
     checkpoints,
     cluster,
@@ -53,6 +54,7 @@ def check_definitions(
 def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagnostic]:
     """What is wrong with what the pipelines do, as they were traced and as the checks find it."""
     found = [one for graph in trace.graphs.values() for check in CHECKS for one in check(graph, sources)]
+    found += branches.rows_inside(trace)
     root = next(iter(trace.graphs.values())).owner
     for graph in trace.graphs.values():
         found += cluster.fits(graph, profile)
@@ -61,6 +63,7 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
         found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
         found += sharing.sharing(trace)
     found += ends.ends(trace)
+    found += attempts.unseen_failures(trace, sources)
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]

@@ -14,6 +14,7 @@ from flowdsl.compiler import body_findings as findings
 from flowdsl.compiler.carry_tree import Function, inside, local_names, root
 from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.grammar.regex import regex
 from flowdsl.lift import spelled
 from flowdsl.mistakes import WrongReturn
 from flowdsl.pipeline import PipelineDef
@@ -39,8 +40,8 @@ _ADD = ("add", "append", "appendleft", "extend", "insert", "setdefault", "update
 _TAKE = ("clear", "discard", "pop", "popitem", "remove", "reverse", "sort")
 _CHANGES = frozenset((*_ADD, *_TAKE))
 _LEAVES = frozenset(("exit", "_exit", "abort", "quit", "execv", "execvp", "fail", "skip"))
-_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
-_PLAIN_IMAGE = re.compile(r"(?:docker\.io/)?(?:library/)?python(?:[:@].*)?")
+_IMPORT = regex(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+_PLAIN_IMAGE = regex(r"(?:docker\.io/)?(?:library/)?python(?:[:@].*)?")
 _IN_EVERY_IMAGE = frozenset(("pip", "setuptools", "pkg_resources", "wheel", "flowdsl"))
 
 
@@ -178,6 +179,9 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
         case ast.Constant(), _ if not _fits(node.value, kind):
             other_type = WrongReturn(body.definition.name, t.spell(kind), spelled(node.value))
             yield Diagnostic(other_type, body.module.span(node))
+        case ((ast.Dict() | ast.List() | ast.Tuple()), _) if not _may_be(node, kind):
+            other_type = WrongReturn(body.definition.name, t.spell(kind), type(node).__name__.lower())
+            yield Diagnostic(other_type, body.module.span(node))
         case ast.IfExp(_, one, other), _:
             yield from _flaws(one, kind, body)
             yield from _flaws(other, kind, body)
@@ -205,6 +209,19 @@ def _flaws(node: ast.expr, kind: t.Type, body: Body) -> Iterator[Diagnostic]:
                     yield from _flaws(keyword.value, types[keyword.arg], body)
         case _:
             return
+
+
+def _may_be(node: ast.expr, kind: t.Type) -> bool:
+    """Whether a dict, list or tuple that is written out may be a value of the type."""
+    match kind.item if isinstance(kind, t.Maybe) else kind:
+        case t.Json() | t.Nothing() | t.Unsupported():
+            return True
+        case t.Mapping():
+            return isinstance(node, ast.Dict)
+        case t.Sequence() | t.Fixed():
+            return not isinstance(node, ast.Dict)
+        case _:
+            return False
 
 
 def _fits(value: object, kind: t.Type) -> bool:

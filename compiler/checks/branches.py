@@ -8,7 +8,7 @@ from flowdsl import types as t
 from flowdsl.compiler import control_findings as findings
 from flowdsl.compiler import mistakes
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Best, Const, Either, Expr, Get, Op, Out, Param, Rows, Status, children, leaves
+from flowdsl.expr import Best, Const, Either, Expr, Get, Many, Op, Out, Param, Rows, Status, children, leaves
 from flowdsl.place import Argument, Definition, Place
 from flowdsl.trace import Call, regions
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from flowdsl.diagnostic import Finding
     from flowdsl.source import Sources
-    from flowdsl.trace import Graph, Region
+    from flowdsl.trace import Graph, Region, Trace
 
 Use = tuple[Expr, "Region | None", Place]
 
@@ -29,8 +29,36 @@ def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
         foreign = next((leaf for leaf in leaves(expr) if _foreign(leaf, graph)), None)
         if foreign is not None:
             yield Diagnostic(_of_the_end(foreign, graph) or mistakes.ForeignValue(), place)
-        if not isinstance(expr, Rows) and _holds_rows(expr):
-            yield Diagnostic(mistakes.RowsInside(), place)
+
+
+def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
+    """What a loop hands on, or a pipeline that returns it, as a part of another value."""
+
+    def is_rows(expr: Expr) -> bool:
+        if isinstance(expr, Rows):
+            return True
+        if not isinstance(expr, Out) or not isinstance(expr.task, Call):
+            return False
+        inside = trace.graphs.get(id(expr.task.target))
+        if inside is None or inside.result is None:
+            return False
+        result = inside.result
+        if isinstance(result, Many) and isinstance(result.type, (t.Record, t.Fixed)):
+            made = {out.name: item for out, item in zip(t.outputs(result.type), result.items, strict=True)}
+            result = made.get(expr.name, result)
+        return is_rows(result)
+
+    def holds_rows(expr: Expr) -> bool:
+        if (isinstance(expr, Get) and _indexed(expr)) or (isinstance(expr, Op) and expr.op == "failed"):
+            return False
+        return isinstance(expr, Rows) or any(
+            holds_rows(child) or (_together(expr) and is_rows(child)) for child in children(expr)
+        )
+
+    for graph in trace.graphs.values():
+        for expr, _, place in uses(graph):
+            if not is_rows(expr) and holds_rows(expr):
+                yield Diagnostic(mistakes.RowsInside(), place)
 
 
 def uses(graph: Graph) -> list[Use]:
@@ -126,10 +154,11 @@ def _within(region: Region | None, outer: Region) -> bool:
     return False
 
 
-def _holds_rows(expr: Expr) -> bool:
-    if (isinstance(expr, Get) and _indexed(expr)) or (isinstance(expr, Op) and expr.op == "failed"):
-        return False
-    return isinstance(expr, Rows) or any(_holds_rows(child) for child in children(expr))
+def _together(expr: Expr) -> bool:
+    """Whether the parts of an expression are of one kind; those of records and tuples keep their own."""
+    return isinstance(expr, Either) or (
+        isinstance(expr, Many) and not isinstance(expr.type, (t.Record, t.Fixed))
+    )
 
 
 def _indexed(expr: Get) -> bool:

@@ -25,6 +25,7 @@ from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.options.volumes import one_key
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Const, Join, Stored
+from flowdsl.grammar.regex import regex
 from flowdsl.place import Argument
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
@@ -49,8 +50,8 @@ _NEEDED = {
     "Http": ("url",),
     "Raw": ("text",),
 }
-_URL = re.compile(r"https?://[^/\s]", re.IGNORECASE), "a URL with its scheme, `https://...`"
-_KEY = re.compile(r"(?![a-z0-9]+://)"), "the path in the bucket alone, `runs/model.pt`"
+_URL = regex(r"https?://[^/\s]", re.IGNORECASE), "a URL with its scheme, `https://...`"
+_KEY = regex(r"(?![a-z0-9]+://)"), "the path in the bucket alone, `runs/model.pt`"
 _FORMS = {
     ("Http", "url"): _URL,
     ("Azure", "endpoint"): _URL,
@@ -59,7 +60,7 @@ _FORMS = {
     ("Azure", "blob"): _KEY,
 }
 #: Addresses that Git reaches over SSH: with a scheme, or as `git@host:path`. Source: git-fetch, GIT URLS.
-_SSH = re.compile(r"(?:git\+)?ssh://|[\w.-]+@[\w.-]+:(?!//)")
+_SSH = regex(r"(?:git\+)?ssh://|[\w.-]+@[\w.-]+:(?!//)")
 _PAIRS = {"S3": ("access_key", "secret_key"), "Http": ("username", "password")}
 
 

@@ -55,6 +55,8 @@ def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
             yield node, "not"
         case ast.Compare(ops=[_, _, *_]):
             yield node, "chain"
+        case ast.Compare(ops=[ast.In() | ast.NotIn()]):
+            yield node, "in"
         case ast.comprehension(ifs=tests):
             for test in tests:
                 yield test, "filter"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.cache import Cache
@@ -11,6 +10,7 @@ from flowdsl.compiler.ir import Caching
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.options.reading import Reader
 
-_LONG = re.compile(r"(\d+)([dw])")
+_LONG = regex(r"(\d+)([dw])")
 _HOURS = {"d": 24, "w": 168}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.artifact import Artifact
@@ -11,6 +10,7 @@ from flowdsl.compiler.ir import Code
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.expr import Const, Stored
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 from flowdsl.lift import text as lifted
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.options.reading import Reader
 
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 #: A tag as tags of releases are written; a branch called `1.x` or `release-2` is none of these.
-_TAG = re.compile(r"(?:refs/tags/.+|(?:[\w.-]+[-/@])?[vV]?\d+(?:\.\d+)+(?:[-.+]?[0-9A-Za-z]+)*|[vV]\d+)")
+_TAG = regex(r"(?:refs/tags/.+|(?:[\w.-]+[-/@])?[vV]?\d+(?:\.\d+)+(?:[-.+]?[0-9A-Za-z]+)*|[vV]\d+)")
 _WANT = 'Git(url, revision=...) or a folder of a volume, such as DATA / "src"'
 
 

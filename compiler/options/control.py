@@ -10,7 +10,7 @@ from flowdsl.compiler import ir, mistakes
 from flowdsl.compiler.expressions import literal
 from flowdsl.compiler.options.reading import Wrong, each, said, seconds, text_option
 from flowdsl.expr import Const, Join, RunField
-from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
+from flowdsl.grammar.names import is_data_key, is_dns_label, is_dns_subdomain
 from flowdsl.retry import Mutex, Retry, Semaphore
 from flowdsl.run import AT_THE_END
 from flowdsl.trace import parts
@@ -155,14 +155,11 @@ def _lock(lock: Mutex | Semaphore) -> ir.Lock:
     if isinstance(lock, Mutex):
         return ir.Lock(_lock_name(lock.name), None, lock.namespace)
     for text, what in ((lock.name, "the name of a ConfigMap"), (lock.key, "a key of a ConfigMap")):
-        right = isinstance(cast("object", text), str) and text and not set(text) - _KEY
+        right = isinstance(cast("object", text), str) and is_data_key(text)
         if not right or (text is lock.name and not is_dns_subdomain(text)):
             way = "write it as it stands in the cluster"
             raise Wrong(findings.BadLockName(said(text), what, "Kubernetes refuses it", way))
     return ir.Lock(Const(lock.name, t.TEXT), lock.key, lock.namespace)
-
-
-_KEY = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
 
 def _lock_name(written: object) -> Const | Join:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import mistakes
-from flowdsl.compiler.body_findings import NoTag, is_secret, untagged
+from flowdsl.compiler.body_findings import BadImage, NoTag, is_secret, untagged
 from flowdsl.compiler.ir import Environment, Mount
 from flowdsl.compiler.options import volumes
 from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_option
+from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_env_name
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
@@ -49,8 +50,8 @@ def image_doubts(image: str) -> Iterator[Wrong]:
 
 def _image(name: str, written: object) -> str:
     text = text_option(name, written)
-    if any(character.isspace() for character in text):
-        raise Wrong(mistakes.OptionType(name, "the name of an image without blanks", said(written)))
+    if reason := image_fault(text):
+        raise Wrong(BadImage(text, reason))
     return text
 
 

@@ -75,6 +75,8 @@ def entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T
             found.append(entry(key, value))
         except Wrong as error:
             wrong.append(error)
+        except ExceptionGroup as several:
+            wrong += [error for error in several.exceptions if isinstance(error, Wrong)]
     if wrong:
         raise ExceptionGroup("entries", wrong)
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -16,6 +15,7 @@ from flowdsl.gpu import GPU
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.regex import regex
 from flowdsl.value import is_value
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ShareWith(Finding):
     help = 'ask for the part alone: GPU(1, share="8Gi")'
 
 
-_MIG = re.compile(r"(?:\d+c\.)?\d+g\.\d+gb[-.+a-z]*")
+_MIG = regex(r"(?:\d+c\.)?\d+g\.\d+gb[-.+a-z]*")
 
 #: No container starts with less. Source: containerd and Docker, 4 and 6 MiB.
 _LEAST_MEMORY = 4 * 1024 * 1024

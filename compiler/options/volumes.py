@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flowdsl.artifact import Artifact
@@ -13,7 +12,7 @@ from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options.reading import Wrong, entries, said
 from flowdsl.compiler.volumes import scratch_name
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.names import is_dns_subdomain
+from flowdsl.grammar.names import is_data_key, is_dns_subdomain
 from flowdsl.grammar.quantity import quantity
 from flowdsl.place import Argument
 from flowdsl.trace import TOKEN
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 N = TypeVar("N", bound=Named)
 
 SHM = "/dev/shm"
-_KEY = re.compile(r"[-._a-zA-Z0-9]+")
 
 
 def one_key(name: str, found: N, part: str) -> N:
@@ -46,7 +44,7 @@ def _object(name: str, found: Named, part: str) -> None:
             raise Wrong(mistakes.RunTimeOption(name), part)
     if not is_dns_subdomain(str(found.name)):
         raise Wrong(mistakes.BadObjectName(repr(found.name), what), part)
-    if found.key is not None and not _KEY.fullmatch(str(found.key)):
+    if found.key is not None and not is_data_key(str(found.key)):
         raise Wrong(mistakes.BadObjectName(repr(found.key), f"a key of {what}"), part)
 
 
@@ -70,8 +68,17 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
         reason = _unmountable(path)
         if not reason and (other := taken.setdefault(path.rstrip("/"), path)) is not path:
             reason = f"`{other}` is the same place"
-        if reason:
-            raise Wrong(mistakes.BadMountPath(str(path), reason), f"key:{path}")
+        wrong = [Wrong(mistakes.BadMountPath(str(path), reason), f"key:{path}")] if reason else []
+        try:
+            found = mounted(path, what)
+        except Wrong as error:
+            wrong.append(error)
+        else:
+            if not wrong:
+                return found
+        raise ExceptionGroup("entry", wrong)
+
+    def mounted(path: Any, what: Any) -> tuple[Mount, Mountable]:
         part, where = f"item:{path}", f"{name}[{path!r}]"
         volume, folder = what, None
         if type(what) is VolumePath:

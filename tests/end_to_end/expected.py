@@ -101,6 +101,32 @@ def volume(plain: Plain, m: Any, volumes: Volumes, month: str = "2026-11") -> No
     plain("last", m.train, data / "all")
 
 
+def lists(plain: Plain, m: Any, volumes: Volumes, count: int = 2) -> None:
+    files = plain("files", m.split, count)
+    sizes = [
+        plain(f"sizes.size({n})", m.size, one, extra)
+        for n, (one, extra) in enumerate(zip(files, [1, 2], strict=True))
+    ]
+    found = plain("found", m.rows, count)
+    texts = [plain(f"texts.told({n})", m.told, one) for n, one in enumerate(found)]
+    more = [plain(f"more.inner({n}).told", m.told, one) for n, one in enumerate(found)]
+    nested: list[list[int]] = []
+    for n, number in enumerate([count, 3]):
+        several = plain(f"nested.nested({n}).split", m.split, number)
+        nested.append(
+            [
+                plain.given(f"nested.nested({n}).counted.counted({at})", m.counted, len(one.read_text()))
+                for at, one in enumerate(several)
+            ]
+        )
+    plain("add", m.add, nested)
+    if plain("many", m.many, files):
+        kept = plain("kept", m.split, 3)
+        others = [plain(f"others.size({n})", m.size, one, count) for n, one in enumerate(kept)]
+        plain("end", m.end, sizes, texts, others)
+    plain("last", m.end, sizes, more, sizes)
+
+
 # --- pipelines/ ------------------------------------------------------------------------------------
 
 
@@ -279,6 +305,18 @@ def in_loops(plain: Plain, m: Any, volumes: Volumes, names: list[str]) -> None:
         runs = [plain(f"{where}.runs.trial({n})", m.trial, point, m.Kind.ODD, name) for n, point in points]
         kept.append(plain(f"{where}.keep", m.keep, max(runs, key=lambda row: row.score), runs))
     plain("table", m.table, kept, [])
+
+
+def integers(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
+    known = plain("known", m.numbers, size)
+    plain("add", m.add, known)
+    pairs = zip(known, [2**60 + 1, 7, 2], strict=True)
+    taken = [plain(f"taken.take({n})", m.take, *pair) for n, pair in enumerate(pairs)]
+    plain("all", m.add, taken)
+    first = plain("first", m.take, known[0], known[-1])
+    most = plain("most", m.sizes)
+    plain("range", m.take, most["most"], most["least"])
+    plain("equal", m.take, known[0] + 1, first)
 
 
 def handed_on(plain: Plain, m: Any, volumes: Volumes, name: str = "n") -> None:

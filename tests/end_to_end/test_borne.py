@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from flowdsl.cli.app import run
-from flowdsl.compiler import compile_loaded, split
+from flowdsl.compiler import split
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from tests.end_to_end.inside import small
 from tests.end_to_end.world import World

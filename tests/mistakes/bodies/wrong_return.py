@@ -31,6 +31,16 @@ def rows(table: str) -> list[int]:
     return [1, "2", None]
 
 
+@step(image="python:3.12-slim")
+def total(table: str) -> int:
+    return {"rows": len(table)}
+
+
+@step(image="python:3.12-slim")
+def sizes(table: str) -> dict[str, int] | None:
+    return [len(table)] if table else None
+
+
 @pipeline
 def nightly() -> None:
     count("orders")
@@ -38,3 +48,5 @@ def nightly() -> None:
     write("orders")
     judge("orders")
     rows("orders")
+    total("orders")
+    sizes("orders")

@@ -10,6 +10,12 @@ def train(lr: float) -> None:
     print(lr)
 
 
+@step(image="python:3.12-slim", mounts={"/work/../data": Scratch("2GB")})
+def clean(lr: float) -> None:
+    print(lr)
+
+
 @pipeline
 def nightly() -> None:
     train(0.1)
+    clean(0.1)

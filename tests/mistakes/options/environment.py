@@ -8,7 +8,7 @@ def train(lr: float) -> None:
     print(lr)
 
 
-@step(image="python:3.12-slim", secrets={"TOKEN": "hf_abc"}, env={"PATHS": ["a", "b"]})
+@step(image="python:3.12-slim", secrets={"TOKEN": "hf_abc"}, env={"PATHS": ["a", "b"], "KEY": Secret("hub", "key")})
 def publish(lr: float) -> None:
     print(lr)
 

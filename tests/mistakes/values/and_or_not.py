@@ -30,4 +30,6 @@ def nightly(model: str = "resnet", force: bool = False) -> None:
         publish.options(name="invalid")(model)
     with when(0.5 < score < 0.9):
         publish.options(name="between")(model)
+    with when(score in [0.5, 0.9]):
+        publish.options(name="known")(model)
     publish.options(name="chosen")(model if force else "default")

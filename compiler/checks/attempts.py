@@ -1,0 +1,73 @@
+"""What `try` never sees: the failure of a step, which comes when the body of its pipeline is long over."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler import mistakes
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.regex import regex
+from flowdsl.place import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.source import SourceFile, Sources
+    from flowdsl.trace import Call, Trace
+
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_TRY = regex(r"\btry\b")
+
+
+def unseen_failures(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
+    """`except` around calls of steps, and `finally` with such calls behind others."""
+    called: dict[str, tuple[SourceFile, dict[int, Call]]] = {}
+    for graph in trace.graphs.values():
+        name = graph.owner.site.code.co_filename
+        file = sources.file(name)
+        if file is None or not _TRY.search(file.text):
+            continue
+        _, calls = called.setdefault(name, (file, {}))
+        for call in graph.calls:  # what calls steps in another file may be a library
+            if call.site.code.co_filename == name and (span := sources.resolve(call.site)) is not None:
+                calls.setdefault(span.line, call)
+    for file, calls in called.values():
+        for node in ast.walk(file.tree) if file.tree is not None else ():
+            if isinstance(node, (ast.Try, ast.TryStar)):
+                yield from _judged(node, file, calls)
+
+
+def _judged(node: ast.Try | ast.TryStar, file: SourceFile, calls: Mapping[int, Call]) -> Iterator[Diagnostic]:
+    tried = _first(node.body, calls)
+    if tried is None:
+        return
+    if node.handlers:
+        handler = node.handlers[0]
+        yield Diagnostic(
+            mistakes.FailureUnseen("except", tried.target.name), _word(handler.lineno, "except", file)
+        )
+    elif _first(node.finalbody, calls) is not None:
+        line = node.finalbody[0].lineno
+        while line > 1 and not file.lines[line - 1].lstrip().startswith("finally"):
+            line -= 1
+        yield Diagnostic(mistakes.FailureUnseen("finally", tried.target.name), _word(line, "finally", file))
+
+
+def _first(body: list[ast.stmt], calls: Mapping[int, Call]) -> Call | None:
+    """The first call of a step in a block itself, not in a function that is defined there."""
+    todo: list[ast.AST] = list(reversed(body))
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Call):
+            own = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            if (line := next((line for line in own if line in calls), None)) is not None:
+                return calls[line]
+        if not isinstance(node, _NESTED):
+            todo.extend(reversed(list(ast.iter_child_nodes(node))))
+    return None
+
+
+def _word(line: int, word: str, file: SourceFile) -> Span:
+    column = file.lines[line - 1].find(word) + 1
+    return Span(file.filename, line, column, line, column + len(word))
