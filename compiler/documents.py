@@ -1,7 +1,7 @@
 """YAML and JSON that somebody wrote: the values of each document, and where each of them stands.
 
 Text is read with PyYAML's C parser as far as nodes with marks; values and spans are made of the nodes. Scalars
-are resolved as the readers of Kubernetes' tools resolve them: no dates, no numbers to the base of sixty.
+and keys are resolved as the readers of Kubernetes' tools resolve them.
 """
 
 from __future__ import annotations
@@ -10,25 +10,45 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import yaml
 
 from flowdsl.compiler.scalars import positions
 from flowdsl.diagnostic import Diagnostic, Finding, Related
+from flowdsl.grammar.scalar import plain
+from flowdsl.lift import is_dict
 from flowdsl.place import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from flowdsl.compiler.problem import Problem
+    from flowdsl.diagnostic import Severity
 
 Path = tuple[str | int, ...]
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _CORE = "tag:yaml.org,2002:"
-_STRINGS = frozenset(f"{_CORE}{name}" for name in ("str", "timestamp", "value", "merge"))
-_TRUE = frozenset(("true", "yes", "on"))
+PLAIN = "plain"
+"""The tag of scalars without quotes and tag."""
+_TEXTS = frozenset(f"{_CORE}{name}" for name in ("str", "binary", "timestamp"))
+_KINDS: dict[str, tuple[type, ...]] = {
+    f"{_CORE}null": (type(None),),
+    f"{_CORE}bool": (bool,),
+    f"{_CORE}int": (int,),
+    f"{_CORE}float": (int, float),
+}
+
+
+def unresolved(base: Any) -> Any:
+    """A loader of PyYAML that marks all scalars without quotes and tag alike, as PLAIN."""
+    resolvers = {first: [(PLAIN, re.compile(""))] for first in (None, "")}
+    return type("Loader", (base,), {"yaml_implicit_resolvers": resolvers})
+
+
+_LOADER = unresolved(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
 _LIMIT = 1_000_000
 """Values to which a document with aliases may grow."""
 
@@ -69,10 +89,32 @@ class UnknownTag(Finding):
     tag: str
 
 
+class NotFinite(Finding):
+    """A number that is infinite, or none: JSON, which Kubernetes is sent, has no word for it."""
+
+    code: ClassVar[str] = "FD127"
+    title: ClassVar[str] = "`{written}` is no number that can be sent to Kubernetes"
+    help: ClassVar[str] = 'put it in quotes if text is meant: "{written}"'
+    written: str
+
+
+class KeyReadOtherwise(Finding):
+    """A key without quotes that YAML takes for a value and Kubernetes for the text of this value."""
+
+    code: ClassVar[str] = "FD126"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = "without quotes, the key `{written}` is read as `{read}`"
+    label: ClassVar[str] = "read as `{read}`"
+    help: ClassVar[str] = 'put it in quotes: `"{written}"`'
+    written: str
+    read: str
+
+
 class Document(NamedTuple):
     """One document: its value, the node it was made of, and the lines of its file with their offsets.
 
     `paired` are the characters that were two escapes in the file, by their offsets in the text that YAML has read.
+    `renamed` are the keys that are not read as they are written.
     """
 
     file: str
@@ -81,6 +123,30 @@ class Document(NamedTuple):
     paired: list[int]
     body: Any
     node: yaml.Node
+    renamed: Sequence[yaml.ScalarNode] = ()
+
+    @property
+    def doubts(self) -> Iterator[Diagnostic]:
+        """What is probably not meant, whatever the document is for."""
+        for key in self.renamed:
+            yield Diagnostic(KeyReadOtherwise(key.value, _name(key)), self.extent(key))
+
+    @property
+    def listed(self) -> list[Document]:
+        """The documents that a list of kubectl holds; itself, where it is none."""
+        body = self.body
+        found: Any = body.get("items") if is_dict(body) and body.get("kind") == "List" else None
+        if not isinstance(found, list):
+            return [self]
+        items = cast("list[object]", found)
+        nodes = [self._found(("items", index))[1] for index in range(len(items))]
+        return [self._part(item, node) for item, node in zip(items, nodes, strict=True)]
+
+    def _part(self, body: object, node: yaml.Node) -> Document:
+        """A part of the document as one of its own."""
+        start, end = node.start_mark.index, node.end_mark.index
+        renamed = [key for key in self.renamed if start <= key.start_mark.index < end]
+        return self._replace(body=body, node=node, renamed=renamed)
 
     def place(self, problem: Problem) -> Span:
         """Where a problem stands: the part or name that it is about, in the value or key that its path leads to."""
@@ -88,6 +154,11 @@ class Document(NamedTuple):
             return exact
         span = self.span(problem.path, problem.on_key)
         return self._narrowed(span, problem.finding)
+
+    def written(self, path: Path) -> str:
+        """The text of the scalar at a path, as it stands there without quotes; empty where there is none."""
+        _, node, whole = self._found(path)
+        return str(node.value) if whole and isinstance(node, yaml.ScalarNode) else ""
 
     def span(self, path: Path, on_key: bool = False) -> Span:
         """The span of the value at a path, of its key if `on_key`, or of the nearest part that exists.
@@ -206,15 +277,16 @@ def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     try:
         for node in _nodes(_paired(text, paired)):
             document = Document(file, lines, starts, paired, None, node)
+            values = _Values()
             try:
-                body = _Values().of(node)
+                body = values.of(node)
             except _Refused as refused:
                 first = [] if refused.other is None else [document.extent(refused.other)]
                 others = tuple(Related(span, "it stands here first") for span in first)
                 problems.append(Diagnostic(refused.finding, document.extent(refused.node), others))
             else:
                 if body is not None:
-                    documents.append(document._replace(body=body))
+                    documents.append(document._replace(body=body, renamed=values.renamed))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
@@ -273,11 +345,15 @@ class _Values:
     def __init__(self) -> None:
         self.made = 0
         self.open: set[int] = set()
+        self.renamed: list[yaml.ScalarNode] = []
 
     def of(self, node: yaml.Node) -> Any:
         self.made += 1
         if isinstance(node, yaml.ScalarNode):
-            return _scalar(node)
+            value = _scalar(node)
+            if isinstance(value, float) and not isfinite(value):
+                raise _Refused(NotFinite(node.value), node)
+            return value
         if self.made > _LIMIT or id(node) in self.open:
             raise _Refused(InvalidYaml("its aliases never end"), node)
         self.open.add(id(node))
@@ -293,7 +369,7 @@ class _Values:
         merged: dict[str, Any] = {}
         keys: dict[str, yaml.Node] = {}
         for key, value in node.value:
-            if key.tag == f"{_CORE}merge":
+            if _is_merge(key):
                 for one in value.value if isinstance(value, yaml.SequenceNode) else (value,):
                     inner = self.of(one)
                     if isinstance(inner, dict):
@@ -301,7 +377,9 @@ class _Values:
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise _Refused(KeyNotText(), key)
-            name = key.value
+            name = _name(key)
+            if name != key.value:
+                self.renamed.append(key)
             if name in keys:
                 raise _Refused(RepeatedKey(name), key, keys[name])
             keys[name] = key
@@ -311,49 +389,26 @@ class _Values:
 
 def _scalar(node: yaml.ScalarNode) -> Any:
     tag, text = node.tag, node.value
-    if tag in _STRINGS:
-        # PyYAML, which reads YAML 1.1, wants a point in every number with an exponent.
-        return float(text) if not node.style and _EXPONENT.fullmatch(text) else text
-    kind = tag.removeprefix(_CORE)
-    try:
-        match kind:
-            case "null":
-                return None
-            case "bool":
-                return text.lower() in _TRUE
-            case "int":
-                return _whole(text)
-            case "float":
-                return _number(text)
-            case "binary":
-                return text
-            case _:
-                raise _Refused(UnknownTag(tag), node)
-    except ValueError:
+    if tag in _TEXTS:
         return text
+    if tag == PLAIN:
+        return plain(text)
+    if tag not in _KINDS:
+        raise _Refused(UnknownTag(tag), node)
+    value = plain(text)
+    return value if type(value) in _KINDS[tag] else text
 
 
-_EXPONENT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+")
+def _is_merge(key: yaml.Node) -> bool:
+    return key.tag == f"{_CORE}merge" or (key.tag == PLAIN and key.value == "<<")
 
 
-def _whole(text: str) -> int | str:
-    digits = text.replace("_", "").lstrip("+")
-    sign = -1 if digits.startswith("-") else 1
-    digits = digits.lstrip("-")
-    if ":" in digits:
-        return text
-    if digits[:2].lower() in ("0x", "0b", "0o"):
-        return sign * int(digits, 0)
-    return sign * int(digits, 8 if len(digits) > 1 and digits[0] == "0" else 10)
-
-
-def _number(text: str) -> float | str:
-    if ":" in text:
-        return text
-    plain = text.replace("_", "").lower()
-    if plain.lstrip("+-").startswith("."):
-        plain = plain.replace(".inf", "inf").replace(".nan", "nan")
-    return float(plain)
+def _name(key: yaml.ScalarNode) -> str:
+    """A key as JSON has it. Fractions are left as they are written: Kubernetes rounds them."""
+    value = _scalar(key)
+    if type(value) is bool:
+        return "true" if value else "false"
+    return str(value) if type(value) is int else str(key.value)
 
 
 def _below(node: yaml.Node, step: str | int) -> tuple[yaml.Node | None, yaml.Node] | None:
@@ -364,10 +419,10 @@ def _below(node: yaml.Node, step: str | int) -> tuple[yaml.Node | None, yaml.Nod
     if not isinstance(node, yaml.MappingNode):
         return None
     for key, inner in value:
-        if key.value == step:
+        if isinstance(key, yaml.ScalarNode) and _name(key) == step:
             return key, inner
     for key, inner in value:
-        if key.tag == f"{_CORE}merge":
+        if _is_merge(key):
             for one in inner.value if isinstance(inner, yaml.SequenceNode) else (inner,):
                 if (found := _below(one, step)) is not None:
                     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -16,6 +17,8 @@ from flowdsl.diagnostic import Diagnostic, near, suggest
 from flowdsl.expr import Expr, InPod, Poison
 from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.scalar import plain
 from flowdsl.lift import lift, spelled
 from flowdsl.place import Argument, Place
 from flowdsl.trace import TOKEN, current, parts
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
     from flowdsl.compiler.ir import Managed, Origin
     from flowdsl.step import Described, StepDef
 
-_SEVERAL = re.compile(r"\[\*\]|\.\.|\[\?|\brange\b|\[-?\d*:|\}.*\{")
-_MARK = re.compile("flowdslinput(\\d+)x")
+_SEVERAL = regex(r"\[\*\]|\.\.|\[\?|\brange\b|\[-?\d*:|\}.*\{")
+_MARK = regex("flowdslinput(\\d+)x")
+_MERGE = "tag:yaml.org,2002:merge"
 
 
 class Manifest(NamedTuple):
@@ -161,26 +165,14 @@ def _parsed(step: StepDef, text: str, place: Place, found: list[Diagnostic]) -> 
 
 
 def _loader() -> Any:
-    """A reader of YAML as the reader of Kubernetes: dates and `yes` are texts."""
+    """A reader of YAML as the reader of Kubernetes: what is without quotes is what it makes of that."""
     import yaml
 
-    class Loader(yaml.SafeLoader):
-        pass
+    from flowdsl.compiler.documents import PLAIN, unresolved
 
-    Loader.yaml_implicit_resolvers = {
-        first: [
-            (tag, pattern)
-            for tag, pattern in resolvers
-            if tag.rpartition(":")[2] not in ("timestamp", "bool")
-        ]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-    number = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+")
-    loader = cast("Any", Loader)
-    loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
-    flag = re.compile("true|True|TRUE|false|False|FALSE")
-    loader.add_implicit_resolver("tag:yaml.org,2002:bool", flag, list("tTfF"))
-    loader.add_constructor("tag:yaml.org,2002:str", _scalar)
+    loader = unresolved(yaml.SafeLoader)
+    loader.yaml_implicit_resolvers["<"] = [(_MERGE, re.compile("<<$"))]
+    loader.add_constructor(PLAIN, _scalar)
     return loader
 
 
@@ -191,8 +183,9 @@ class _Whole(NamedTuple):
 
 
 def _scalar(loader: Any, node: Any) -> object:
-    found = _MARK.fullmatch(node.value) if node.style is None else None
-    return node.value if found is None else _Whole(int(found[1]))
+    """A scalar without quotes and tag."""
+    found = _MARK.fullmatch(node.value)
+    return plain(node.value) if found is None else _Whole(int(found[1]))
 
 
 def _restored(thing: object, marked: list[str]) -> object:
@@ -203,13 +196,18 @@ def _restored(thing: object, marked: list[str]) -> object:
         return {_key(key, marked): _restored(item, marked) for key, item in thing.items()}
     if isinstance(thing, list):
         return [_restored(item, marked) for item in cast("list[object]", thing)]
-    return _key(thing, marked)
+    return _text(thing, marked)
 
 
 def _key(thing: object, marked: list[str]) -> object:
-    """A text with its inputs back in it; anything else as it is."""
+    """A key, which JSON has as a text, with its inputs back in it."""
     if isinstance(thing, _Whole):
         return marked[thing.number]
+    return _text(thing, marked) if isinstance(thing, str) else json.dumps(thing)
+
+
+def _text(thing: object, marked: list[str]) -> object:
+    """A text with its inputs back in it; anything else as it is."""
     return _MARK.sub(lambda found: marked[int(found[1])], thing) if isinstance(thing, str) else thing
 
 
@@ -315,8 +313,8 @@ def _unreadable(path: object) -> str:
 
 
 _NO_DOT = "a path begins with a dot"
-_BARE_PATH = re.compile(r"(\$|[A-Za-z_]\w*)(?:\.[A-Za-z_][\w-]*|\[\d*\])*")
-_FUNCTIONS = re.compile(
+_BARE_PATH = regex(r"(\$|[A-Za-z_]\w*)(?:\.[A-Za-z_][\w-]*|\[\d*\])*")
+_FUNCTIONS = regex(
     "true|false|null|not|empty|keys|keys_unsorted|values|length|add|any|all|flatten|floor|sqrt|abs|"
     "first|last|min|max|unique|reverse|sort|type|now|paths|leaf_paths|transpose|env|input|inputs|error|halt|"
     "tostring|tonumber|tojson|fromjson|to_entries|from_entries|todate|fromdate|tostream|recurse|implode|explode|"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from flowdsl.compiler.documents import Document, read
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.schema import kinds
+from flowdsl.compiler.schema.versions import LATEST, misfits
 from flowdsl.diagnostic import Diagnostic, Finding
 from flowdsl.lift import is_dict
 from flowdsl.place import Span
@@ -40,11 +41,12 @@ class NotUtf8(Finding):
 
 
 class Manifests(NamedTuple):
-    """The documents of one file, and what keeps others from being read."""
+    """The documents of one file, what keeps others from being read, and the version of Argo that is to run them."""
 
     file: str
     documents: list[Document]
     problems: list[Diagnostic]
+    version: str = LATEST
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -55,7 +57,8 @@ class Manifests(NamedTuple):
 def manifests(text: str, file: str, *, named: bool = True) -> Manifests:
     """The manifests of a text; `named`: it is wrong if there is none of Argo's."""
     documents, problems = read(text, file)
-    found = [one for one in documents if is_argo(one.body) or _wants_to_be(one.body)]
+    parts = [part for one in documents for part in one.listed]
+    found = [one for one in parts if is_argo(one.body) or _wants_to_be(one.body)]
     if named and not found and not problems:
         problems = [Diagnostic(NoManifest(file), None)]
     return Manifests(file, found, problems)
@@ -76,13 +79,17 @@ def check_manifests(
     files = list(files)
     shelved: Library = shelf([*(body for one in files for body in one.bodies), *library])
     return [
-        [*one.problems, *(found for document in one.documents for found in _findings(document, shelved))]
+        [*one.problems, *(each for part in one.documents for each in _findings(part, shelved, one.version))]
         for one in files
     ]
 
 
-def _findings(document: Document, library: Library) -> Iterable[Diagnostic]:
-    for problem in lint(document.body, library, WRITTEN):
+def _findings(document: Document, library: Library, version: str) -> Iterable[Diagnostic]:
+    yield from document.doubts
+    for problem in (
+        *lint(document.body, library, WRITTEN, document.written),
+        *misfits(document.body, version),
+    ):
         around = None if problem.part is None else document.span(problem.path)
         yield Diagnostic(problem.finding, document.place(problem), around=around)
 

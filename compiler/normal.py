@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 from typing import cast
+
+from flowdsl.grammar.digest import sha256
 
 
 def digest(*parts: str) -> str:
     """The SHA-256 of some texts, each told apart from the next, in hexadecimal."""
-    found = hashlib.sha256()
+    found = sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         found.update(b"%d:" % len(data))

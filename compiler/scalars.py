@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from flowdsl.grammar.regex import regex
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -12,12 +14,12 @@ Made = tuple[str, int]
 """What a piece of the source becomes, and the offset of the piece."""
 
 _BREAK = r"(?:\r\n|[\n\r\x85\u2028\u2029])"
-_FOLD = re.compile(rf"[ \t]*({_BREAK}(?:[ \t]*{_BREAK})*)[ \t]*")
-_JOIN = re.compile(rf"{_BREAK}[ \t]*")
-_LINES = re.compile(rf"([^\n\r\x85\u2028\u2029]*)({_BREAK}|\Z)")
-_PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
-_HEADER = re.compile(r"[|>][-+]?([1-9])?[-+]?[ \t]*(?:#[^\n]*)?\n")
-_ESCAPE = re.compile(
+_FOLD = regex(rf"[ \t]*({_BREAK}(?:[ \t]*{_BREAK})*)[ \t]*")
+_JOIN = regex(rf"{_BREAK}[ \t]*")
+_LINES = regex(rf"([^\n\r\x85\u2028\u2029]*)({_BREAK}|\Z)")
+_PROPERTIES = regex(r"(?:[&!]\S*\s+)+")
+_HEADER = regex(r"[|>][-+]?([1-9])?[-+]?[ \t]*(?:#[^\n]*)?\n")
+_ESCAPE = regex(
     r"\\(?:[uU][dD][89abAB][0-9a-fA-F]{2}\\[uU][dD][c-fC-F][0-9a-fA-F]{2}|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})"
     r"|U([0-9a-fA-F]{8})|.)",
     re.DOTALL,

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from flowdsl import manifest, request, resource
-from flowdsl.compiler import compile_loaded
+from flowdsl.compiler import documents
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.graph import Node, picture
 from flowdsl.compiler.load import load
 from flowdsl.trace import OutsidePipeline
@@ -43,6 +44,7 @@ def store_text(text: str, count: int, rows: list[str]) -> None:
           number: {count}
           quoted: "{count}"
           rows: {rows}
+        plain: {PLAIN}
         """)
 
 @http()
@@ -57,13 +59,27 @@ def main(
     store_text(text, count, rows)
     send(text, count)
 '''
+PLAIN = """[
+    yes, no, on, Off, y, N, true, ~, null, 'yes', "1", 0644, 0o17, 08, 1_000, 1e3, 0.5, .5, 1e400, -0x1f, 2024-01-01,
+    12:30, .inf.x, =, {on: 1, 8080: 2}
+]"""
 CONSTANT = 'a {{workflow.name}} $$ $(ARGO_NODE_ID) "b"\n\x07'
+
+
+def test_a_text_with_inputs_says_what_it_says_without(templates: dict[str, dict[str, Any]]) -> None:
+    """Which is what the readers of Kubernetes' tools make of it."""
+    _, found, plain = templates["store-text"]["resource"]["manifest"].partition("plain:")
+    (said,), _ = documents.read(found + plain, "said.yaml")
+    (written,), _ = documents.read(f"plain: {' '.join(PLAIN.split())}", "written.yaml")
+    assert said.body == written.body
 
 
 @pytest.fixture(scope="module")
 def templates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     file = tmp_path_factory.mktemp("kinds") / "case.py"
-    file.write_text(SOURCE.replace("CONSTANT", repr(CONSTANT)), encoding="utf-8")
+    plain = " ".join(PLAIN.replace("{", "{{").replace("}", "}}").split())
+    source = SOURCE.replace("CONSTANT", repr(CONSTANT)).replace("{PLAIN}", plain)
+    file.write_text(source, encoding="utf-8")
     compiled = compile_loaded(load(file))
     assert not compiled.failed, [one.finding.message for one in compiled.diagnostics]
     document = yaml.safe_load(compiled.text)

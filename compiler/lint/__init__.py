@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint import (
     arguments,
     bodies,
+    calls,
     doubts,
     graph,
+    hooks,
+    inline,
     limits,
     loops,
     names,
     objects,
+    outside,
+    patches,
+    pods,
     printed,
     references,
     resources,
@@ -24,6 +30,7 @@ from flowdsl.compiler.lint import (
     settings,
     text,
 )
+from flowdsl.compiler.lint.follow import without_followers
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.lint.view import View
 from flowdsl.compiler.problem import Problem
@@ -31,31 +38,37 @@ from flowdsl.compiler.schema import check_schema
 from flowdsl.compiler.schema.findings import UnknownField, WrongType
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Library
 
 Rule = Callable[[View], Iterable[Problem]]
 
 RULES: tuple[Rule, ...] = (
     names.object_name,
+    names.given_names,
     names.unique_names,
     names.artifact_names,
     names.labels,
     names.containers,
     names.volumes,
-    graph.entrypoint,
+    calls.entrypoint,
     graph.bodies,
     graph.plugins,
-    graph.targets,
-    graph.hooks,
+    calls.targets,
+    calls.hooks,
     graph.dependencies,
     loops.loops,
     printed.results,
     graph.recursion,
     arguments.supplied,
+    arguments.own_names,
     arguments.values,
     arguments.defaults,
     references.references,
-    references.workflow_references,
+    inline.inner_variables,
+    outside.cron_references,
+    outside.workflow_references,
+    arguments.given_to_base,
     bodies.images,
     bodies.mounts,
     bodies.artifacts,
@@ -68,11 +81,16 @@ RULES: tuple[Rule, ...] = (
     settings.memoization,
     settings.locks,
     settings.metrics,
-    settings.patches,
+    patches.patches,
     settings.pod_resources,
     schedules.schedules,
     resources.resources,
     resources.placement,
+    hooks.places,
+    hooks.own_outputs,
+    pods.fields,
+    pods.claims,
+    pods.resource_claims,
     text.characters,
     text.sources,
     limits.object_size,
@@ -80,22 +98,28 @@ RULES: tuple[Rule, ...] = (
 )
 """Every rule: a plain function from a prepared manifest to what it finds, in no particular order."""
 
-WRITTEN: tuple[Rule, ...] = (*RULES, doubts.images, doubts.secrets)
+WRITTEN: tuple[Rule, ...] = (*RULES, doubts.images, doubts.commands, doubts.secrets)
 """The rules for what somebody wrote in YAML: of Python, the options tell the same at their places."""
 
 
 def lint(
-    document: dict[str, Any], library: Library | None = None, rules: tuple[Rule, ...] = RULES
+    document: dict[str, Any],
+    library: Library | None = None,
+    rules: tuple[Rule, ...] = RULES,
+    written: Callable[[Path], str] | None = None,
 ) -> list[Problem]:
     """All findings about one document, those of the schema first.
 
     `library` has the documents whose templates it may use; what is not in it is taken on trust.
+    `written` gives the texts of scalars as they stand in the file.
 
     Where the schema and a rule find something at one place, the rule is heard about the form of a text
     and the schema about everything else. A document of an unknown kind, or without a spec, meets the
     schema only.
     """
     by_schema = list(check_schema(document))
+    if written is not None:
+        by_schema = [_as_written(problem, written) for problem in by_schema]
     if any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
         return by_schema
     manifest = sound(document, by_schema)
@@ -105,7 +129,17 @@ def lint(
     found = problems(view, rules)
     if found and len(view.templates) < len(view.all):
         found = problems(View(manifest, library=library), rules)
+    found = without_followers(found)
     return merge(by_schema, found) if by_schema else found
+
+
+def _as_written(problem: Problem, written: Callable[[Path], str]) -> Problem:
+    """A problem of the schema, with the text of its value where the value may be meant as text."""
+    finding = problem.finding
+    if not isinstance(finding, WrongType):
+        return problem
+    text = written(problem.path)
+    return problem._replace(finding=WrongType(finding.path, finding.expression, finding.value, text))
 
 
 def shelf(documents: Iterable[dict[str, Any]]) -> Library:

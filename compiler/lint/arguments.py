@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.lint.findings import UnknownVariable
+from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.view import has_location
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, near, suggest
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import ROOTS, TAG, tags
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -30,6 +33,29 @@ class MissingArgument(Finding):
     name: str
     template: str
     alternative: str
+
+
+class NotGiven(Finding):
+    """A parameter of the object that a workflow runs, for which neither of them has a value."""
+
+    code = "FD588"
+    severity = "warning"
+    title = "nothing gives parameter `{name}` of `{base}` a value"
+    label = "{hint}"
+    help = "{way}"
+    name: str
+    base: str
+    meant: str
+
+    def words(self) -> dict[str, str]:
+        """The parameter, what was probably meant for it, and the way out."""
+        way = (
+            f"write `{self.name}`"
+            if self.meant
+            else f"add `{self.name}` to the arguments, or give it by `-p`"
+        )
+        hint = f"did you mean `{self.name}`?" if self.meant else f"needs `{self.name}`"
+        return super().words() | {"hint": hint, "way": way}
 
 
 class UnknownArgument(Finding):
@@ -121,9 +147,21 @@ class NoArtifactSource(Finding):
 
     code = "FD536"
     title = "artifact `{name}` comes from nowhere"
-    label = "needs `from` or a location"
-    help = "add `from`, or a location such as `s3`; `fromExpression` works in the outputs of a template only"
+    label = "{hint}"
+    help = "{way}"
     name: str
+    source: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The artifact, what is wrong at this place, and the way out."""
+        hint = "needs `from` or a location"
+        way = (
+            "add `from`, or a location such as `s3`; `fromExpression` works in the outputs of a template only"
+        )
+        if self.source:
+            hint = f"`{self.source}` names no artifact"
+            way = f"write a tag such as `{{{{tasks.a.outputs.artifacts.{self.name}}}}}`"
+        return super().words() | {"hint": hint, "way": way}
 
 
 class TwoArtifactSources(Finding):
@@ -166,6 +204,58 @@ def supplied(view: View) -> Iterator[Problem]:
                         yield Problem(path, UnknownArgument(name, what, callee.title, known))
         yield from _missing(callee, names | meant, files | meant, f"`{call.title}`", call.path)
     yield from _entry(view)
+
+
+def own_names(view: View) -> Iterator[Problem]:
+    """No argument of a DAG's task asks for the name of the DAG: the task would wait for it for ever.
+
+    Source: Argo Workflows, executeTemplate, which has `tasks.name` for what is called, and `steps.name` too.
+    """
+    for call in view.calls:
+        for index, each in enumerate(entries(call.data, "arguments", "parameters")):
+            value: object = each.get("value")
+            if isinstance(value, str) and "tasks.name" in value and call.owner.body == "dag":
+                for tag in tags(value):
+                    if tag.body.strip(" =") == "tasks.name":
+                        path = (*call.path, "arguments", "parameters", index, "value")
+                        yield Problem(
+                            path, UnknownVariable("tasks.name", (), _NAME), part=(tag.start, tag.end)
+                        )
+
+
+_NAME = "write the name of the task: only the template that it calls can ask for `tasks.name`"
+
+
+def given_to_base(view: View) -> Iterator[Problem]:
+    """A workflow that runs another object gives values to the parameters of it that have none."""
+    if view.base is None:
+        return
+    own = entries(view.spec, "arguments", "parameters")
+    known = view.base.arguments
+    missing = {name for name, each in known.items() if all(each.get(field) is None for field in VALUES)}
+    for template in view.base.templates:
+        used = (
+            _USED.findall(text) for text in (template.text, template.source) if "workflow.parameters." in text
+        )
+        missing.update(name for names in used for name in names if name not in known)
+    missing -= {
+        each.get("name") or "" for each in own if any(each.get(field) is not None for field in VALUES)
+    }
+    others = {
+        each.get("name") or "": index for index, each in enumerate(own) if each.get("name") not in known
+    }
+    for name in sorted(missing):
+        meant = near(name, others) or ""
+        path: Path = (*view.path, "workflowTemplateRef")
+        if meant:
+            path = (*view.path, "arguments", "parameters", others[meant], "name")
+        base = string(view.spec, "workflowTemplateRef", "name")
+        yield Problem(path, NotGiven(name, base, meant))
+
+
+VALUES = ("value", "valueFrom")
+
+_USED = regex(r"\{\{=?\s*workflow\.parameters\.([-\w]+)\s*\}\}")
 
 
 def _entry(view: View) -> Iterator[Problem]:
@@ -229,10 +319,20 @@ def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:
     """The artifacts of some arguments without a source, or with two."""
     for index, artifact in enumerate(entries(arguments, "artifacts")):
         place = (*path, "arguments", "artifacts", index)
-        if not artifact.get("from") and not has_location(artifact):
+        source: str = artifact.get("from") or ""
+        if not source and not has_location(artifact):
             yield Problem(place, NoArtifactSource(artifact.get("name") or ""))
+        elif source and not _names_something(source):
+            yield Problem((*place, "from"), NoArtifactSource(artifact.get("name") or "", source))
         if artifact.get("from") and artifact.get("fromExpression"):
             yield Problem(place, TwoArtifactSources(artifact.get("name") or ""))
+
+
+def _names_something(source: str) -> bool:
+    """Whether the text of a `from`, in braces or without, begins as a variable of Argo's does."""
+    tag = TAG.search(source)
+    name = source if tag is None else tag[1]
+    return name.startswith(("=", "{")) or name.strip().partition(".")[0] in ROOTS
 
 
 def _values(arguments: Object, path: Path) -> Iterator[Problem]:

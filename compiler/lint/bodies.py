@@ -5,11 +5,13 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.body_findings import BadImage
 from flowdsl.compiler.lint.dag import cycles
 from flowdsl.compiler.lint.graph import Cycle
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
+from flowdsl.grammar.image import fault as image_fault
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -33,10 +35,11 @@ class NoCommand(Finding):
 
     code = "FD551"
     severity = "warning"
-    title = "template `{name}` has no `command`, so Argo asks the image's registry for it"
+    title = "{what} `{name}` has no `command`, so Argo asks the image's registry for it"
     label = "needs `command` on clusters that cannot reach the registry"
     help = "add `command` with what the image would run"
     name: str
+    what: str = "template"
 
 
 class UnknownVolume(Finding):
@@ -117,14 +120,17 @@ class SetContainer(Finding):
 
 
 def images(view: View) -> Iterator[Problem]:
-    """Containers have an image, and a command, so that Argo need not ask the registry."""
+    """Containers have an image that a node can pull, and a command, so that Argo need not ask the registry."""
     for template in view.templates:
         for place, container in template.containers:
-            if container.get("image") and container.get("command"):
+            name: str = container.get("image") or ""
+            path = (*template.path, *place)
+            if name and "{{" not in name and (reason := image_fault(name)):
+                yield Problem((*path, "image"), BadImage(name, reason))
+            if name and container.get("command"):
                 continue
             default = inside(view.defaults, str(place[0])) if len(place) == 1 else {}
-            path = (*template.path, *place)
-            if not (container.get("image") or default.get("image")):
+            if not (name or default.get("image")):
                 yield Problem(path, NoImage(template.title))
             elif len(place) == 1 and not (container.get("command") or default.get("command")):
                 yield Problem(path, NoCommand(template.title))
@@ -141,7 +147,12 @@ def mounts(view: View) -> Iterator[Problem]:
             continue
         yield from _paths(template)
         owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
-        mounted = [(place, listed) for place, owner in owners if (listed := entries(owner, "volumeMounts"))]
+        mounted = [
+            ((*place, field), listed)
+            for place, owner in owners
+            for field in ("volumeMounts", "volumeDevices")
+            if (listed := entries(owner, field))
+        ]
         if view.external or not mounted:
             continue
         known = shared | {each.get("name") for each in entries(template.data, "volumes")}
@@ -151,7 +162,7 @@ def mounts(view: View) -> Iterator[Problem]:
             for index, mount in enumerate(listed):
                 name = string(mount, "name")
                 if name and name not in known and "{{" not in name:
-                    path = (*template.path, *place, "volumeMounts", index, "name")
+                    path = (*template.path, *place, index, "name")
                     yield Problem(path, kind(name, sorted(each for each in known if each)))
 
 

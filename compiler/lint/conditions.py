@@ -6,22 +6,27 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.kinds import WORDS, group
+from flowdsl.compiler.lint.findings import BrokenExpression
+from flowdsl.compiler.lint.hyphens import hyphenated
+from flowdsl.compiler.lint.kinds import WORDS, group, pattern_fault
 from flowdsl.compiler.lint.typing import result
-from flowdsl.compiler.lint.typing_findings import NeverEqual, TextOrder, WrongOperand, WrongResult
+from flowdsl.compiler.lint.typing_findings import AsText, NeverEqual, WrongOperand, WrongResult
 from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.functions import Kind
 
-_NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)")
+_NUMBER = regex(r"(?:\d+\.?\d*|\.\d+)")
+_BITWISE = frozenset(("&", "|"))
 _FLAGS = frozenset(("true", "false"))
-_PLAIN = re.compile(r"\{\{[^{}']*\}\} [!=]= [A-Za-z]+(?<!true)(?<!false)|\{\{=[^}]*\}\}|true|false")
+_DATE = regex(r"\d{4}-\d\d-\d\d|\d?\d:\d\d[AP]M$|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ")
+_PLAIN = regex(r"\{\{[^{}']*\}\} [!=]= [A-Za-z]+(?<!true)(?<!false)|\{\{=[^}]*\}\}|true|false")
 
 
 def plain(text: str) -> bool:
@@ -69,6 +74,8 @@ class _Kinds:
 
     def of(self, node: g.Condition) -> Kind:
         match node:
+            case g.Text(value, True) if _DATE.match(value):
+                return "any"  # which govaluate reads as a time, and so as a number
             case g.Text(_, quoted):
                 return "text" if quoted or not self.tagged(node) else self.tag(node)
             case g.Number():
@@ -94,8 +101,9 @@ class _Kinds:
         tag = self.tags.get(node.start)
         if tag is None or tag.end() != node.end or not tag[1].startswith("="):
             return "any"
+        text = tag[1][1:]
         try:
-            kind = result(tag[1][1:], parse(tag[1][1:]))
+            kind = "any" if any(hyphenated(text, frozenset())) else result(text, parse(text))
         except GrammarError:
             return "any"
         return kind if group(kind) in ("flag", "number") else "any"
@@ -129,9 +137,24 @@ class _Kinds:
         if operator in ("=~", "!~"):
             self.need("text", operator, left, one)
             self.need("text", operator, right, two)
+            if (
+                isinstance(right, g.Text)
+                and not self.tagged(right)
+                and (expected := pattern_fault(right.value))
+            ):
+                finding = BrokenExpression(
+                    right.value, expected, right.start + 1, "write a pattern as Go has it"
+                )
+                self.report(finding, right)
             return "flag"
         if operator == "+" and "text" in (one, two):
             return "text"
+        if operator in _BITWISE and "text" in (one, two):
+            side = left if one == "text" else right
+            self.report(
+                WrongOperand(operator, self.shown(side), WORDS["text"], f"write `{operator * 2}`"), side
+            )
+            return "any"
         if operator == "??":
             return one if one == two else "any"
         self.need("number", operator, left, one)
@@ -161,7 +184,9 @@ class _Kinds:
                 return
         if {group(one), group(two)} == {"number", "flag"}:
             reason = "a number is compared with true or false"
-            self.report(NeverEqual(shown, answer, reason, "compare values of one kind"), node)
+            bits = [each for each in g.walk(node) if isinstance(each, g.Binary) and each.operator in _BITWISE]
+            way = f"write `{bits[0].operator * 2}`" if bits else "compare values of one kind"
+            self.report(NeverEqual(shown, answer, reason, way), node)
         elif not self.tagged(node) and isinstance(node.left, g.Text) and isinstance(node.right, g.Text):
             same = (node.left.value == node.right.value) == (node.operator == "==")
             way = "put a variable into double braces, as in `{{tasks.a.status}}`"
@@ -174,7 +199,7 @@ class _Kinds:
             texts = [side for side in (node.left, node.right) if isinstance(side, g.Text)]
             fixed = [side.value for side in texts if not self.tagged(side)]
             if len(fixed) < 2 and all(_NUMBER.fullmatch(value) for value in fixed):
-                self.report(TextOrder(self.shown(node), "take the quotes off for numbers"), node)
+                self.report(AsText(self.shown(node), "take the quotes off for numbers"), node)
             return
         sides: tuple[tuple[g.Condition, Kind, Kind], ...] = ((node.left, one, two), (node.right, two, one))
         for side, kind, other in sides:

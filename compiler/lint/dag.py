@@ -58,6 +58,11 @@ class Dag:
                         if name not in index
                     )
 
+    @cached_property
+    def needed(self) -> frozenset[int]:
+        """The tasks that others depend on."""
+        return frozenset(need for needs in self.needs for need in needs)
+
     def _read(self, position: int, text: str) -> None:
         """Take in a `depends` text that is more than one name."""
         names = text.split(" && ")

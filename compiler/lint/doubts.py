@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.body_findings import NoTag, is_secret, untagged
+from flowdsl.compiler.lint.bodies import NoCommand
 from flowdsl.compiler.lint.tree import entries, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
@@ -36,6 +37,15 @@ def images(view: View) -> Iterator[Problem]:
             image = string(container, "image")
             if untagged(image):
                 yield Problem((*template.path, *place, "image"), NoTag(image))
+
+
+def commands(view: View) -> Iterator[Problem]:
+    """Containers beside the one of a template, or of a set, have a command, so that Argo need not ask the registry."""
+    for template in view.templates:
+        for place, container in template.containers:
+            if len(place) > 1 and place[0] != "initContainers" and not container.get("command"):
+                finding = NoCommand(string(container, "name"), "container")
+                yield Problem((*template.path, *place), finding)
 
 
 def secrets(view: View) -> Iterator[Problem]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.compiler.lint.typing_findings import PassedOn, SkippedInText
+from flowdsl.compiler.lint.hyphens import as_keys
+from flowdsl.compiler.lint.typing_findings import MayBeMissing, PassedOn
 from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.expression import parse
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
 
 _FAILING = frozenset(("fromJSON", "jsonpath", "fromBase64", "date", "duration"))
@@ -21,7 +24,7 @@ _CONVERSIONS = frozenset(("asInt", "asFloat", "int", "float"))
 """What fails of a text that is no number; the output of a step that writes numbers is one."""
 
 
-_SIGNS = re.compile(r"\w\(|\[[^']|[/%]")
+_SIGNS = regex(r"\w\(|\[[^']|[/%]")
 """What an expression holds that can fail."""
 
 
@@ -78,24 +81,53 @@ def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
     return None
 
 
-def skipped_in_text(producer: Call, call: Call, name: str, output: str) -> SkippedInText | None:
-    """The finding about an output of a call with a `when`, inside a text of a call that runs without it."""
-    if producer.data.get("when") in (None, "", "true") or "when" in call.data or call.parent is not None:
+class Missing(NamedTuple):
+    """A use of an output that may be missing: a simple tag or a part of an expression, alone or with more beside."""
+
+    name: str
+    path: Path
+    is_tag: bool
+    alone: bool
+
+    @property
+    def shown(self) -> str:
+        """The variable as it is written."""
+        return f"{{{{{self.name}}}}}" if self.is_tag else as_keys(self.name)
+
+    @property
+    def filled(self) -> str:
+        """The variable with a value for the case that it is missing, which can be read where it stands."""
+        filled = f"{as_keys(self.name)} ?? '{_FILLED.get(str(self.path[-1]), '')}'"
+        return f"{{{{={filled}}}}}" if self.is_tag else f"({filled})"
+
+
+_FILLED = {"when": "none", "withParam": "[]"}
+_ABSENT = frozenset(("outputs.result", "outputs.parameters", "exitCode"))
+"""What a task that was skipped does not have at all: Argo waits for it."""
+
+
+def missing(producer: Call, call: Call, output: str, use: Missing) -> MayBeMissing | None:
+    """The finding about an output of a call with a `when`, used by a call that runs without it.
+
+    Of a task that was skipped, the parameters are nil, and an argument with one counts as left out; anything else
+    is waited for. Source: a real controller, and addSkippedNodeOutputsToScope in workflow/controller/scope.go.
+    """
+    when = str(producer.data.get("when") or "true")
+    guarded = "when" in call.data and use.path[-1] != "when"
+    if when == "true" or "{{item" in when or guarded or call.parent is not None or producer.callee is None:
         return None
-    kind, _, last = output.rpartition(".")
-    callee = producer.callee
-    if callee is None or (kind != "outputs.parameters" and output != "outputs.result"):
-        return None
-    declared = callee.output_parameters.get(last, {}) if kind == "outputs.parameters" else {}
-    if "default" in (declared.get("valueFrom") or {}):
-        return None
-    word = re.escape(producer.name)
-    waits = str(call.data.get("depends") or "")
+    word, waits = re.escape(producer.name), str(call.data.get("depends") or "")
     if re.search(rf"(?<![-\w]){word}\.(?!Skipped|Omitted)", waits):
         return None
-    way = f"write `{{{{=... + (tasks['{producer.name}'].{kind or output}['{last}'] ?? '') + ...}}}}`"
-    if kind != "outputs.parameters":
-        way = f"write an expression with `?? ''` behind `{name}`"
-    return SkippedInText(
-        producer.name, f"{{{{{name}}}}}", way.replace("tasks[", f"{name.partition('.')[0]}[")
-    )
+    effect = "the run never ends"
+    kind, _, last = output.rpartition(".")
+    if kind == "outputs.parameters" and not producer.loop:
+        declared = producer.callee.output_parameters.get(last, {})
+        argument = use.path[-4:-2] == ("arguments", "parameters")
+        left_out = use.alone and argument if use.is_tag else not use.alone
+        if left_out or "default" in (declared.get("valueFrom") or {}):
+            return None
+        effect = "the run fails here"
+    elif output not in _ABSENT and kind != "outputs.parameters":
+        return None
+    return MayBeMissing(producer.name, use.shown, effect, f"write `{use.filled}`")

@@ -1,9 +1,10 @@
-"""What can be wrong with the variables of a manifest: FD540 to FD547."""
+"""What can be wrong with the variables of a manifest: FD540 to FD549."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.hyphens import as_keys
 from flowdsl.diagnostic import Finding, near, suggest
 
 if TYPE_CHECKING:
@@ -20,13 +21,24 @@ class UnknownVariable(Finding):
     name: str
     known: Collection[str]
     reason: str = ""
+    expression: bool = False
 
     def words(self) -> dict[str, str]:
         """The variable, what was probably meant, and the way out."""
         close, beside = _nearest(self.name, self.known)
+        if self.expression:
+            close, beside = as_keys(close), [as_keys(each) for each in beside]
         way = self.reason or (f"write `{close}`" if close else suggest("", beside)) or "take it out"
         hint = f"did you mean `{close}`?" if close and not self.reason else ""
         return {"name": self.name, "hint": hint, "way": way}
+
+
+def in_expression(finding: Finding) -> Finding:
+    """A finding whose help spells variables as an expression has them."""
+    if not isinstance(finding, (UnknownVariable, UnknownOutput)):
+        return finding
+    values: dict[str, Any] = {**vars(finding), "expression": True}
+    return type(finding)(**values)
 
 
 def _nearest(name: str, known: Collection[str]) -> tuple[str, list[str]]:
@@ -36,7 +48,7 @@ def _nearest(name: str, known: Collection[str]) -> tuple[str, list[str]]:
         parent, _, last = each.rpartition(".")
         below.setdefault(parent, {})[last] = each
     parent, _, last = name.rpartition(".")
-    siblings = below.get(parent if parent in below else near(parent, below) or "", {})
+    siblings = below.get(parent if parent in below else near(parent, below, 0.75) or "", {})
     return siblings.get(near(last, siblings) or "", ""), [*siblings.values()]
 
 
@@ -51,11 +63,13 @@ class UnknownOutput(Finding):
     name: str
     known: Collection[str]
     reason: str = ""
+    expression: bool = False
 
     def words(self) -> dict[str, str]:
         """The output, what was probably meant, and the way out."""
         close = "" if self.reason else _nearest(self.name, self.known)[0]
-        way = self.reason or (f"write `{close}`" if close else suggest("", sorted(self.known)))
+        close, known = (as_keys(close), map(as_keys, self.known)) if self.expression else (close, self.known)
+        way = self.reason or (f"write `{close}`" if close else suggest("", sorted(known)))
         hint = f"did you mean `{close}`?" if close else ""
         return {"call": self.call, "name": self.name, "hint": hint, "way": way}
 
@@ -150,6 +164,19 @@ class BrokenExpression(Finding):
     found: str
     expected: str
     column: int
+    way: str
+
+
+class OtherSort(Finding):
+    """An artifact where a parameter is wanted, or the other way round: the run stops when it gets there."""
+
+    code = "FD549"
+    title = "`{name}` is {found}, and {wanted} is wanted here"
+    label = "{found}"
+    help = "{way}"
+    name: str
+    found: str
+    wanted: str
     way: str
 
 

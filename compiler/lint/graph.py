@@ -1,4 +1,4 @@
-"""The shape of the workflow: what it starts with, what calls what, and in which order."""
+"""The shape of the workflow: what its templates are made of, and in which order their tasks run."""
 
 from __future__ import annotations
 
@@ -7,35 +7,19 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.dag import cycles
 from flowdsl.compiler.lint.tree import entries, inside, string
-from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES, named_by
+from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS
+from flowdsl.grammar.names import is_argo_name, is_depended_upon
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
-
-
-class NoEntrypoint(Finding):
-    """A workflow that does not say where it starts."""
-
-    code = "FD510"
-    title = "the workflow has no `entrypoint`"
-    label = "needs `entrypoint`"
-    help = "add `entrypoint` with the name of the template to start with"
-
-
-class TemplatesBesideReference(Finding):
-    """Templates in a workflow that takes them from elsewhere."""
-
-    code = "FD511"
-    title = "`templates` cannot stand beside `workflowTemplateRef`"
-    label = "refused beside `workflowTemplateRef`"
-    help = "move the templates to the WorkflowTemplate, or take `workflowTemplateRef` out"
 
 
 class NoBody(Finding):
@@ -79,32 +63,6 @@ class BadPlugin(Finding):
     help = "{way}"
     found: str
     way: str
-
-
-class UndefinedTemplate(Finding):
-    """The name of a template that there is none of."""
-
-    code = "FD514"
-    title = "there is no template `{name}`"
-    label = "{suggestion}"
-    help = "name a template of `templates`, or add this one"
-    name: str
-    known: Iterable[str]
-
-    def words(self) -> dict[str, str]:
-        """The name and what was probably meant."""
-        return {"name": self.name, "suggestion": suggest(self.name, self.known)}
-
-
-class CallTarget(Finding):
-    """A task, step or hook that names no template, or several."""
-
-    code = "FD515"
-    title = "`{name}` names {found}"
-    label = "exactly one of `template`, `templateRef` and `inline`"
-    help = "keep exactly one of `template`, `templateRef` with `name` and `template`, and `inline`"
-    name: str
-    found: str
 
 
 class UndefinedTask(Finding):
@@ -187,6 +145,17 @@ class DigitFirst(Finding):
     name: str
 
 
+class WordOfExpressions(Finding):
+    """A task's name that Argo reads as something else where another task depends on it."""
+
+    code = "FD695"
+    title = "task `{name}` cannot be depended upon: to Argo its name is a word of expressions"
+    label = "no name in an expression"
+    help = "use another name, such as `{instead}`: Argo makes an expression of `depends` and `dependencies`"
+    name: str
+    instead: str
+
+
 class MixedDependencies(Finding):
     """Two ways of saying the order, in one DAG."""
 
@@ -198,16 +167,6 @@ class MixedDependencies(Finding):
     way: str
 
 
-class HookWithoutExpression(Finding):
-    """A hook that does not say when it runs."""
-
-    code = "FD523"
-    title = "hook `{name}` has no `expression`"
-    label = "only the hook `exit` needs none"
-    help = 'add `expression`, such as `workflow.status == "Running"`, or name the hook `exit`'
-    name: str
-
-
 class EndlessRecursion(Finding):
     """Templates that call each other without a condition: Argo stops them at depth 100."""
 
@@ -216,19 +175,6 @@ class EndlessRecursion(Finding):
     label = "calls itself in the end"
     help = "give one of these calls a `when` that ends the recursion"
     cycle: str
-
-
-def entrypoint(view: View) -> Iterator[Problem]:
-    """The workflow starts with a template that exists; templates come from one place only."""
-    spec = view.spec
-    start = view.setting("entrypoint")
-    if (view.external or view.base is not None) and spec.get("templates"):
-        yield Problem((*view.path, "templates"), TemplatesBesideReference(), on_key=True)
-    if not start and not view.external and view.kind in ("Workflow", "CronWorkflow"):
-        yield Problem(view.path, NoEntrypoint())
-    for field, name in (("entrypoint", start), ("onExit", spec.get("onExit") or "")):
-        if name and name not in view.named and not view.external and "{{" not in name:
-            yield Problem((*view.path, field), UndefinedTemplate(name, view.named))
 
 
 def bodies(view: View) -> Iterator[Problem]:
@@ -270,46 +216,6 @@ def plugins(view: View) -> Iterator[Problem]:
                 yield Problem((*place, "spec", "sidecar", "container"), finding)
 
 
-def targets(view: View) -> Iterator[Problem]:
-    """Each task, step and hook names one template, and one that exists."""
-    for call in (*view.calls, *view.hooks):
-        data = call.data
-        if call.callee is not None and data.get("template") and len(data.keys() & _TARGETS) == 1:
-            continue
-        given = [
-            field for field in ("template", "templateRef", "inline") if data.get(field) not in (None, "")
-        ]
-        if len(given) != 1:
-            found = " and ".join(f"`{field}`" for field in given) + " at once" if given else "no template"
-            yield Problem(call.path, CallTarget(call.title, found))
-        elif given == ["templateRef"]:
-            reference: Object = data["templateRef"]
-            missing = [field for field in ("name", "template") if not reference.get(field)]
-            if missing:
-                finding = CallTarget(call.title, f"a `templateRef` without `{'` and `'.join(missing)}`")
-                yield Problem((*call.path, "templateRef"), finding)
-            elif call.callee is None and (other := view.library.get(named_by(reference))) is not None:
-                place = (*call.path, "templateRef", "template")
-                yield Problem(place, UndefinedTemplate(reference["template"], other.named))
-        elif call.callee is None and call.known:
-            yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
-        # A task's own `onExit` names a template too.
-    for call in view.calls:
-        last: str = call.data.get("onExit") or ""
-        if last and last not in view.named and not view.external and "{{" not in last:
-            yield Problem((*call.path, "onExit"), UndefinedTemplate(last, view.named))
-
-
-_TARGETS = frozenset(("template", "templateRef", "inline"))
-
-
-def hooks(view: View) -> Iterator[Problem]:
-    """Every hook but `exit` says when it runs."""
-    for call in (*view.hooks, *(call for call in view.calls if call.parent is not None)):
-        if call.place[-1] != "exit" and not call.data.get("expression"):
-            yield Problem(call.path, HookWithoutExpression(str(call.place[-1])))
-
-
 def dependencies(view: View) -> Iterator[Problem]:
     """Tasks depend on tasks that exist, in words that Argo knows, and not on themselves."""
     for template in view.templates:
@@ -342,13 +248,14 @@ def dependencies(view: View) -> Iterator[Problem]:
             )
             yield Problem(path, Cycle("tasks", _chain([calls[i].name for i in cycle])))
         yield from _one_way(calls)
+        yield from _readable(calls, {one for needed in dag.needs for one in needed})
         for path, text in _targets(view, template):
             for word in _WORD.finditer(text):
                 if word[0] not in dag.index and "{{" not in word[0]:
                     yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
 
 
-_WORD = re.compile(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)
+_WORD = regex(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)
 """A word of a target; a tag may have spaces."""
 
 
@@ -368,15 +275,23 @@ def _chain(names: list[str]) -> str:
     return " -> ".join([*shown, names[0]])
 
 
-def _one_way(calls: list[Call]) -> Iterator[Problem]:
-    """A DAG says its order in one way, and its tasks have names that fit it."""
+def _readable(calls: list[Call], needed: set[int]) -> Iterator[Problem]:
+    """The names of tasks are names in the expressions that Argo makes of what others depend on."""
     uses_depends = any(call.data.get("depends") for call in calls)
+    for position, call in enumerate(calls):
+        if call.name[:1].isdigit():
+            if uses_depends or call.data.get("dependencies") or position in needed:
+                yield Problem((*call.path, "name"), DigitFirst(call.name))
+        elif position in needed and is_argo_name(call.name) and not is_depended_upon(call.name):
+            yield Problem((*call.path, "name"), WordOfExpressions(call.name, f"{call.name}-1"))
+
+
+def _one_way(calls: list[Call]) -> Iterator[Problem]:
+    """A DAG says its order in one way."""
+    if not any(call.data.get("depends") for call in calls):
+        return
     for call in calls:
         data = call.data
-        if call.name[:1].isdigit() and (uses_depends or data.get("dependencies")):
-            yield Problem((*call.path, "name"), DigitFirst(call.name))
-        if not uses_depends:
-            continue
         if data.get("dependencies"):
             way = "write `depends: " + " && ".join(map(str, data["dependencies"])) + "`"
             yield Problem((*call.path, "dependencies"), MixedDependencies("dependencies", way), on_key=True)
@@ -388,17 +303,25 @@ def _one_way(calls: list[Call]) -> Iterator[Problem]:
 
 
 def recursion(view: View) -> Iterator[Problem]:
-    """Templates do not call themselves without a condition."""
-    position = {id(template): index for index, template in enumerate(view.templates)}
-    called = [
-        [position[id(call.callee)] for call in template.calls if _is_certain(call)]
-        for template in view.templates
-    ]
+    """Templates do not call themselves without a condition, also through templates of other objects."""
+    templates = view.templates.copy()
+    position = {id(template): index for index, template in enumerate(templates)}
+    called: list[list[int]] = []
+    for template in templates:  # grows while it is walked, by what other objects have
+        callees = [call.callee for call in template.calls if call.callee is not None and _is_certain(call)]
+        for callee in callees:
+            if position.setdefault(id(callee), len(templates)) == len(templates):
+                templates.append(callee)
+        called.append([position[id(callee)] for callee in callees])
     for cycle in cycles(called):
-        first, second = view.templates[cycle[0]], view.templates[cycle[1 % len(cycle)]]
-        call = next(call for call in first.calls if call.callee is second and _is_certain(call))
-        names = [view.templates[i].title for i in cycle]
-        yield Problem(call.path, EndlessRecursion(_chain(names)))
+        own = next((at for at, index in enumerate(cycle) if index < len(view.templates)), None)
+        if own is None:
+            continue  # it is reported in the object that has it
+        chain = [templates[index] for index in (*cycle[own:], *cycle[:own])]
+        call = next(
+            call for call in chain[0].calls if call.callee is chain[1 % len(chain)] and _is_certain(call)
+        )
+        yield Problem(call.path, EndlessRecursion(_chain([template.title for template in chain])))
 
 
 def _is_certain(call: Call) -> bool:

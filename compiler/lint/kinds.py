@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import warnings
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from flowdsl.grammar.functions import Kind
@@ -27,7 +29,7 @@ WORDS: dict[str, str] = {
 _GROUPS = {"whole": "number", "number": "number"}
 
 
-NUMERIC = re.compile(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
+NUMERIC = regex(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 
 
 def of_path(parts: tuple[str, ...]) -> Kind:
@@ -51,7 +53,35 @@ def of_path(parts: tuple[str, ...]) -> Kind:
             return "any"
 
 
+def text_length(parts: tuple[str, ...]) -> int:
+    """How many parts of the path of a variable lead to a text, below which there is nothing; else all of them."""
+    if parts[0] == "item" or parts[1:2] in (("labels",), ("annotations",)):
+        return len(parts)  # whose keys may have dots
+    return next((length for length in range(1, len(parts)) if of_path(parts[:length]) == "text"), len(parts))
+
+
 _MAPS = frozenset(("parameters", "labels", "annotations", "outputs"))
+
+
+_PATTERN_FAULTS = {
+    "unterminated character set": "a closing `]`",
+    "missing ), unterminated subpattern": "a closing `)`",
+    "unbalanced parenthesis": "an opening `(`",
+    "nothing to repeat": "something before the sign that repeats it",
+}
+
+
+def pattern_fault(pattern: str) -> str:
+    """What a regular expression lacks, whatever the dialect, or nothing: Go's differs from Python's elsewhere."""
+    if "\\Q" in pattern:
+        return ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about `[[:alpha:]]`, which Go has and Python reads otherwise
+            re.compile(pattern)
+    except re.error as error:
+        return _PATTERN_FAULTS.get(error.msg, "")
+    return ""
 
 
 def group(kind: Kind) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.tree import compact, entries, inside, is_list, is_mapping
@@ -195,22 +196,53 @@ def _exchanged(node: Any, others: dict[int, Object]) -> Any:
 
 def values(view: View) -> Iterator[Problem]:
     """Values that are written out fit into a container's variable, scripts into an environment."""
-    lists = [((*view.path, "arguments"), entries(view.spec, "arguments", "parameters"))]
+    start = view.named.get(view.setting("entrypoint"))
+    path = (*view.path, "arguments")
+    for place, name, size in _too_big(inside(view.spec, "arguments"), path):
+        users = [_arrives(template, "workflow", name, set()) for template in view.templates]
+        if any(users) or (start is not None and _arrives(start, "inputs", name, set())):
+            yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
     for template in view.templates:
-        lists.append(((*template.path, "inputs"), entries(template.data, "inputs", "parameters")))
         if size := _excess(template.source):
             big = SourceBig(template.title, size // KIB, MOST_VARIABLE // KIB)
             yield Problem((*template.path, "script", "source"), big)
-    if any(map(_excess, view.values)):
-        lists += (
-            ((*call.path, "arguments"), entries(call.data, "arguments", "parameters")) for call in view.calls
-        )
-    for path, parameters in lists:
-        for index, parameter in enumerate(parameters):
-            for field in ("value", "default"):
-                if size := _excess(parameter.get(field)):
-                    finding = ValueTooBig(parameter.get("name") or "", size // KIB, MOST_VARIABLE // KIB)
-                    yield Problem((*path, "parameters", index, field), finding)
+        for place, name, size in _too_big(inside(template.data, "inputs"), (*template.path, "inputs")):
+            if _arrives(template, "inputs", name, set()):
+                yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
+    for call in view.calls if any(map(_excess, view.values)) else ():
+        for place, name, size in _too_big(inside(call.data, "arguments"), (*call.path, "arguments")):
+            if call.callee is not None and _arrives(call.callee, "inputs", name, set()):
+                yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
+
+
+def _too_big(lists: Object, path: Path) -> Iterator[tuple[Path, str, int]]:
+    """The values and defaults of parameters that fit into no variable: where, of which parameter, their bytes."""
+    for index, parameter in enumerate(entries(lists, "parameters")):
+        for field in ("value", "default"):
+            if size := _excess(parameter.get(field)):
+                yield (*path, "parameters", index, field), parameter.get("name") or "", size
+
+
+def _arrives(template: Template, root: str, name: str, seen: set[tuple[int, str, str]]) -> bool:
+    """Whether a container is given a parameter as an argument or variable, in the template or what it calls.
+
+    Raw artifacts, scripts and manifests come in files, of any size.
+    """
+    if (id(template), root, name) in seen:
+        return False
+    seen.add((id(template), root, name))
+    last = re.escape(name)
+    asked = re.compile(rf"\b{root}\.parameters(?:\.{last}|\[\\?['\"]{last}\\?['\"]\])(?![\w-])").search
+    for _, container in template.containers:
+        if asked(compact([container.get(field) for field in ("command", "args", "env")])):
+            return True
+    return any(
+        call.callee is not None
+        and asked(str(parameter.get("value")))
+        and _arrives(call.callee, "inputs", parameter.get("name") or "", seen)
+        for call in (*template.calls, *template.hooks)
+        for parameter in entries(call.data, "arguments", "parameters")
+    )
 
 
 def _excess(value: object) -> int:

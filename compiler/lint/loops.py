@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.tree import entries, inside
 from flowdsl.compiler.lint.view import LOOPS
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +50,16 @@ class EmptyItems(Finding):
     name: str
 
 
+class InlineLoop(Finding):
+    """A loop over a template that stands in it: once its items have run, Argo looks for that template by its name."""
+
+    code = "FD696"
+    title = "`{name}` loops over a template of its own, which Argo does not find again"
+    label = "the run ends in Error when the items have run"
+    help = "give it a name among the `templates`, and call it: `template: {name}`"
+    name: str
+
+
 def loops(view: View) -> Iterator[Problem]:
     """A loop is given in one way, with items that can be counted."""
     for call in view.calls:
@@ -64,11 +77,53 @@ def loops(view: View) -> Iterator[Problem]:
                 yield Problem((*call.path, "withItems", items.index(None)), BadItem())
         if (sequence := data.get("withSequence")) is not None:
             yield from _sequence(call, sequence)
+        if data.get("inline") is not None and call.loop and _looked_for(call):
+            yield Problem((*call.path, "inline"), InlineLoop(call.name), on_key=True)
         text: str = data.get("withParam") or ""
+        yield from _written_list(view, text)
         if text and "{{" not in text and (part := _no_list(text)) is not None:
             found = "the text of `withParam` is not a JSON list"
             way = "write a list in JSON, such as `[1, 2]`, or a tag that gives one"
             yield Problem((*call.path, "withParam"), LoopFields(found, way), part=part)
+
+
+def _looked_for(call: Call) -> bool:
+    """Whether something comes after a loop: in a DAG, a task that depends on it.
+
+    Source: buildLocalScopeFromTask and executeStepGroup in workflow/controller of Argo 4.1.
+    """
+    owner, data = call.owner, call.data
+    if owner.body == "steps":
+        return data.get("withParam") != "[]" and inside(data, "withSequence").get("count") not in (0, "0")
+    return owner.call_index.get(call.name) in owner.dag.needed
+
+
+_PARAMETER = regex(r"\{\{\s*workflow\.parameters\.([-\w]+)\s*\}\}")
+
+
+def _written_list(view: View, text: str) -> Iterator[Problem]:
+    """The finding about a parameter of the run that a loop goes over, with a value that is no list."""
+    asked = _PARAMETER.fullmatch(text)
+    if asked is None or view.kind not in ("Workflow", "CronWorkflow"):
+        return
+    for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
+        value: str = parameter.get("value") or ""
+        if parameter.get("name") != asked[1] or not value or "{{" in value:
+            continue
+        if (part := _no_list(value)) is not None:
+            found = f"a loop goes over `{asked[1]}`, and its value is not a JSON list"
+            path = (*view.path, "arguments", "parameters", index, "value")
+            yield Problem(path, LoopFields(found, "write a list in JSON, such as `[1, 2]`"), part=part)
+
+
+_VERB = regex(r"%[-+# 0]*\d*(?:\.\d+)?([^\d.])")
+
+
+def _formats_number(text: str, start: object) -> bool:
+    """Whether Go's Sprintf makes a text of one whole number with it; those below 32 are no characters for JSON."""
+    bare = text.replace("%%", "")
+    found = _VERB.findall(bare)
+    return len(found) == bare.count("%") == 1 and found[0] in ("bdoOxXUvcq" if start else "bdoOxXUv")
 
 
 def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
@@ -82,9 +137,13 @@ def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
             else "`withSequence` has neither `count` nor `end`"
         )
         yield Problem(path, LoopFields(found, "give exactly one of `count` and `end`"))
+    form: str = sequence.get("format") or ""
+    if form and "{{" not in form and not _formats_number(form, sequence.get("start")):
+        finding = LoopFields(f"`format` of `withSequence` is `{form}`", "write one `%d`, as in `host-%02d`")
+        yield Problem((*path, "format"), finding)
     for field in ("start", "count", "end"):
         value = sequence.get(field)
-        if isinstance(value, str) and "{{" not in value and not _is_whole(value):
+        if isinstance(value, str) and not _is_whole(TAG.sub("1", value)):
             finding = LoopFields(f"`{field}` of `withSequence` is `{value}`", "write a whole number")
             yield Problem((*path, field), finding)
 
@@ -96,9 +155,10 @@ def _is_whole(text: str) -> bool:
 
 
 def _no_list(text: str) -> Part | None:
-    """The part of a text because of which it is no list in JSON; None where it is one."""
+    """The part of a text because of which it is no list in JSON; None where it is one, or null, an empty one."""
     try:
-        return None if isinstance(json.loads(text), list) else (0, len(text))
+        value: object = json.loads(text)
+        return None if value is None or isinstance(value, list) else (0, len(text))
     except json.JSONDecodeError as error:
         return error.pos, min(error.pos + 1, len(text))
     except (ValueError, RecursionError):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.tree import entries, inside, string
@@ -19,12 +18,13 @@ from flowdsl.grammar.names import (
     is_qualified_name,
     is_relaxed_env_name,
 )
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import View
+    from flowdsl.compiler.lint.view import Template, View
 
 LONGEST_NAMES = {"CronWorkflow": 52}
 """How long an object's name may be; 63 for all other kinds.
@@ -35,7 +35,7 @@ characters longer. Source: Argo Workflows, maxCharsInObjectName and maxCharsInCr
 
 DISPLAY_NAME = "workflows.argoproj.io/display-name"
 
-_DISPLAY_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.-]{0,61}[a-zA-Z0-9]")
+_DISPLAY_NAME = regex(r"[a-zA-Z0-9][a-zA-Z0-9.-]{0,61}[a-zA-Z0-9]")
 
 
 class NoObjectName(Finding):
@@ -73,6 +73,16 @@ class DuplicateName(Finding):
     name: str
     what: str
     first: int
+
+
+class NoName(Finding):
+    """A part of a workflow that Argo knows by its name, without one."""
+
+    code = "FD539"
+    title = "{what} has no name"
+    label = "needs `name`"
+    help = "add `name`"
+    what: str
 
 
 class BadArtifactName(Finding):
@@ -154,14 +164,33 @@ def object_name(view: View) -> Iterator[Problem]:
     if not name and not prefix:
         yield Problem(("metadata",), NoObjectName(view.kind))
         return
-    field, whole = ("name", name) if name else ("generateName", prefix[:58] + "xxxxx")
-    reason = ""
-    if len(whole) > longest:
-        reason = f"{len(whole)} characters, {longest} are allowed"
-    elif not is_dns_subdomain(whole):
+    for field, given, whole in (("name", name, name), ("generateName", prefix, prefix[:58] + "xxxxx")):
+        reason = ""
+        if given and len(whole) > longest and not (name and prefix is given):
+            reason = f"{len(whole)} characters, {longest} are allowed"
+        elif given and not is_dns_subdomain(whole):
+            reason = "not the name of a Kubernetes object"
+        if reason:
+            yield Problem(("metadata", field), BadObjectName(given, view.kind, longest, reason))
+    namespace = string(view.metadata, "namespace")
+    if namespace and not is_dns_label(namespace):
         reason = "not the name of a Kubernetes object"
-    if reason:
-        yield Problem(("metadata", field), BadObjectName(name or prefix, view.kind, longest, reason))
+        yield Problem(("metadata", "namespace"), BadObjectName(namespace, "namespace", 63, reason))
+
+
+def given_names(view: View) -> Iterator[Problem]:
+    """Templates, steps, and the object that a workflow takes its templates from, have names.
+
+    Those of tasks are asked for by the schema. Source: Argo Workflows, validate.go.
+    """
+    for template in view.templates:
+        if not template.name and template.around is None:
+            yield Problem(template.path, NoName("the template"))
+    for call in view.calls:
+        if not call.name and call.parent is None and call.owner.body == "steps":
+            yield Problem(call.path, NoName("the step"))
+    if (reference := view.spec.get("workflowTemplateRef")) is not None and not reference.get("name"):
+        yield Problem((*view.path, "workflowTemplateRef"), NoName("the reference"))
 
 
 def unique_names(view: View) -> Iterator[Problem]:
@@ -179,6 +208,10 @@ def unique_names(view: View) -> Iterator[Problem]:
         if "containerSet" in data:
             listed = entries(data, "containerSet", "containers")
             yield from _repeated(listed, (*path, "containerSet", "containers"), "container")
+        for place, container in template.containers:
+            if "ports" in container:
+                yield from _repeated(container["ports"], (*template.path, *place, "ports"), "port")
+        yield from _one_pod(template)
         what = "task" if template.body == "dag" else "step"
         if len({call.name for call in template.calls}) < len(template.calls):
             first: dict[str, int] = {}
@@ -201,6 +234,16 @@ def _repeated_in(lists: Object, path: Path) -> Iterator[Problem]:
     for field, what in _LISTS:
         if field in lists:
             yield from _repeated(lists[field], (*path, field), what)
+
+
+def _one_pod(template: Template) -> Iterator[Problem]:
+    """The containers of a pod that have the name of another one; that of the template itself is `main`."""
+    own = [place for place, _ in template.containers if len(place) == 1]
+    first = {"main": 0} if own else dict[str, int]()
+    for index, (place, container) in enumerate(template.containers):
+        name = string(container, "name") if len(place) > 1 else ""
+        if name and first.setdefault(name, index) != index and place[:1] != ("containerSet",):
+            yield Problem((*template.path, *place, "name"), DuplicateName(name, "container", first[name]))
 
 
 def _repeated(listed: list[Object] | None, path: Path, what: str) -> Iterator[Problem]:
@@ -252,17 +295,17 @@ def labels(view: View) -> Iterator[Problem]:
             yield Problem((*template.path, "annotations", DISPLAY_NAME), finding)
     for owner, path in view.owners:
         if selector := inside(owner, "nodeSelector"):
-            yield from _labels(selector, (*path, "nodeSelector"), "a node's label", filled=True)
+            yield from label_faults(selector, (*path, "nodeSelector"), "a node's label", filled=True)
 
 
 def _metadata(metadata: Object, path: Path, filled: bool = True) -> Iterator[Problem]:
     """The labels and annotations of one object or of its pods; `filled` says that Argo fills tags in."""
-    yield from _labels(inside(metadata, "labels"), (*path, "labels"), "a label", filled)
+    yield from label_faults(inside(metadata, "labels"), (*path, "labels"), "a label", filled)
     for field, what in (("annotations", "an annotation"), ("labelsFrom", "a label")):
         yield from _keys(inside(metadata, field), (*path, field), what, filled)
 
 
-def _labels(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
+def label_faults(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Problem]:
     """The keys and values of labels."""
     yield from _keys(labels, path, what, filled)
     for key, value in labels.items():
@@ -298,7 +341,7 @@ def containers(view: View) -> Iterator[Problem]:
 
 def _container_fault(name: str) -> str:
     """Why a container cannot have a name; empty when it can. Source: Argo Workflows, IsArgoSidecar."""
-    if name in ("wait", "supervisor") or name.startswith("artifact-plugin-"):
+    if name in ("init", "wait", "supervisor") or name.startswith("artifact-plugin-"):
         return "Argo uses this name for a container of its own"
     return "" if "{{" in name or is_dns_label(name) else "at most 63 lower-case letters, digits and `-`"
 

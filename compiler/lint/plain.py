@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from flowdsl.grammar.regex import regex
+
 _PATH = r"(?:inputs\.parameters|(?:tasks|steps)(?:\.\w+|\['[^'\\]*'\])\.outputs\.parameters)(?:\.\w+|\['[^'\\]*'\])"
 _STATUS = r"(?:tasks|steps)(?:\.\w+|\['[^'\\]*'\])\.(?:status|outputs\.result)"
-_LEAVES = re.compile(
+_LEAVES = regex(
     rf"(?P<T>(?:{_PATH}|{_STATUS}|workflow\.(?:name|namespace|uid|status)|item|retries)(?![\w.\[?$])"
     r"|'(?:[^'\\]|\\u[0-9a-f]{4}|\\[\\'nrt])*')"
     r"|(?P<A>#(?:\.\w+|\['[^'\\]*'\])*(?![\w.\[?$]))"
@@ -21,7 +23,7 @@ _LEAVES = re.compile(
 
 # T text, N number, F flag, L list, A anything; a rule does not reach past an operator that binds closer.
 _CALL = r"(?<!\w)(?<![\w)\]]\.)"
-_RULES = re.compile(
+_RULES = regex(
     rf"(?P<N>{_CALL}(?:(?:asFloat|asInt|int)\([TNA]\)|len\([TLA]\)|abs\([NA]\)|(?:min|max)\(L\))"
     r"|[NA] ?[-+*/] ?[NA](?![\w(\[.]))"
     rf"|(?P<T>{_CALL}(?:(?:toJSON|string)\([TNFLA]\)|replace\(T, T, T\))|T \+ [TA](?! \?\?|[\w(\[.]))"

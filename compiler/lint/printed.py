@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.tree import compact, inside, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
 from flowdsl.lift import is_dict
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.tree import Object
     from flowdsl.compiler.lint.view import Call, View
 
-_TAG = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
+_TAG = regex(r"\{\{\s*([\w.-]+)\s*\}\}")
 _SHELLS = frozenset(("sh", "bash", "ash", "dash"))
-_SPECIAL = re.compile(r"[$`|&;<>*?(){}\[\]\\\n#~!]")
+_SPECIAL = regex(r"[$`|&;<>*?(){}\[\]\\\n#~!]")
 
 
 class NotCollected(Finding):

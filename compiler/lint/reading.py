@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.compiler.lint import conditions, typing
 from flowdsl.compiler.lint.failures import passed_on
 from flowdsl.compiler.lint.findings import BrokenExpression
+from flowdsl.compiler.lint.hyphens import as_keys, hyphenated
+from flowdsl.compiler.lint.kinds import text_length
 from flowdsl.compiler.lint.uses import short
 from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.expression_tree import variables as tree_variables
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, unbalanced, variables
 
 if TYPE_CHECKING:
@@ -28,40 +31,79 @@ class Read(NamedTuple):
 
 
 @lru_cache(maxsize=8192)
-def expression(
-    text: str, use: typing.Use, names: frozenset[str] = frozenset(), tag: bool = False, braces: bool = False
-) -> Read:
+def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool = False) -> Read:
     """An expression, in a `tag` or alone in its field; `braces` says that `}}` follows behind its tag.
 
-    `names` are the variables that only this place has.
+    The simple tags in one alone in its field may become any
+    word: Argo fills them in before it reads the expression.
     """
     way = "close what is open: brackets and quotes come in pairs"
     if braces and text.count("{") > text.count("}"):
         way = "the first two closing braces end the tag: write a space between them"
-    if (broken := balance(text, text, way)) is not None:
+    tags = () if tag else tuple(TAG.finditer(text))
+    read = _masked(text) if tags else text
+    if (broken := balance(read, text, way)) is not None:
         return Read((broken,))
-    if typing.plain(text, use):
+    if extra.item == "text" and typing.plain(text, extra.use):
         return Read((), variables(text))
+    if hyphens := tuple(hyphenated(read, extra.names)):
+        return Read(hyphens)
     try:
-        node = parse(text)
+        node = parse(read)
     except GrammarError as error:
+        if error.start != error.end and any(
+            one.start() < error.end and error.start < one.end() for one in tags
+        ):
+            return Read(())  # what the tag becomes decides
         way = "write the expression as expr-lang has it"
         return Read((_broken(text, error, way),))
-    found = typing.kinds(text, node, typing.Extra(use, names))
-    return Read((*found, *(passed_on(text, node) if tag else ())), tree_variables(node))
+    named = tree_variables(node)
+    filled = {
+        each for each in named if any(each.start < one.end() and one.start() < each.end for one in tags)
+    }
+    known = extra.names.union(each.path[0] for each in filled)
+    found = typing.kinds(text, node, extra._replace(names=known))
+    others = tuple(
+        each._replace(path=each.path[: text_length(each.path)]) for each in named if each not in filled
+    )
+    return Read((*found, *(passed_on(text, node) if tag else ())), others)
+
+
+def _masked(text: str) -> str:
+    """A text with its tags made words of the same length."""
+    return TAG.sub(lambda tag: "x" * len(tag[0]), text)
 
 
 def condition(text: str) -> tuple[Fault, ...]:
     """The findings about the whole of a `when`, whatever its tags become."""
     way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
-    if (broken := balance(TAG.sub(lambda tag: "x" * len(tag[0]), text), text, way)) is not None:
+    if _CALLS.search(text) and (written := _as_expression(text)):
+        way = f"functions need an expression: `{{{{={written}}}}}`"
+    if (broken := balance(_masked(text), text, way)) is not None:
         return (broken,)
     found = conditions.condition(text)
     if not isinstance(found, GrammarError):
         return found
     if found.found.partition(".")[0] in ROOTS:
         way = f"put the variable into double braces: `{{{{{found.found}}}}}`"
+    elif found.found in _WORDS:
+        way = f"write `{_WORDS[found.found]}`"
     return (_broken(text, found, way),)
+
+
+_WORDS = {"and": "&&", "or": "||"}
+_CALLS = regex(r"\w\(|\b(?:contains|matches|startsWith|endsWith)\b")
+_SIMPLE = regex(r"(['\"]?)\{\{([^{}=][^{}]*)\}\}\1")
+
+
+def _as_expression(text: str) -> str:
+    """A condition as an expression, where it is one once its simple tags are variables, or nothing."""
+    written = as_keys(_SIMPLE.sub(lambda tag: tag[2].strip(), text))
+    try:
+        parse(written)
+    except GrammarError:
+        return ""
+    return written
 
 
 def query(text: str, field: str) -> Fault | None:

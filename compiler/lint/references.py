@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import conditions, reading, typing
-from flowdsl.compiler.lint.failures import can_fail, skipped_in_text
+from flowdsl.compiler.lint.failures import Missing, can_fail, missing
+from flowdsl.compiler.lint.filled import filled
 from flowdsl.compiler.lint.findings import (
     ItemKey,
     LiteralTag,
@@ -15,8 +15,9 @@ from flowdsl.compiler.lint.findings import (
     UnknownOutput,
     UnknownVariable,
 )
-from flowdsl.compiler.lint.scope import Scope, misspelt, workflow_fault
-from flowdsl.compiler.lint.tree import inside, is_list, is_mapping, pairs
+from flowdsl.compiler.lint.scope import Scope
+from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs, string
+from flowdsl.compiler.lint.unreplaced import unreplaced
 from flowdsl.compiler.lint.uses import (
     BODY_OF,
     WORD_OF,
@@ -26,11 +27,14 @@ from flowdsl.compiler.lint.uses import (
     Spot,
     expression_use,
     late_problems,
+    loop_around,
     names_at,
+    other_sort,
     output_fault,
 )
 from flowdsl.compiler.lint.variables import workflow_variables
-from flowdsl.grammar.template import ROOTS, TAG, tags
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import ROOTS, tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
     from flowdsl.compiler.problem import Problem
+    from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.functions import Kind
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
 """Fields of a call that hold no tags, or whose tags are looked at by themselves."""
@@ -51,7 +57,7 @@ QUERIES = frozenset(("jsonPath", "jqFilter"))
 HTTP = ("http", "successCondition")
 """The end of the path to a condition on an answer."""
 
-_SIMPLE = re.compile(r"\{\{([^{}=][^{}]*)\}\}")
+_SIMPLE = regex(r"\{\{([^{}=][^{}]*)\}\}")
 _READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFilter":', '"successCondition":')
 
 
@@ -68,6 +74,10 @@ def references(view: View) -> Iterator[Problem]:
         if template.body in WORD_OF:
             yield from reader.calls()
             yield from reader.texts(data.get("outputs"), (*template.path, "outputs"), Place(template, None))
+            if target := string(data, "dag", "target"):
+                yield from reader.text(
+                    (*template.path, "dag", "target"), "target", target, Place(template, None)
+                )
             data = {
                 key: value for key, value in data.items() if key not in ("steps", "dag", "outputs", "metrics")
             }
@@ -75,40 +85,6 @@ def references(view: View) -> Iterator[Problem]:
             continue
         yield from reader.texts(data, template.path, Place(template, None).outer)
     yield from late_problems(late)
-
-
-def workflow_references(view: View) -> Iterator[Problem]:
-    """Tags outside of the templates name variables of the workflow that exist."""
-    known = workflow_variables(view)
-    spec = {key: value for key, value in view.spec.items() if key != "templates"}
-    for path, field, text in strings(spec, view.path):
-        if field in EXPRESSIONS:
-            yield from workflow_expression(view, path, text, known)
-        for tag in TAG.finditer(text):
-            name = tag[1].strip()
-            if name.startswith("workflow.") and "{{" not in name:
-                finding = None if name in known else workflow_fault(view, name, known)
-            else:
-                finding = misspelt(name)
-            if finding is not None:
-                yield Spot.of_name(path, name, tag[1], tag.start(1)).problem(finding)
-    if view.kind == "CronWorkflow":
-        asked = inside(view.document, "spec", "stopStrategy").get("expression")
-        if isinstance(asked, str):
-            yield from workflow_expression(view, ("spec", "stopStrategy", "expression"), asked, known)
-
-
-def workflow_expression(view: View, path: Path, text: str, known: frozenset[str]) -> Iterator[Problem]:
-    """The findings about an expression outside of the templates."""
-    read = reading.expression(text, expression_use(path))
-    yield from (fault.at(path) for fault in read.found)
-    for reference in read.named:
-        name = reference.dotted
-        if reference.path[0] != "workflow" or len(reference.path) == 1 or reference.guarded:
-            continue
-        part = any(each.startswith(f"{name}.") for each in known)
-        if name not in known and not part and (finding := workflow_fault(view, name, known)) is not None:
-            yield Spot(path, (reference.start, reference.end)).problem(finding)
 
 
 def harmless(template: Template, allowed: frozenset[str]) -> bool:
@@ -213,9 +189,10 @@ class Reader:
                 if producer not in before[position]:
                     return False
                 known = calls[producer].outputs
-                if known is None or parts[2] not in known:
+                if known is None or parts[2] not in known or parts[2].startswith("outputs.artifacts."):
                     return False
-                if "when" in calls[producer].data and len(body) + 4 < len(text):
+                part = len(body) + 4 < len(text) or not parts[2].startswith("outputs.parameters.")
+                if part and "when" in calls[producer].data:
                     return False
             return True
 
@@ -236,6 +213,8 @@ class Reader:
             yield from (fault.at(path) for fault in reading.condition(text))
         if "{{" not in text:
             return
+        if field == "when":
+            yield from (fault.at(path) for fault in filled(self.view, text, place))
         for tag in tags(text):
             if tag.kind == "expression":
                 whole = field == "when" and tag.start == 0 and tag.end == len(text)
@@ -250,32 +229,36 @@ class Reader:
             elif "{{" not in tag.body:
                 name = tag.body.strip()
                 spot = Spot.of_name(path, name, tag.body, tag.start + 2)
-                yield from self.variable(spot, name, place)
-                if field == "value" and tag.end - tag.start < len(text):
-                    yield from self.skipped(spot, name, place)
+                yield from self.variable(spot, name, place, text)
+                yield from self.missing(
+                    spot, place, Missing(name, path, True, len(tag.body) + 4 == len(text))
+                )
 
-    def variable(self, spot: Spot, name: str, place: Place) -> Iterator[Problem]:
+    def variable(self, spot: Spot, name: str, place: Place, text: str) -> Iterator[Problem]:
         """The findings about the variable of a simple tag."""
         root, _, rest = name.partition(".")
         if name in self.scope.allowed:
             return
         if root in BODY_OF and rest:
             producer, _, output = rest.partition(".")
-            yield from self.output(spot, (root, producer, output), place, exact=True)
+            found = list(self.output(spot, (root, producer, output), place, exact=True))
+            if not found and (sort := other_sort(spot.path, name, output)) is not None:
+                found = [spot.problem(sort)]
+            yield from found
         elif root == "item":
-            yield from self.item(spot, rest, place, exact=True)
-        elif (finding := self.scope.fault(name)) is not None:
+            yield from self.item(spot, rest, place, exact=True, text=text)
+        elif (finding := unreplaced(self.scope.fault(name), name, spot.path, text, place)) is not None:
             yield spot.problem(finding)
 
-    def skipped(self, spot: Spot, name: str, place: Place) -> Iterator[Problem]:
-        """The finding about an output inside longer text whose task may be skipped."""
-        root, _, rest = name.partition(".")
+    def missing(self, spot: Spot, place: Place, use: Missing) -> Iterator[Problem]:
+        """The finding about an output whose task may be skipped."""
+        root, _, rest = use.name.partition(".")
         graph, call = place
         if call is None or graph is None or BODY_OF.get(root) != graph.body:
             return
         producer = graph.call_index.get(rest.partition(".")[0])
         if producer is not None and (
-            finding := skipped_in_text(graph.calls[producer], call, name, rest.partition(".")[2])
+            finding := missing(graph.calls[producer], call, rest.partition(".")[2], use)
         ):
             yield spot.problem(finding)
 
@@ -284,7 +267,8 @@ class Reader:
     ) -> Iterator[Problem]:
         """The findings about an expression, alone in its field or in a tag: its form, kinds and variables."""
         offset = 0 if tag is None else tag.offset
-        read = reading.expression(text, use, names_at(path), tag is not None, tag is not None and tag.braces)
+        extra = typing.Extra(use, names_at(path), self.kind_of_item(text, place))
+        read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
         yield from (fault.at(path, offset) for fault in read.found)
         if path[-2:] == ("valueFrom", "expression") and place.call is None:
             yield from (fault.at(path) for fault in can_fail(self.view, self.template, text))
@@ -293,10 +277,13 @@ class Reader:
             name = reference.dotted
             if root not in ROOTS or not rest or name in self.scope.allowed:
                 continue
-            spot = Spot(path, (reference.start + offset, reference.end + offset))
+            spot = Spot(path, (reference.start + offset, reference.end + offset), expression=True)
             if root in BODY_OF:
                 target = (root, rest[0], ".".join(rest[1:]))
                 yield from self.output(spot, target, place, exact=False, guarded=reference.guarded)
+                if not reference.guarded:
+                    alone = reference.end - reference.start == len(text.strip())
+                    yield from self.missing(spot, place, Missing(name, path, False, alone))
             elif reference.guarded:
                 continue
             elif root == "item":
@@ -355,19 +342,31 @@ class Reader:
             when = "is the step itself" if user is producer else when
             yield spot.problem(NotEarlier(user.name, producer.name, when))
 
-    def item(self, spot: Spot, key: str, place: Place, exact: bool) -> Iterator[Problem]:
-        """The findings about `item` or `item.key`, from the nearest loop around."""
-        while place.graph is not None and (place.call is None or not (place.call.parent or place.call).loop):
-            place = place.outer
+    def kind_of_item(self, text: str, place: Place) -> Kind:
+        """The kind of `item` in an expression: of a mapping, it is one."""
+        call = loop_around(place) if "item" in text else None
+        if call is None or call.loop != "withItems":
+            return "text"
+        found = self.view.survey(call).kinds
+        if dict not in found:
+            return "text"
+        return "map" if len(found) == 1 else "any"
+
+    def item(
+        self, spot: Spot, key: str, place: Place, exact: bool, text: str | None = None
+    ) -> Iterator[Problem]:
+        """The findings about `item` or `item.key`, in a tag of a `text` or in an expression."""
+        call = loop_around(place)
         name = f"item.{key}" if key else "item"
-        if place.call is None:
+        if call is None:
             reason = "add a loop here, or hand the item on as an argument"
             if key:
                 yield spot.problem(UnknownVariable(name, (), reason))
             else:
-                yield spot.problem(LiteralTag(name, "there is no loop", reason))
+                literal: Finding | None = LiteralTag(name, "there is no loop", reason)
+                literal = unreplaced(literal, name, spot.path, text, place) if text else literal
+                yield from [] if literal is None else [spot.problem(literal)]
             return
-        call = place.call.parent or place.call
         if not key or call.loop == "withParam":
             return
         if call.loop == "withSequence":

@@ -159,7 +159,11 @@ def is_native(name: str) -> bool:
 
 def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, str]]) -> Iterator[Problem]:
     """The finding about one amount of a resource; a good one is put into `read`."""
-    if not is_native(name) and not name.startswith("hugepages-"):
+    if name.startswith(_PAGES):
+        if not _page(name):
+            way = "write the size of a page behind it, such as `hugepages-2Mi`"
+            yield Problem(path, UnknownResource(name, way), on_key=True)
+    elif not is_native(name):
         if name.startswith("requests."):
             yield Problem(path, UnknownResource(name, "leave `requests.` out of the name"), on_key=True)
         elif "/" not in name or not is_qualified_name(name):
@@ -180,10 +184,26 @@ def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, st
         return
     if amount < 0:
         yield Problem(path, BadQuantity(name, text, "a number from 0"))
+    elif (page := _page(name)) and amount % page:
+        yield Problem(path, BadQuantity(name, text, f"a multiple of `{name.removeprefix(_PAGES)}`"))
     elif "/" in name and amount % 1:
         yield Problem(path, FractionOfDevice(name, text))
     else:
         read[name] = amount, text
+
+
+_PAGES = "hugepages-"
+
+
+def _page(name: str) -> Decimal | None:
+    """The size of the pages that a resource counts. Source: Kubernetes, IsHugePageResourceValueDivisible."""
+    if not name.startswith(_PAGES):
+        return None
+    try:
+        size = quantity(name.removeprefix(_PAGES))
+    except GrammarError:
+        return None
+    return None if size <= 0 or size % 1 else size
 
 
 def _claims(view: View) -> Iterator[Problem]:
@@ -194,7 +214,8 @@ def _claims(view: View) -> Iterator[Problem]:
         path = (*view.path, "volumeClaimTemplates", index, "spec", "resources", "requests", "storage")
         if text and "{{" not in text:
             try:
-                quantity(text)
+                if quantity(text) <= 0:
+                    yield Problem(path, BadQuantity("storage", text, "a number above 0"))
             except GrammarError as error:
                 yield Problem(path, BadQuantity("storage", text, error.expected), part=_part(error))
 
@@ -232,6 +253,20 @@ def placement(view: View) -> Iterator[Problem]:
                 yield Problem(
                     (*place, "value"), BadToleration("has a value beside `Exists`", "take `value` out")
                 )
+            elif (key := toleration.get("key") or "") and not is_qualified_name(key):
+                wrong = BadToleration(
+                    f"has the key `{key}`", "write the key of a taint, as `name` or `domain/name`"
+                )
+                yield Problem((*place, "key"), wrong)
+            elif operator == "Equal" and not is_label_value(value := toleration.get("value") or ""):
+                way = "use at most 63 letters, digits, `-`, `_` and `.`"
+                yield Problem((*place, "value"), BadToleration(f"has the value `{value}`", way))
+            elif toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
+                way = "write `effect: NoExecute`, or take `tolerationSeconds` out"
+                yield Problem(
+                    (*place, "tolerationSeconds"),
+                    BadToleration("stays for a time, which only evictions have", way),
+                )
             elif not toleration.get("key") and operator != "Exists":
                 way = "add `key`, or `operator: Exists` for every taint"
                 yield Problem(place, BadToleration("has no key", way))
@@ -248,7 +283,7 @@ def placement(view: View) -> Iterator[Problem]:
             terms.append(((*place, liked, i, "preference"), inside(each, "preference")))
         for here, term in terms:
             for i, requirement in enumerate(entries(term, "matchExpressions")):
-                yield from _requirement(requirement, (*here, "matchExpressions", i))
+                yield from requirement_faults(requirement, (*here, "matchExpressions", i))
 
 
 def _asks(template: Template, vendor: str) -> bool:
@@ -258,7 +293,7 @@ def _asks(template: Template, vendor: str) -> bool:
     return vendor in limits or any(each.get("claims") for each in asked)
 
 
-def _requirement(requirement: Object, path: Path) -> Iterator[Problem]:
+def requirement_faults(requirement: Object, path: Path) -> Iterator[Problem]:
     """The findings about one requirement. Source: Kubernetes, ValidateNodeSelectorRequirement."""
     key: str = requirement.get("key") or ""
     operator: str = requirement.get("operator") or ""

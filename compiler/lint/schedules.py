@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.cron import cron, is_zone
+from flowdsl.grammar.cron import NeverComes, cron, is_zone
 from flowdsl.grammar.error import GrammarError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class BadSchedule(Finding):
-    """A schedule or time zone that Argo cannot read."""
+    """A schedule or time zone that Argo cannot read, or that never comes."""
 
     code = "FD570"
     title = "{found}"
@@ -34,6 +34,10 @@ def schedules(view: View) -> Iterator[Problem]:
     for index, schedule in enumerate(spec.get("schedules") or ()):
         try:
             cron(schedule)
+        except NeverComes as error:
+            found = f"the schedule `{schedule}` never comes: none of its months has the day"
+            finding = BadSchedule(found, f"name {error.expected}")
+            yield Problem(("spec", "schedules", index), finding, part=(error.start, error.end))
         except GrammarError as error:
             found = f"the schedule `{schedule}` cannot be read: {error}"
             finding = BadSchedule(found, "write five fields: minute, hour, day, month, day of the week")

@@ -6,7 +6,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.hyphens import as_keys
+from flowdsl.compiler.lint.variables import global_outputs
 from flowdsl.diagnostic import near
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.expression import parse
+from flowdsl.grammar.functions import builtins, sprig
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS
 
 if TYPE_CHECKING:
@@ -53,12 +59,20 @@ class Scope:
         """What is wrong with a variable that is not one of a task, a step or an item, or None."""
         if name in self.allowed:
             return None
+        finding = self._fault(name)
+        if isinstance(finding, UnknownVariable) and (written := as_expression(name)):
+            return UnknownVariable(name, (), f"write `{{{{={written}}}}}`")
+        return finding
+
+    def _fault(self, name: str) -> Finding | None:
         root, _, rest = name.partition(".")
         if root == "inputs" and rest:
             known = sorted(each for each in self.allowed if each.startswith("inputs."))
             return UnknownVariable(name, known, "" if known else "the template has no inputs")
         if root == "workflow" and rest:
             return workflow_fault(self.view, name, self.allowed)
+        if (path := _OUTPUT_PATH.fullmatch(name)) is not None and self.template.is_pod:
+            return self._output_path(name, path[1])
         if root == "pod" and rest:
             return UnknownVariable(name, (), "only a template that runs in a pod has `pod.name`")
         if root in ("retries", "lastRetry") and "retries" in self.allowed:
@@ -68,14 +82,48 @@ class Scope:
             return LiteralTag(name, "the template has no `retryStrategy`", way)
         return misspelt(name)
 
+    def _output_path(self, name: str, kind: str) -> Finding | None:
+        """What is wrong with the path of an output of the template itself, or None."""
+        outputs = self.template.output_parameters if kind == "parameters" else self.template.output_artifacts
+        known = sorted(f"outputs.{kind}.{each}.path" for each in outputs)
+        reason = "" if known else f"the template has no output {kind}"
+        return None if name in known else UnknownVariable(name, known, reason)
+
+
+_OUTPUT_PATH = regex(r"outputs\.(parameters|artifacts)\.[^.]+\.path")
+
 
 def misspelt(name: str) -> Finding | None:
-    """The warning for a variable whose first word is nearly one of Argo's, or None."""
+    """The warning for a variable whose first word is nearly one of Argo's, or for an expression, or None."""
+    if _CALL.match(name) and (written := as_expression(name)):
+        return LiteralTag(name, "an expression begins with `=`", f"write `{{{{={written}}}}}`")
     root, _, rest = name.partition(".")
-    if root in ROOTS or not rest or (meant := near(root, ROOTS)) is None:
+    if root in ROOTS or not rest or not _WORD.fullmatch(root) or (meant := near(root, ROOTS)) is None:
         return None
     way = f"write `{{{{{meant}.{rest}}}}}`, or ignore this where the braces belong to the text"
     return LiteralTag(name, f"Argo has no variables below `{root}`", way, f"{meant}.{rest}")
+
+
+def as_expression(name: str) -> str:
+    """How the body of a simple tag is written as an expression, if it is meant as one, or nothing."""
+    if not (_OPERATION.search(name) and _VARIABLE.search(name)):
+        return ""
+    written = as_keys(name)
+    known = (*builtins(), *(f"sprig.{each}" for each in sprig()))
+    if (call := _CALL.match(written)) is not None and call[1] not in known:
+        close = near(call[1], known)
+        written = f"{close}{written[call.end(1) :]}" if close else ""
+    try:
+        parse(written)
+    except GrammarError:
+        return ""
+    return written
+
+
+_CALL = regex(r"((?:sprig\.)?\w+)\(")
+_VARIABLE = regex(rf"\b(?:{'|'.join(sorted(ROOTS))})\b")
+_WORD = regex(r"\w+")
+_OPERATION = regex(r"\w\(| (?:[-+*/%<>?|]|[<>=!]=|&&|\|\||\?\?|in|contains|matches|startsWith|endsWith) ")
 
 
 def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | None:
@@ -99,8 +147,14 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
         return None  # a template of another document may declare it
     if word == "outputs" and any("{{" in each for each in known):
         return None
+    if any(name in global_outputs(template) for template in view.all):
+        way = "Argo knows the global outputs only of what a task, step or hook calls: start with one that calls it"
+        return UnknownVariable(name, (), way)
     reasons = {
         "priority": "set `priority` in the spec to use it",
         "failures": "only exit handlers have it: name one as `onExit`",
     }
-    return UnknownVariable(name, sorted(known), reasons.get(word, ""))
+    own = [each for each in known if each.startswith(f"workflow.{word}.") and not each.endswith(".json")]
+    if word in ("parameters", "labels", "annotations") and not own:
+        return UnknownVariable(name, (), f"the workflow has no {word}")
+    return UnknownVariable(name, sorted(own or known), reasons.get(word, ""))

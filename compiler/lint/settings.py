@@ -1,16 +1,15 @@
-"""How templates run: times, retries, memory of results, locks, metrics, patches, schedules."""
+"""How templates run: times, retries, memory of results, locks, metrics."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.objects import unreadable
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
@@ -21,15 +20,16 @@ if TYPE_CHECKING:
 
 
 class BadDuration(Finding):
-    """A text that is no duration to Argo."""
+    """A text that is no duration to Argo, or one that it cannot keep to."""
 
     code = "FD560"
-    title = "`{field}` is `{text}`, which is no duration"
+    title = "`{field}` is `{text}`, which is {fault}"
     label = "expected {expected}"
     help = "write {expected}"
     field: str
     text: str
     expected: str
+    fault: str = "no duration"
 
 
 class Misplaced(Finding):
@@ -105,16 +105,6 @@ class BadMetric(Finding):
     way: str
 
 
-class BadPatch(Finding):
-    """A `podSpecPatch` that no pod can be patched with."""
-
-    code = "FD568"
-    title = "`podSpecPatch` is not a mapping in YAML"
-    label = "{reason}"
-    help = "write fields of a pod's spec, such as `containers: [{{name: main, ...}}]`"
-    reason: str
-
-
 class PodResource(Finding):
     """A resource that cannot be given to a whole pod."""
 
@@ -133,14 +123,18 @@ def times(view: View) -> Iterator[Problem]:
     spec, path = view.spec, view.path
     delay = inside(spec, "podGC")
     yield from _duration(delay, "deleteDelayDuration", (*path, "podGC"))
-    for template in view.templates:
+    if (seconds := spec.get("activeDeadlineSeconds")) is not None and seconds < 1:
+        finding = NotWhole("activeDeadlineSeconds", str(seconds), " from 1")
+        yield Problem((*path, "activeDeadlineSeconds"), finding)
+    for template in view.with_defaults:
         data, here = template.data, template.path
         for field, bare in (("timeout", False), ("pendingTimeout", True)):
             if data.get(field) and template.body and not template.is_leaf:
                 way = "use `duration` of `suspend`" if template.body == "suspend" else ONLY_LEAVES
                 yield Problem((*here, field), Misplaced(template.body, field, way), on_key=True)
             elif field in data:
-                yield from _duration(data, field, here, bare)
+                problems = list(_duration(data, field, here, bare))
+                yield from problems or _too_short(template, field)
         if "suspend" in data:
             yield from _duration(data["suspend"], "duration", (*here, "suspend"))
         if "memoize" in data:
@@ -155,8 +149,28 @@ def times(view: View) -> Iterator[Problem]:
             yield Problem((*here, "parallelism"), Misplaced(template.body, "parallelism", way), on_key=True)
 
 
+def _too_short(template: Template, field: str) -> Iterator[Problem]:
+    """The finding about a time in which Argo starts no pod: whole seconds that are left are to be more than one.
+
+    Source: Argo Workflows, build in workflow/controller/workflowpod.go.
+    """
+    text = str(template.data[field] or "")
+    if not text or "{{" in text:
+        return
+    seconds = duration(text)
+    if seconds < 0:
+        yield Problem((*template.path, field), BadDuration(field, text, "a time from 0"))
+    elif seconds <= SHORTEST and field == "timeout" and (template.is_pod or not template.body):
+        finding = BadDuration(field, text, f"more than {SHORTEST}s", "too short to start a pod")
+        yield Problem((*template.path, field), finding)
+
+
+SHORTEST = 2
+"""Seconds of a `timeout` with which no pod is started."""
+
+
 def _deadline(template: Template) -> Iterator[Problem]:
-    """The `activeDeadlineSeconds` of a template: on leaves and `suspend`, a whole number from 0."""
+    """The `activeDeadlineSeconds` of a template: on leaves and `suspend`, a whole number; pods have one from 1."""
     value = template.data.get("activeDeadlineSeconds")
     path = (*template.path, "activeDeadlineSeconds")
     if value is None:
@@ -164,14 +178,25 @@ def _deadline(template: Template) -> Iterator[Problem]:
     if template.body in ("steps", "dag"):
         yield Problem(path, Misplaced(template.body, "activeDeadlineSeconds", ONLY_LEAVES), on_key=True)
     else:
-        yield from _whole(value, "activeDeadlineSeconds", path)
+        yield from _whole(value, "activeDeadlineSeconds", path, 1 if template.is_pod else 0)
 
 
-def _whole(value: Any, field: str, path: Path) -> Iterator[Problem]:
-    """The finding about a number or text that is no whole number from 0, nor a tag."""
+def _whole(value: Any, field: str, path: Path, least: int | None) -> Iterator[Problem]:
+    """The finding about a number or text that is no whole number from the least one, nor a tag.
+
+    A number, unlike a text, is read into 32 bits. Source: Kubernetes, IntOrString.
+    """
     text = str(value)
-    if "{{" not in text and not (text.isascii() and text.isdigit()):
-        yield Problem(path, NotWhole(field, text, " from 0"))
+    if isinstance(value, int) and value >= 2**31:
+        yield Problem(path, NotWhole(field, text, f" up to {2**31 - 1}"))
+        return
+    if "{{" in text or (_WHOLE.fullmatch(text) is not None and (least is None or int(text) >= least)):
+        return
+    yield Problem(path, NotWhole(field, text, "" if least is None else f" from {least}"))
+
+
+_WHOLE = regex(r"[+-]?[0-9]{1,4000}")
+"""A whole number as Go reads one."""
 
 
 def _duration(owner: Object | None, field: str, path: Path, bare: bool = True) -> Iterator[Problem]:
@@ -185,7 +210,7 @@ def _duration(owner: Object | None, field: str, path: Path, bare: bool = True) -
         finding = BadDuration(field, text, error.expected)
         yield Problem((*path, field), finding, part=(error.start, error.end))
         return
-    if not bare and text.lstrip("+-").isdigit() and text != "0":
+    if not bare and text.lstrip("+-").isdigit() and (text != "0" or field == "timeout"):
         yield Problem((*path, field), BadDuration(field, text, f"a unit, as in `{text}s`"))
 
 
@@ -195,41 +220,51 @@ def retries(view: View) -> Iterator[Problem]:
         own: Object | None = owner.get("retryStrategy")
         if own is not None:
             defaults = inside(view.defaults, "retryStrategy") if owner is not view.spec else {}
-            yield from _retry(own, defaults, (*path, "retryStrategy"))
-    for template in view.templates:
+            yield from _retry(own, (*path, "retryStrategy"))
+            if owner is not view.defaults:  # which a template may add to
+                yield from _backoff(own, defaults, (*path, "retryStrategy"))
+    for template in view.with_defaults:
         group = inside(template.data, "containerSet", "retryStrategy")
         if group.get("retries") is not None:
             path = (*template.path, "containerSet", "retryStrategy", "retries")
-            yield from _whole(group["retries"], "retries", path)
+            yield from _whole(group["retries"], "retries", path, 0)
 
 
-def _retry(strategy: Object, defaults: Object, path: Path) -> Iterator[Problem]:
-    """The findings about one strategy, into which Argo merges the defaults of all templates."""
+def _retry(strategy: Object, path: Path) -> Iterator[Problem]:
+    """The findings about the numbers and times of one strategy."""
     if strategy.get("limit") is not None:
-        yield from _whole(strategy["limit"], "limit", (*path, "limit"))
-    backoff: Object | None = strategy.get("backoff")
-    if backoff is None:
-        return
+        yield from _whole(strategy["limit"], "limit", (*path, "limit"), None)
+    backoff = inside(strategy, "backoff")
     for field in ("duration", "maxDuration", "cap"):
         yield from _duration(backoff, field, (*path, "backoff"))
     if backoff.get("factor") is not None:
-        yield from _whole(backoff["factor"], "factor", (*path, "backoff", "factor"))
+        yield from _whole(backoff["factor"], "factor", (*path, "backoff", "factor"), None)
+
+
+def _backoff(strategy: Object, defaults: Object, path: Path) -> Iterator[Problem]:
+    """The finding about the backoff of a strategy into which Argo merges the defaults of all templates."""
+    backoff: Object | None = strategy.get("backoff")
+    if backoff is None:
+        return
     if not (backoff.get("duration") or inside(defaults, "backoff").get("duration")):
         yield Problem((*path, "backoff"), NoBackoffDuration())
     elif strategy.get("limit") is None and defaults.get("limit") is None:
         yield Problem((*path, "backoff"), BackoffWithoutLimit())
 
 
-_NO_MEMO_KEY = re.compile(r"^-|[^-a-zA-Z0-9]+")
+_NO_MEMO_KEY = regex(r"^-|[^-a-zA-Z0-9]+")
 
 
 def memoization(view: View) -> Iterator[Problem]:
     """The key of a memoized template is one that Argo takes, as far as it is written out."""
-    for template in view.templates:
+    for template in view.with_defaults:
+        if template.data.get("memoize") is None:
+            continue
         key = string(template.data, "memoize", "key")
         known = TAG.sub(lambda tag: "x" * len(tag[0]), key)
-        if (wrong := _NO_MEMO_KEY.search(known)) is not None:
-            yield Problem((*template.path, "memoize", "key"), BadKey(key), part=wrong.span())
+        wrong = _NO_MEMO_KEY.search(known)
+        if not key or wrong is not None:
+            yield Problem((*template.path, "memoize", "key"), BadKey(key), part=wrong and wrong.span())
 
 
 def locks(view: View) -> Iterator[Problem]:
@@ -251,6 +286,11 @@ def locks(view: View) -> Iterator[Problem]:
                     )
                     yield Problem(place, BadLock(f"the semaphore has {found}", "give exactly one of them"))
                     continue
+                within = (sources[0],) if field == "semaphores" else ()
+                naming = "key" if within == ("database",) else "name"
+                if not string(lock, *within, naming):
+                    finding = BadLock(f"the lock has no `{naming}`", f"add `{naming}`")
+                    yield Problem((*place, *within), finding)
                 text = _canonical(lock)
                 if text in seen:
                     yield Problem(
@@ -287,20 +327,6 @@ def metrics(view: View) -> Iterator[Problem]:
                 yield Problem(
                     (*place, "gauge"), BadMetric(name, "reads `resourcesDuration` while running", way)
                 )
-
-
-def patches(view: View) -> Iterator[Problem]:
-    """A `podSpecPatch` is a mapping in YAML or JSON, whatever its tags stand for."""
-    for owner, path in view.owners:
-        patch: str = owner.get("podSpecPatch") or ""
-        text = TAG.sub("tag", patch).strip()
-        if not text or text == "tag":
-            continue
-        fault = unreadable(patch)
-        if fault is None and not text.startswith("{") and ":" not in text:
-            fault = "it has no `field: value`", None
-        if fault is not None:
-            yield Problem((*path, "podSpecPatch"), BadPatch(fault[0]), part=fault[1])
 
 
 def pod_resources(view: View) -> Iterator[Problem]:

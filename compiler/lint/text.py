@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.tree import entries, is_list, is_mapping
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,8 +56,8 @@ class ChangedSource(Finding):
     way: str
 
 
-_UNSAFE = re.compile("[\x00-\x07\x0b\x0e-\x1f\x7f\ud800-\udfff]")
-_CHANGED = re.compile(r"\$\$|\$\((?:ARGO_POD_NAME|ARGO_POD_UID|ARGO_WORKFLOW_NAME|ARGO_WORKFLOW_UID)\)")
+_UNSAFE = regex("[\x00-\x07\x0b\x0e-\x1f\x7f\ud800-\udfff]")
+_CHANGED = regex(r"\$\$|\$\((?:ARGO_POD_NAME|ARGO_POD_UID|ARGO_WORKFLOW_NAME|ARGO_WORKFLOW_UID)\)")
 
 
 def unsafe(text: str) -> str:
@@ -105,7 +105,7 @@ def _part(text: str, character: str) -> Part:
     return text.index(character), text.index(character) + 1
 
 
-_ESCAPED = re.compile(r'["\\\n\r\t]')
+_ESCAPED = regex(r'["\\\n\r\t]')
 _ESCAPES = {'"': "quotes", "\\": "backslashes", "\n": "line breaks", "\r": "line breaks", "\t": "tabs"}
 
 

@@ -9,11 +9,21 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from flowdsl.compiler.lint.kinds import NUMERIC, WORDS, fits, group, of_path, of_value, way_to
+from flowdsl.compiler.lint.kinds import (
+    NUMERIC,
+    WORDS,
+    fits,
+    group,
+    of_path,
+    of_value,
+    pattern_fault,
+    text_length,
+    way_to,
+)
 from flowdsl.compiler.lint.plain import kind as kind_letter
 from flowdsl.compiler.lint.typing_findings import (
+    AsText,
     NeverEqual,
-    TextOrder,
     UnknownName,
     WrongArgument,
     WrongOperand,
@@ -34,6 +44,8 @@ Use = Literal["value", "flag", "condition"]
 _ARITHMETIC = frozenset(("-", "*", "/", "%", "**", ".."))
 _ORDER = frozenset(("<", ">", "<=", ">="))
 _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
+_JSON = frozenset(("parameters", "result", "failures", "message"))
+"""Words in the paths of variables whose text may be JSON."""
 _SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA"}
 
 
@@ -44,16 +56,17 @@ def plain(text: str, use: Use) -> bool:
 
 
 class Extra(NamedTuple):
-    """What is known about the place of an expression: its use, and the names that only it has."""
+    """What is known about the place of an expression: its use, the names that only it has, the kind of `item`."""
 
     use: Use
     names: frozenset[str] = frozenset()
+    item: Kind = "text"
 
 
 @lru_cache(maxsize=8192)
 def kinds(text: str, node: t.Node, extra: Extra) -> tuple[Fault, ...]:
     """The findings about the kinds of an expression, one of each mistake."""
-    made = _Kinds(text, extra.names)
+    made = _Kinds(text, extra)
     kind = made.of(node, {})
     if not made.found:
         made.result(node, kind, extra.use)
@@ -63,13 +76,14 @@ def kinds(text: str, node: t.Node, extra: Extra) -> tuple[Fault, ...]:
 @lru_cache(maxsize=1024)
 def result(text: str, node: t.Node) -> Kind:
     """The kind of the result of an expression."""
-    return _Kinds(text, frozenset()).of(node, {})
+    return _Kinds(text, Extra("value")).of(node, {})
 
 
 class _Kinds:
-    def __init__(self, text: str, names: frozenset[str]) -> None:
+    def __init__(self, text: str, extra: Extra) -> None:
         self.text = text
-        self.names = names
+        self.names = extra.names
+        self.item: Kind = extra.item
         self.found: list[Fault] = []
 
     def report(self, finding: Finding, node: t.Node) -> None:
@@ -122,7 +136,7 @@ class _Kinds:
                 return self.of(inner, bound) if inner is not node else "any"
             kind, key = self.of(inner.of, bound), self.of(inner.key, bound)
             if kind == "text":
-                self.operand("[...]", inner.of, "text", f"read it by `fromJSON({self.shown(inner.of)})`")
+                self.character(inner, key)
             elif kind == "list" and key == "text":
                 self.operand("[...]", inner.key, "text", f"write `asInt({self.shown(inner.key)})`")
             return "any"
@@ -134,11 +148,38 @@ class _Kinds:
             if root not in known:
                 self.report(UnknownName("variable", ".".join(parts), sorted(ROOTS | self.names)), node)
             return "any"
+        if parts == ("item",):
+            return self.item
+        if (length := text_length(parts)) < len(parts):
+            self.below(node, len(parts) - length)
+            return "any"
         return of_path(parts)
 
-    def operand(self, operator: str, node: t.Node, kind: Kind, way: str) -> None:
-        """Reports a value on which an operator does not work."""
-        finding = WrongOperand(operator, self.shown(node), WORDS[kind], way)
+    def character(self, node: t.Member, key: Kind) -> None:
+        """Reports an item of a text: a number takes the code of a character, a text fails."""
+        way = f"read it by `fromJSON({self.shown(node.of)})`"
+        if key == "text":
+            self.operand("[...]", node.of, "text", way)
+        elif group(key) == "number" and t.path(node.of) is not None:
+            effect = "gives the code of a character, such as 97 for `a`"
+            self.report(AsText(self.shown(node), f"{way} where the text is a list", effect), node)
+
+    def below(self, node: t.Node, depth: int) -> None:
+        """Reports a field of a text, so many steps before the end of a path."""
+        step: t.Node = node
+        while depth:
+            if isinstance(step, t.Member):
+                node, step, depth = step, step.of, depth - 1
+            elif isinstance(step, t.Chain):
+                step = step.of
+        field = self.text[step.end : node.end]
+        holds_json = not _JSON.isdisjoint(t.path(step) or ())
+        way = f"write `fromJSON({self.shown(step)}){field}`" if holds_json else f"take `{field}` off"
+        self.operand(field, step, "text", way)
+
+    def operand(self, operator: str, node: t.Node, kind: Kind, way: str, words: str = "") -> None:
+        """Reports a value on which an operator does not work; `words` say what it is, if not its kind."""
+        finding = WrongOperand(operator, self.shown(node), words or WORDS[kind], way)
         if all(vars(finding) != vars(each.finding) for each in self.found):
             self.report(finding, node)
 
@@ -191,6 +232,8 @@ class _Kinds:
             for part, kind in sides:
                 if group(kind) not in ("", "text"):
                     self.operand(operator, part, kind, f"write `string({self.shown(part)})`")
+            if operator == "matches" and isinstance(right, t.Literal) and two == "text":
+                self.pattern(right)
             return "flag"
         if operator == "+" and {one, two} & {"text", "time", "any", "nil"}:
             self.added(node, one, two)
@@ -200,6 +243,12 @@ class _Kinds:
         if operator == "..":
             return "list"
         return "whole" if one == two == "whole" and operator not in ("/", "**") else "number"
+
+    def pattern(self, node: t.Literal) -> None:
+        """Reports a pattern that no regular expression is."""
+        if expected := pattern_fault(str(node.value)):
+            kind = f"a pattern without {expected}"
+            self.operand("matches", node, "text", "write a pattern as Go has it", kind)
 
     def added(self, node: t.Binary, one: Kind, two: Kind) -> None:
         """A text and a number cannot be added."""
@@ -223,7 +272,7 @@ class _Kinds:
             if not paths or not literals or any(not NUMERIC.fullmatch(str(value)) for value in literals):
                 return
             way = f"write `asFloat({self.shown(paths[0])})`, and the number without quotes"
-            self.report(TextOrder(self.shown(node), way), node)
+            self.report(AsText(self.shown(node), way), node)
             return
         if "any" in (one, two) and "text" in (one, two):
             return
@@ -249,7 +298,7 @@ class _Kinds:
     def alike(self, node: t.Binary, one: Kind, two: Kind) -> str:
         """How two sides of different kinds are made alike."""
         text, other = (node.left, node.right) if one == "text" else (node.right, node.left)
-        if "text" not in (one, two):
+        if "text" not in (one, two) or {"list", "map"} & {one, two}:
             return "compare values of one kind"
         if isinstance(other, t.Literal):
             return f"write `'{self.shown(other)}'` in quotes"
@@ -264,7 +313,14 @@ class _Kinds:
             self.operand("in", node.right, two, way)
         elif isinstance(node.right, t.Items) and node.right.items and group(one):
             groups = {group(self.of(item, {})) for item in node.right.items}
-            if "" not in groups and group(one) not in groups:
+            if "" in groups or group(one) in groups:
+                return
+            constant = all(isinstance(item, t.Literal) for item in node.right.items)
+            if constant and len(groups) == 1 and isinstance(node.left, (t.Literal, t.Name)):
+                # expr-lang knows both kinds before it runs, and refuses.
+                kind = f"{WORDS[one]} among items of another kind"
+                self.report(WrongOperand("in", self.shown(node), kind, "give items of the same kind"), node)
+            else:
                 reason = f"{WORDS[one]} is not among items of another kind"
                 way = "give items of the same kind"
                 self.report(NeverEqual(self.shown(node), "false", reason, way), node)

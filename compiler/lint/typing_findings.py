@@ -20,9 +20,13 @@ class UnknownName(Finding):
     what: str
     name: str
     known: Collection[str]
+    key: str = ""
 
     def words(self) -> dict[str, str]:
-        """The name, what was probably meant, and the way out."""
+        """The name, what was probably meant, and the way out; `key` is how a name with hyphens is written."""
+        if self.key:
+            hint = "a hyphen is a minus here"
+            return {"what": self.what, "name": self.name, "hint": hint, "way": f"write `{self.key}`"}
         if self.what == "variable":
             root, dot, rest = self.name.partition(".")
             close = near(root, self.known)
@@ -33,8 +37,13 @@ class UnknownName(Finding):
                 else "write a text in quotes, and a variable as in `inputs.parameters.x`"
             )
         else:
-            meant = near(self.name, self.known) or next(
-                (each for each in sorted(self.known) if each.rpartition(".")[2] == self.name), ""
+            parent, dot, last = self.name.rpartition(".")
+            beside = [each.rpartition(".")[2] for each in self.known if each.rpartition(".")[0] == parent]
+            close = near(last, beside)
+            meant = (
+                f"{parent}{dot}{close}"
+                if close
+                else next((each for each in sorted(self.known) if each.rpartition(".")[2] == self.name), "")
             )
             way = f"write `{meant}`" if meant else "write a function of expr-lang, or one below `sprig.`"
         hint = f"did you mean `{meant}`?" if meant else ""
@@ -66,16 +75,17 @@ class WrongOperand(Finding):
     way: str
 
 
-class TextOrder(Finding):
-    """Numbers that are put in order as texts, where `10` comes before `9`."""
+class AsText(Finding):
+    """A text that is taken as it is where a number or a list is meant: as text, `10` comes before `9`."""
 
     code = "FD575"
     severity = "warning"
-    title = "`{found}` compares texts: as text, 10 comes before 9"
-    label = "compares texts"
+    title = "`{found}` {effect}"
+    label = "taken as text"
     help = "{way}"
     found: str
     way: str
+    effect: str = "compares texts: as text, 10 comes before 9"
 
 
 class NeverEqual(Finding):
@@ -118,14 +128,15 @@ class PassedOn(Finding):
     way: str
 
 
-class SkippedInText(Finding):
-    """An output of a task that may be skipped, inside longer text: then the task that uses it fails."""
+class MayBeMissing(Finding):
+    """An output of a task that may be skipped, where the run then fails, or waits for it for ever."""
 
     code = "FD579"
     severity = "warning"
-    title = "the run fails here when `{producer}` is skipped: `{found}` is inside longer text"
+    title = "when `{producer}` is skipped, there is no `{found}`, and {effect}"
     label = "may be missing"
     help = "{way}"
     producer: str
     found: str
+    effect: str
     way: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.compiler.lint.findings import LoopArtifact, NotAncestor, UnknownOutput
+from flowdsl.compiler.lint.findings import LoopArtifact, NotAncestor, OtherSort, UnknownOutput, in_expression
 from flowdsl.compiler.problem import Problem
 
 if TYPE_CHECKING:
@@ -23,10 +23,11 @@ WORD_OF = {"dag": "tasks", "steps": "steps"}
 
 
 class Spot(NamedTuple):
-    """Where a variable is named: the path of the text, and the part of it."""
+    """Where a variable is named: the path of the text, the part of it, and whether that is in an expression."""
 
     path: Path
     part: Part
+    expression: bool = False
 
     @classmethod
     def of_name(cls, path: Path, name: str, body: str, offset: int) -> Spot:
@@ -36,7 +37,7 @@ class Spot(NamedTuple):
 
     def problem(self, finding: Finding) -> Problem:
         """A finding about the variable."""
-        return Problem(self.path, finding, part=self.part)
+        return Problem(self.path, in_expression(finding) if self.expression else finding, part=self.part)
 
 
 class InTag(NamedTuple):
@@ -71,6 +72,13 @@ class Place(NamedTuple):
         return Place(around.owner, around) if around is not None else Place(None, None)
 
 
+def loop_around(place: Place) -> Call | None:
+    """The nearest loop around a text, whose items it may name."""
+    while place.graph is not None and (place.call is None or not (place.call.parent or place.call).loop):
+        place = place.outer
+    return None if place.call is None else place.call.parent or place.call
+
+
 def late_problems(late: list[Late]) -> Iterator[Problem]:
     """The findings about tasks that are used by others which do not wait for them."""
     graphs: dict[int, list[Late]] = {}
@@ -99,6 +107,31 @@ def names_at(path: Path) -> frozenset[str]:
     if "transformation" in path:
         return frozenset(("data",))
     return frozenset(("request", "response")) if path[-2:] == ("http", "successCondition") else frozenset()
+
+
+_SORTS = {
+    ("parameters", "value"): (
+        "artifacts",
+        "an artifact",
+        "a parameter",
+        "hand it on in `artifacts`, with `from`",
+    ),
+    ("artifacts", "from"): (
+        "parameters",
+        "a parameter",
+        "an artifact",
+        "hand it on in `parameters`, with `value`",
+    ),
+}
+
+
+def other_sort(path: Path, name: str, output: str) -> Finding | None:
+    """What is wrong with an output of a call as an argument of another, where one is a file and the other a text."""
+    if path[-4:-3] != ("arguments",):
+        return None
+    listed, found, wanted, way = _SORTS.get((str(path[-3]), str(path[-1])), ("", "", "", ""))
+    parts = output.split(".")
+    return OtherSort(name, found, wanted, way) if parts[:-1] == ["outputs", listed] else None
 
 
 def short(text: str) -> str:

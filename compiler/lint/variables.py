@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.tree import inside
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.view import View
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.view import Template, View
 
 ALWAYS: frozenset[str] = frozenset(
     (
@@ -33,6 +35,23 @@ ALWAYS: frozenset[str] = frozenset(
 """What exists in every workflow. Source: Argo Workflows, docs/variable-flow/variables.md."""
 
 
+CRON: frozenset[str] = frozenset(
+    f"cronworkflow.{name}"
+    for name in (
+        "name",
+        "namespace",
+        "labels",
+        "labels.json",
+        "annotations",
+        "annotations.json",
+        "failed",
+        "succeeded",
+        "lastScheduledTime",
+    )
+)
+"""What `when` and `stopStrategy` of a CronWorkflow may name. Source: Argo Workflows, workflow/cron, expressionEnv."""
+
+
 def workflow_variables(view: View) -> frozenset[str]:
     """The variables of the workflow that this document declares, and those that always exist."""
     known = set(ALWAYS)
@@ -43,16 +62,28 @@ def workflow_variables(view: View) -> frozenset[str]:
     for source in sources:
         for field, word in (("labels", "labels"), ("labelsFrom", "labels"), ("annotations", "annotations")):
             known.update(f"workflow.{word}.{key}" for key in inside(source, field))
-    for template in view.templates:
-        for kind, outputs in (
-            ("parameters", template.output_parameters),
-            ("artifacts", template.output_artifacts),
-        ):
-            for each in outputs.values():
-                if name := each.get("globalName"):
-                    known.add(f"workflow.outputs.{kind}.{name}")
+    called = {id(call.callee) for call in (*view.calls, *view.hooks)}
+    runs = view.kind in ("Workflow", "CronWorkflow")
+    for template in view.all:
+        known.update(
+            name for name in global_outputs(template) if not runs or id(template) in called or "{{" in name
+        )
     if view.spec.get("priority") is not None:
         known.add("workflow.priority")
-    if view.spec.get("onExit") or "exit" in inside(view.spec, "hooks"):
+    if view.spec.get("onExit") or inside(view.spec, "hooks"):
         known.add("workflow.failures")
     return frozenset(known)
+
+
+def global_outputs(template: Template) -> Iterator[str]:
+    """The variables of the workflow that a template makes when a task, step or hook has called it.
+
+    Of a template that the workflow itself starts with, Argo's validator does not know them.
+    """
+    for kind, outputs in (
+        ("parameters", template.output_parameters),
+        ("artifacts", template.output_artifacts),
+    ):
+        for each in outputs.values():
+            if name := each.get("globalName"):
+                yield f"workflow.outputs.{kind}.{name}"

@@ -51,6 +51,12 @@ RESULT_BODIES = frozenset(("container", "script", "data", "http", "plugin"))
 LOCATIONS = ("s3", "gcs", "azure", "oss", "hdfs", "git", "http", "artifactory", "raw", "plugin")
 """Where an artifact may come from."""
 
+_KEYS = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "http": "url", "plugin": "key"}
+"""The field without which the location of an artifact leads nowhere."""
+
+_FILLED = ("value", "default")
+"""The fields that give an input parameter its value where no call does."""
+
 LOOPS = ("withItems", "withParam", "withSequence")
 """The fields of which a looped call has exactly one."""
 
@@ -120,13 +126,16 @@ class Template:
 
     @cached_property
     def required_parameters(self) -> frozenset[str]:
-        """The inputs that a call must supply: no value, no default, no source."""
-        filled = ("value", "default", "valueFrom")
+        """The inputs that a call must supply: no value, no default, no ConfigMap that it is read from.
+
+        Source: Argo Workflows, ProcessArgs, which asks `valueFrom` of an input for nothing else.
+        """
         return frozenset(
             [
                 name
                 for name, each in self.parameters.items()
-                if each.keys().isdisjoint(filled) or all(each.get(field) is None for field in filled)
+                if all(each.get(field) is None for field in _FILLED)
+                and inside(each, "valueFrom").get("configMapKeyRef") is None
             ]
         )
 
@@ -283,6 +292,14 @@ class View:
             template.calls.clear()
             template.hooks.clear()
 
+    def templates_of(self, reference: Object) -> Mapping[str, Template] | None:
+        """The templates of the object that a `templateRef` means, which may be this one; None when it is not there."""
+        meant = named_by(reference)
+        if meant == (self.kind, self.metadata.get("name")):
+            return self.named
+        other = self.library.get(meant)
+        return None if other is None else other.named
+
     @property
     def defaults(self) -> Object:
         """The fields that Argo adds to every template of the same body when it runs."""
@@ -295,8 +312,18 @@ class View:
 
     @cached_property
     def owners(self) -> list[tuple[Object, Path]]:
-        """The spec and all templates, which share many fields, each with its path."""
-        return [(self.spec, self.path), *((template.data, template.path) for template in self.templates)]
+        """The spec, all templates and their defaults, which share many fields, each with its path."""
+        return [(self.spec, self.path), *((template.data, template.path) for template in self.with_defaults)]
+
+    @cached_property
+    def with_defaults(self) -> list[Template]:
+        """The templates, and their defaults as one more."""
+        defaults = self.defaults
+        return (
+            [*self.templates, Template(defaults, (*self.path, "templateDefaults"))]
+            if defaults
+            else self.templates
+        )
 
     @cached_property
     def arguments(self) -> dict[str, Object]:
@@ -372,9 +399,9 @@ class View:
             self.templates.append(call.callee)
         elif data.get("templateRef") is not None:
             reference: Object = data["templateRef"]
-            other = self.library.get(named_by(reference))
-            call.callee = None if other is None else other.named.get(reference.get("template") or "")
-            call.known = other is not None
+            there = self.templates_of(reference)
+            call.callee = None if there is None else there.get(reference.get("template") or "")
+            call.known = there is not None
         else:
             name: str = data.get("template") or ""
             call.callee = self.named.get(name)
@@ -393,5 +420,12 @@ def by_name(entries: Iterable[Object] | None) -> dict[str, Object]:
 
 
 def has_location(artifact: Object) -> bool:
-    """Whether an artifact says where it is kept."""
-    return any(artifact.get(field) is not None for field in LOCATIONS)
+    """Whether an artifact says where it is kept: in a bucket of its own, or in that of the cluster by its key.
+
+    Source: Argo Workflows, Artifact.HasLocationOrKey. What repositories of Git and HDFS lack is found elsewhere.
+    """
+    return any(
+        (location := artifact.get(field)) is not None
+        and (field not in _KEYS or bool(location.get(_KEYS[field])))
+        for field in LOCATIONS
+    )

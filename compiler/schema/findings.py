@@ -10,7 +10,7 @@ from flowdsl.compiler.schema.table import API_VERSION, expression_at, fields, go
 from flowdsl.diagnostic import Finding, near, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 TAGS = "the API server reads this text before Argo fills tags in, so write the value itself"
 WORDS = {
@@ -72,13 +72,15 @@ def arrived(value: object) -> str:
     return "a list" if isinstance(value, list) else f"a value of type {type(value).__name__}"
 
 
-def way_to(expression: str, value: object) -> str:
-    """How to turn a value into what is wanted."""
+def way_to(expression: str, value: object, written: str = "") -> str:
+    """How to turn a value, which may be written in another way, into what is wanted."""
     outer, _, inner = expression.partition(":")
     if value is None:
         return "write a value, or take the entry out"
+    if outer == "int-or-string" and isinstance(value, float):
+        return "write a whole number"
     if outer in ("string", "int-or-string", "quantity") and isinstance(value, (bool, int, float)):
-        return f'put it in quotes: "{json.dumps(value)}"'
+        return f'put it in quotes: "{written or json.dumps(value)}"'
     if outer in ("boolean", "integer", "int32", "number") and isinstance(value, str):
         tagged = "Argo fills tags in only where text stands: write the value itself"
         return tagged if "{{" in value else f"write {WORDS[outer]}, without quotes"
@@ -92,18 +94,41 @@ def way_to(expression: str, value: object) -> str:
     return "write `key: value` lines" if outer == "object" else f"write {WORDS[outer]}"
 
 
-def home(kind: str, path: Sequence[str | int]) -> str:
-    """Where near a path its last field would be right, further out or one level further in; or nothing."""
+def is_taken(document: Any, path: Sequence[str | int]) -> bool:
+    """Whether a document has a text or number at a path, to which nothing can be added."""
+    at = document
+    for step in path:
+        try:
+            at = at[step]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return isinstance(at, (str, int, float))
+
+
+def home(kind: str, path: Sequence[str | int], document: Any) -> str:
+    """Where near a path its last field would be right and is not taken, further out or one level further in."""
     parent, field = path[:-1], path[-1]
     for depth in range(len(parent) - 1, -1, -1):
         around = expression_at(kind, parent[:depth])
-        if around is not None and is_type(around) and field in fields(around):
+        if around is None or not is_type(around) or field not in fields(around):
+            continue
+        if not is_taken(document, (*parent[:depth], field)):
             return f"it is a field of {around}: move it to `{dotted((*parent[:depth], field))}`"
     owner = expression_at(kind, parent)
     for child, inner in fields(owner).items() if owner is not None else ():
         if is_type(inner) and field in fields(inner):
             return f"it is a field of {inner}: move it to `{dotted((*parent, child, field))}`"
     return ""
+
+
+def meant(field: str, known: Iterable[str]) -> str | None:
+    """The field that is probably meant: one with a word in front of it, one much alike, one with the same beginning."""
+    names = list(known)
+    longer = [name for name in names if name.endswith(field[:1].upper() + field[1:])]
+    begun = [name for name in names if name[:4] == field[:4]]
+    close = longer[0] if len(longer) == 1 else near(field, names)
+    alike = close is not None and (close[:1] == field[:1] or close in longer)
+    return begun[0] if not alike and len(begun) == 1 else close
 
 
 class UnknownKind(Finding):
@@ -142,6 +167,7 @@ class UnknownField(Finding):
     owner: str
     kind: str
     steps: tuple[str | int, ...]
+    document: Any = None
 
     def words(self) -> dict[str, str]:
         """Where it stands, the name it is probably meant to be, and the way out."""
@@ -153,9 +179,9 @@ class UnknownField(Finding):
         field, known = str(self.steps[-1]), fields(self.owner)
         if way := gone(self.owner).get(field):
             return "removed in Argo Workflows 4.0", way
-        if elsewhere := home(self.kind, self.steps):
+        if elsewhere := home(self.kind, self.steps, self.document):
             return "stands in the wrong place", elsewhere
-        if close := near(field, known):
+        if close := meant(field, known):
             return f"did you mean `{close}`?", f"write `{close}`, or take the field out"
         return "unknown field", suggest("", known) if known else f"{self.owner} has no fields: write {{}}"
 
@@ -182,6 +208,7 @@ class WrongType(Finding):
     path: str
     expression: str
     value: Any
+    written: str = ""
 
     def words(self) -> dict[str, str]:
         """Both types in words, and how to get from one to the other."""
@@ -189,7 +216,7 @@ class WrongType(Finding):
             "path": self.path,
             "found": arrived(self.value),
             "wanted": in_words(self.expression),
-            "way": way_to(self.expression, self.value),
+            "way": way_to(self.expression, self.value, self.written),
         }
 
 

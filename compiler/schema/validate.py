@@ -29,6 +29,7 @@ class At(NamedTuple):
 
     kind: str
     path: Path
+    document: Any = None
 
     @property
     def text(self) -> str:
@@ -59,7 +60,7 @@ def check_schema(document: dict[str, Any]) -> Iterator[Problem]:
     kind = str(document.get("kind"))
     faults = check_head(document) or reading(False).object(kind)(document)
     for fault in faults or ():
-        yield Problem(fault.path, fault.describe(At(kind, fault.path)), fault.on_key)
+        yield Problem(fault.path, fault.describe(At(kind, fault.path, document)), fault.on_key)
 
 
 def check_head(document: dict[str, Any]) -> list[Fault]:
@@ -147,8 +148,11 @@ class FieldChecks(dict[str, Check]):
 
     def refuse(self, field: str) -> Check:
         """The check for a field that the type does not have."""
-        unknown = Fault((), lambda at: findings.UnknownField(self.owner, at.kind, at.path), on_key=True)
-        return lambda _: [unknown]
+
+        def unknown(at: At) -> Finding:
+            return findings.UnknownField(self.owner, at.kind, at.path, at.document)
+
+        return lambda _: [Fault((), unknown, on_key=True)]
 
 
 def object_check(name: str, checks: Reading) -> Check:

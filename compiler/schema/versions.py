@@ -7,12 +7,12 @@ v4.1.0), compared with the next. Whatever is not named here exists since 3.6 at 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import fields, is_type
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,14 +59,14 @@ SINCE = {
 
 #: An expression that falls back to something else where a task did not run. Such a reference waits for ever before
 #: 3.7.16 and 4.0.7. Source: docs/upgrading.md, "Outputs of skipped and omitted steps and tasks now resolve".
-_FALLBACK = re.compile(r"\b(?:tasks|steps)\[[^}]* \?\? ")
+_FALLBACK = regex(r"\b(?:tasks|steps)\[[^}]* \?\? ")
 
 
 class TooNew(Finding):
     """A field that the cluster's version of Argo does not have."""
 
     code = "FD692"
-    title = "`{field}` exists since Argo {since}, and this is compiled for {version}"
+    title = "`{field}` exists since Argo {since}, and this is for {version}"
     label = "not in Argo {version}"
     help = 'leave it out for this cluster, or compile for the version that it really has: argo = "{since}"'
     field: str
@@ -109,7 +109,7 @@ def _walk(
         for key, value in held.items():
             since = newer.get((expression, key))
             if since is not None:
-                yield Problem((*path, key), TooNew(key, since, version))
+                yield Problem((*path, key), TooNew(key, since, version), on_key=True)
             else:
                 yield from _walk(value, known.get(key, below), (*path, key), newer, version)
     elif isinstance(node, list):

@@ -15,6 +15,9 @@ from typing import Any
 #: Kinds that can be the root of a document.
 KINDS = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow")
 
+#: Types of what a text in a document is read as.
+INSIDE_TEXTS = ("PodSpec",)
+
 #: Kubernetes types whose short name Argo also uses for a type of its own.
 RENAMED = {"io.k8s.api.core.v1.HTTPHeader": "ProbeHTTPHeader"}
 

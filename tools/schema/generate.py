@@ -140,10 +140,10 @@ def type_of(name: str, kubernetes: Kubernetes) -> Type:
 
 
 def schema() -> dict[str, Any]:
-    """The whole table: every type that the four kinds reach."""
+    """The whole table: every type that the four kinds and what their texts hold reach."""
     kubernetes = Kubernetes()
     types: dict[str, Type] = {}
-    waiting = list(delta.KINDS)
+    waiting = [*delta.KINDS, *delta.INSIDE_TEXTS]
     while waiting:
         name = waiting.pop()
         if name not in types:

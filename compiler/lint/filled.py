@@ -1,0 +1,95 @@
+"""Conditions with the values that are known filled in: what their tags become may not be readable without quotes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint import conditions
+from flowdsl.compiler.lint.findings import BrokenExpression
+from flowdsl.compiler.lint.tree import compact, is_mapping, string
+from flowdsl.compiler.lint.typing_findings import WrongOperand, WrongResult
+from flowdsl.compiler.lint.unreplaced import is_quoted
+from flowdsl.compiler.lint.uses import loop_around, short
+from flowdsl.compiler.problem import Fault
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.uses import Place
+    from flowdsl.compiler.lint.view import View
+    from flowdsl.diagnostic import Finding
+
+_FLAGS = frozenset(("true", "false"))
+_DIGITS, _WORD = regex(r"\d+"), regex(r"[^\W\d]+")
+_PLAIN = regex(r"[A-Za-z]\w*|\d+(?:\.\d+)?")
+"""Words and numbers, which can be read wherever they stand."""
+
+
+def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
+    """The findings about tags without quotes in a condition, whose known values cannot be read there."""
+    for tag in TAG.finditer(text):
+        name = tag[1].strip()
+        if name.partition(".")[0] not in ("item", "workflow") or is_quoted(text, tag.start()):
+            continue
+        seen: set[str] = set()
+        for value in values(view, name, place):
+            shape = value if value in _FLAGS else _WORD.sub("x", _DIGITS.sub("1", value))
+            read = text[: tag.start()] + value + text[tag.end() :]
+            whole = read == value
+            if not read or shape in seen or (_PLAIN.fullmatch(value) and not whole):
+                continue
+            seen.add(shape)
+            if _fails(read) and not _fails(text):
+                yield Fault(_finding(read, name, tag.start(), whole), tag.span())
+                break
+
+
+def _finding(read: str, name: str, start: int, whole: bool) -> Finding:
+    """What is wrong with a condition as it is read, because of a variable that begins at an offset."""
+    if whole:
+        way = f"compare it, as in `'{{{{{name}}}}}' == 'yes'`"
+        return WrongResult(short(read), "no condition", "true or false", way)
+    way = f"write `'{{{{{name}}}}}'`, and what it is compared with in quotes too"
+    return BrokenExpression(short(read), f"quotes around `{{{{{name}}}}}`", start + 1, way)
+
+
+def _fails(text: str) -> bool:
+    """Whether govaluate cannot read a condition, or compute it."""
+    found = conditions.condition(text)
+    return isinstance(found, GrammarError) or any(
+        isinstance(each.finding, (WrongOperand, WrongResult)) for each in found
+    )
+
+
+def values(view: View, name: str, place: Place) -> Iterator[str]:
+    """The values that a variable surely has, as far as this document tells."""
+    root, _, rest = name.partition(".")
+    if root == "item":
+        call = loop_around(place)
+        if call is not None and call.loop == "withItems":
+            texts = (_as_text(item, rest) for item in call.data["withItems"])
+            yield from (each for each in texts if each is not None)
+    elif view.kind not in ("Workflow", "CronWorkflow"):
+        return
+    elif name == "workflow.name":
+        given, generated = string(view.metadata, "name"), string(view.metadata, "generateName")
+        if view.kind == "CronWorkflow":
+            yield f"{given}-1"
+        elif given or generated:
+            yield given or f"{generated}x"
+    elif name.startswith("workflow.parameters."):
+        value = view.arguments.get(name.removeprefix("workflow.parameters."), {}).get("value")
+        if isinstance(value, str) and "{{" not in value:
+            yield value
+
+
+def _as_text(item: Any, key: str) -> str | None:
+    """What an item of a loop, or one of its keys, becomes; None where that is not known."""
+    if key:
+        item = item.get(key) if is_mapping(item) else None
+    if isinstance(item, str):
+        return None if "{{" in item else item
+    return None if item is None else compact(item)

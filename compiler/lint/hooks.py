@@ -1,0 +1,154 @@
+"""Hooks that find no place where `parallelism` leaves none, and hooks that ask for what they cannot know."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import inf
+from typing import TYPE_CHECKING, ClassVar
+
+from flowdsl.compiler.lint import reading, typing
+from flowdsl.compiler.lint.findings import UnknownVariable
+from flowdsl.compiler.lint.tree import entries
+from flowdsl.compiler.lint.uses import WORD_OF
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, Severity
+from flowdsl.grammar.template import tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import Call, View
+    from flowdsl.grammar.template import Reference, Tag
+
+
+class NoPlace(Finding):
+    """A hook that is an error where as many pods run as may."""
+
+    code: ClassVar[str] = "FD697"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = "this hook does not wait for a place where `parallelism: {limit}` leaves none"
+    label: ClassVar[str] = "where {limit} are at work already, {what} in Error"
+    help: ClassVar[str] = "{way}"
+    limit: int
+    what: str
+    way: str
+
+
+_BEHIND = "run `{template}` as a call of its own behind `{task}`, with `when`"
+
+
+class UnknownToHook(Finding):
+    """An output of a task in the expression of its own hook, which Argo evaluates without it."""
+
+    code: ClassVar[str] = "FD698"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = "`{name}` has no value in the expression of a hook of `{task}`"
+    label: ClassVar[str] = "{effect}"
+    help: ClassVar[str] = _BEHIND
+    name: str
+    task: str
+    effect: str
+    template: str
+
+
+_OWN_TASK = "take `parallelism` away, or run `{template}` as {part} of its own"
+
+
+def places(view: View) -> Iterator[Problem]:
+    """Hooks of steps, and those that run beside their task, have a place.
+
+    Source: checkParallelism and runOnExitNode in workflow/controller of Argo 4.1: in steps what they say is an error.
+    """
+    whole = view.spec.get("parallelism")
+    for call in view.hooks:
+        if whole == 1 and call.place[-1] != "exit" and _asks_for_running(call.data):
+            way = "take `parallelism` away, or let the first task do what the hook does"
+            yield Problem(call.path, NoPlace(1, "the run ends", way), on_key=True)
+    found: list[tuple[Call, Object, Path, bool]] = []
+    for call in view.calls:
+        if call.parent is not None:
+            found.append((call.parent, call.data, call.path, call.place[-1] == "exit"))
+        elif call.data.get("onExit"):
+            found.append((call, {"template": call.data["onExit"]}, (*call.path, "onExit"), True))
+    if found:
+        groups: dict[tuple[int, int], float] = defaultdict(int)
+        for call in view.calls:
+            if call.parent is None:
+                groups[id(call.owner), call.group] += inf if call.loop else 1
+        for call, hook, path, at_exit in found:
+            size = groups[id(call.owner), call.group]
+            yield from _judged(whole, call, size, hook, path, at_exit)
+
+
+def _judged(
+    whole: int | None, call: Call, size: float, hook: Object, path: Path, at_exit: bool
+) -> Iterator[Problem]:
+    """What is wrong with the hook of a task or step, which is in a group of this size."""
+    owner = call.owner
+    steps = owner.body == "steps"
+    if not steps and (at_exit or owner.body != "dag"):
+        return  # the hook at the end of a task of a DAG waits
+    if not at_exit and not _asks_for_running(hook):
+        return
+    busy = size - at_exit if steps else 1
+    limits = [limit for limit in (owner.data.get("parallelism"), whole) if limit]
+    if limits and busy >= min(limits):
+        what = "the steps end" if steps else "the task ends"
+        part = "a step of a later group" if steps else "a task"
+        way = _OWN_TASK.format(template=hook.get("template") or "it", part=part)
+        yield Problem(path, NoPlace(min(limits), what, way), on_key=True)
+
+
+def _asks_for_running(hook: Object) -> bool:
+    return "Running" in str(hook.get("expression") or "")
+
+
+def own_outputs(view: View) -> Iterator[Problem]:
+    """Hooks ask for nothing of their own task or step that Argo does not know when it looks at them.
+
+    An expression is evaluated before the outputs are known, which arguments may name. In a loop there is a hook for
+    each item, and no item has the name of the loop. Source: Argo Workflows, runOnExitNode and executeTmplLifeCycleHook.
+    """
+    for call in view.calls:
+        if call.parent is None or call.owner.body not in WORD_OF:
+            continue
+        own = (WORD_OF[call.owner.body], call.parent.name)
+        text: str = call.data.get("expression") or ""
+        for each in reading.expression(text, typing.Extra("flag")).named if own[1] in text else ():
+            if each.path[:2] == own and (finding := _unknown(call, own, each)) is not None:
+                yield Problem((*call.path, "expression"), finding, part=(each.start, each.end))
+        for index, parameter in enumerate(
+            entries(call.data, "arguments", "parameters") if call.parent.loop else ()
+        ):
+            value: object = parameter.get("value")
+            for tag in tags(value) if isinstance(value, str) and own[1] in value else ():
+                if any(path[:2] == own for path in _named(tag)):
+                    place = (*call.path, "arguments", "parameters", index, "value")
+                    finding = UnknownVariable(".".join(own), (), _IN_LOOP)
+                    yield Problem(place, finding, part=(tag.start, tag.end))
+
+
+_IN_LOOP = "let the loop call a template with steps or a DAG, in which one task has the hook"
+
+
+def _named(tag: Tag) -> list[tuple[str, ...]]:
+    """The paths of the variables that a tag names."""
+    if tag.kind != "expression":
+        return [tuple(tag.body.strip().split("."))]
+    return [each.path for each in reading.expression(tag.body, typing.Extra("value"), tag=True).named]
+
+
+def _unknown(call: Call, own: tuple[str, str], reference: Reference) -> Finding | None:
+    """What is wrong with a reference to its own task in the expression of a hook, or None."""
+    word, task = own
+    what = reference.path[2:3]
+    template = call.data.get("template") or "it"
+    looped = call.parent is not None and bool(call.parent.loop)
+    silent = reference.guarded or what == ("exitCode",) or (word == "tasks" and call.place[-1] == "exit")
+    if what in (("outputs",), ("exitCode",)) and silent:
+        effect = "it is always missing" if reference.guarded else "the hook never runs"
+        return UnknownToHook(reference.dotted, task, effect, template)
+    if what == ("outputs",) or (word == "steps" and looped and not reference.guarded):
+        return UnknownVariable(reference.dotted, (), _BEHIND.format(template=template, task=task))
+    return None

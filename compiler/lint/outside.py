@@ -1,0 +1,103 @@
+"""Tags and expressions outside of the templates name variables that exist there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint import conditions, reading, typing
+from flowdsl.compiler.lint.findings import UnknownVariable
+from flowdsl.compiler.lint.references import EXPRESSIONS, strings
+from flowdsl.compiler.lint.scope import misspelt, workflow_fault
+from flowdsl.compiler.lint.tree import inside, string
+from flowdsl.compiler.lint.uses import Spot, expression_use
+from flowdsl.compiler.lint.variables import CRON, workflow_variables
+from flowdsl.grammar.template import ROOTS, TAG, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.view import View
+    from flowdsl.compiler.problem import Problem
+    from flowdsl.diagnostic import Finding
+
+
+def workflow_references(view: View) -> Iterator[Problem]:
+    """Tags outside of the templates name variables of the workflow that exist."""
+    known = workflow_variables(view)
+    spec = {key: value for key, value in view.spec.items() if key != "templates"}
+    for path, field, text in strings(spec, view.path):
+        if field in EXPRESSIONS:
+            yield from workflow_expression(view, path, text, known)
+        for tag in TAG.finditer(text):
+            name = tag[1].strip()
+            if tag[1].startswith("="):
+                yield from workflow_expression(view, path, tag[1][1:], known, tag.start(1) + 1)
+                continue
+            if name.startswith("workflow.") and "{{" not in name:
+                finding = None if name in known else workflow_fault(view, name, known)
+            else:
+                finding = misspelt(name)
+            if finding is not None:
+                yield Spot.of_name(path, name, tag[1], tag.start(1)).problem(finding)
+
+
+def cron_references(view: View) -> Iterator[Problem]:
+    """What says when a CronWorkflow starts runs, and when it stops doing so, can be read and names what there is."""
+    if view.kind != "CronWorkflow":
+        return
+    spec = inside(view.document, "spec")
+    stop = string(spec, "stopStrategy", "expression")
+    if stop:
+        yield from _cron_expression(("spec", "stopStrategy", "expression"), stop)
+    when, path = string(spec, "when"), ("spec", "when")
+    if when and not conditions.plain(when):
+        yield from (fault.at(path) for fault in reading.condition(when))
+    for tag in tags(when):
+        name = tag.body.strip()
+        if tag.kind == "expression":
+            yield from _cron_expression(path, tag.body, tag.end - 2 - len(tag.body))
+        elif tag.kind == "simple" and name not in CRON:
+            yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(_no_history(name))
+
+
+def _cron_expression(path: Path, text: str, offset: int | None = None) -> Iterator[Problem]:
+    """The findings about an expression over the history of a CronWorkflow, in a tag at an offset or in its field."""
+    use: typing.Use = "flag" if offset is None else "value"
+    read = reading.expression(text, typing.Extra(use), tag=offset is not None)
+    yield from (fault.at(path, offset or 0) for fault in read.found)
+    for reference in read.named:
+        name = ".".join(reference.path[:2])
+        if (
+            reference.path[0] in ROOTS
+            and len(reference.path) > 1
+            and not reference.guarded
+            and name not in CRON
+        ):
+            start = (offset or 0) + reference.start
+            part = start, start + reference.end - reference.start
+            yield Spot(path, part).problem(_no_history(reference.dotted))
+
+
+def _no_history(name: str) -> Finding:
+    """What is wrong with a variable that the history of a CronWorkflow has not."""
+    own = name.startswith("cronworkflow.")
+    return UnknownVariable(name, CRON, "" if own else "only `cronworkflow` is known before there is a run")
+
+
+def workflow_expression(
+    view: View, path: Path, text: str, known: frozenset[str], offset: int | None = None
+) -> Iterator[Problem]:
+    """The findings about an expression outside of the templates, in a tag at an offset or alone in its field."""
+    use: typing.Use = expression_use(path) if offset is None else "value"
+    read = reading.expression(text, typing.Extra(use), tag=offset is not None)
+    start = offset or 0
+    yield from (fault.at(path, start) for fault in read.found)
+    for reference in read.named:
+        name = reference.dotted
+        if reference.path[0] != "workflow" or len(reference.path) == 1 or reference.guarded:
+            continue
+        part = any(each.startswith(f"{name}.") for each in known)
+        if name not in known and not part and (finding := workflow_fault(view, name, known)) is not None:
+            span = start + reference.start, start + reference.end
+            yield Spot(path, span, expression=True).problem(finding)

@@ -1,0 +1,360 @@
+"""What Kubernetes refuses when Argo creates a pod or claim in the middle of a run: the API server lets it pass before.
+
+Texts with tags are left alone: Argo fills them in.
+Source: Kubernetes 1.35, pkg/apis/core/validation/validation.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.names import label_faults
+from flowdsl.compiler.lint.pod_fields import CONTAINERS, FORMS, NEEDED, ONE_OF, PROBES, RANGES, TOLD, WORDS
+from flowdsl.compiler.lint.resources import requirement_faults
+from flowdsl.compiler.lint.tree import entries, inside, is_list, string
+from flowdsl.compiler.lint.typed import typed
+from flowdsl.compiler.lint.view import Template
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, dotted, within
+from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.names import is_qualified_name
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any, TypeVar
+
+    from flowdsl.compiler.lint.pod_fields import Field
+    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.typed import Typed
+    from flowdsl.compiler.lint.view import View
+
+    T = TypeVar("T")
+    Rule = Callable[[Typed], Iterator[Problem]]
+    Table = dict[str, list[tuple[tuple[str, ...], T]]]
+
+
+class Alternatives(Finding):
+    """An object that says several things of which it can have one, or none where it needs one."""
+
+    code = "FD589"
+    title = "{found}"
+    label = "exactly one of them"
+    help = "{way}"
+    found: str
+    way: str
+
+
+class NotForPods(Finding):
+    """A value that the API server takes in a workflow, and refuses in the pod or claim that comes of it."""
+
+    code = "FD594"
+    title = "{what} cannot be `{value}`"
+    label = "{reason}"
+    help = "{way}"
+    what: str
+    value: str
+    reason: str
+    way: str
+
+
+class Incomplete(Finding):
+    """A part of a pod or claim without what Kubernetes asks of it."""
+
+    code = "FD599"
+    title = "{what} has no {missing}"
+    label = "needs {missing}"
+    help = "{way}"
+    what: str
+    missing: str
+    way: str
+
+
+def fields(view: View) -> Iterator[Problem]:
+    """Fields of pods and claims have values that Kubernetes takes there."""
+    idle = _idle(view)
+    for found in typed(view, _WANTED):
+        if found.path[: len(view.path) + 2] in idle:
+            continue
+        for rule in _RULES[found.type]:
+            yield from rule(found)
+
+
+def _idle(view: View) -> set[Path]:
+    """The volumes of the spec that no template mounts: Argo leaves them out of pods. Source: addVolumeReferences."""
+    volumes = entries(view.spec, "volumes")
+    if not volumes:
+        return set()
+    templates = [*view.templates, Template(view.defaults, ())]
+    templates += view.base.templates if view.base is not None else ()
+    owners = [container for template in templates for _, container in template.containers]
+    owners += [inside(template.data, "containerSet") for template in templates]
+    mounted = {string(mount, "name") for owner in owners for mount in entries(owner, "volumeMounts")}
+    if any("{{" in name for name in mounted):
+        return set()
+    names = [string(volume, "name") for volume in volumes]
+    return {(*view.path, "volumes", at) for at, name in enumerate(names) if name not in mounted}
+
+
+def _words(found: Typed) -> Iterator[Problem]:
+    for path, word, choices in _values(found, _WORDS):
+        if isinstance(word, str) and word and word not in choices and "{{" not in word:
+            yield Problem(path, NotOneOf(dotted(path), word, choices))
+
+
+def _ranges(found: Typed) -> Iterator[Problem]:
+    for path, value, (least, most, way) in _values(found, _RANGES):
+        if isinstance(value, int) and not (least <= value and (most is None or value <= most)):
+            bounds = within(least, most)
+            said = way or f"write a number {f'from {least}' if most is None else f'in the range {bounds}'}"
+            yield Problem(path, OutOfRange(dotted(path), value, bounds, said))
+
+
+def _forms(found: Typed) -> Iterator[Problem]:
+    for path, text, form in _values(found, _FORMS):
+        if isinstance(text, str) and text and "{{" not in text and not form.fits(text):
+            yield Problem(path, NotForPods(form.what, text, form.reason, form.way))
+
+
+def _needed(found: Typed) -> Iterator[Problem]:
+    for steps, way in _NEEDED[found.type]:
+        owner: Any = found.data
+        for step in steps[:-1]:
+            owner = None if owner is None else owner.get(step)
+        if owner is not None and not owner.get(steps[-1]):
+            path = (*found.path, *steps[:-1])
+            yield Problem(path, Incomplete(_place(path), f"`{steps[-1]}`", way))
+
+
+def _values(found: Typed, table: Table[T]) -> Iterator[tuple[Path, Any, T]]:
+    """What the fields of an object have, each with its path and what the table says of it."""
+    for steps, said in table[found.type]:
+        value: Any = found.data
+        for step in steps:
+            value = None if value is None else value.get(step)
+        path = (*found.path, *steps)
+        if is_list(value):
+            for at, each in enumerate(value):
+                yield (*path, at), each, said
+        else:
+            yield path, value, said
+
+
+def _alternatives(found: Typed) -> Iterator[Problem]:
+    choices, needed = ONE_OF[found.type]
+    named = choices or tuple(field for field in found.data if field != "name")
+    given = [field for field in named if found.data.get(field) not in (None, "")]
+    if len(given) > 1:
+        both = " and ".join(f"`{field}`" for field in given)
+        yield Problem(
+            found.path,
+            Alternatives(f"{_title(found)} has {both} at once", "keep one of them"),
+        )
+    elif needed and not given:
+        way = "add one of " + ", ".join(f"`{field}`" for field in choices)
+        yield Problem(found.path, Alternatives(f"{_title(found)} says nothing of what it is for", way))
+
+
+def _title(found: Typed) -> str:
+    """An object in words: its name, or where it stands."""
+    name = string(found.data, "name")
+    return f"`{name}`" if name else _place(found.path)
+
+
+def _place(path: Path) -> str:
+    """The last field on the way to an object."""
+    return "`" + next(step for step in reversed(path) if isinstance(step, str)) + "`"
+
+
+def _variable(found: Typed) -> Iterator[Problem]:
+    if found.data.get("value") and found.data.get("valueFrom") is not None:
+        finding = Alternatives(f"{_title(found)} has `value` and `valueFrom` at once", "keep one of them")
+        yield Problem(found.path, finding)
+
+
+def _sub_path(found: Typed) -> Iterator[Problem]:
+    for field in ("subPath", "subPathExpr"):
+        path = string(found.data, field)
+        if path.startswith("/") or ".." in path.split("/"):
+            way = "write the path below the root of the volume, without `/` in front and without `..`"
+            finding = NotForPods(f"`{field}`", path, "leads out of the volume", way)
+            yield Problem((*found.path, field), finding)
+
+
+def _told(found: Typed) -> Iterator[Problem]:
+    """The field of the pod that a variable or file holds."""
+    paths = TOLD[found.type]
+    path = string(found.data, "fieldRef", "fieldPath")
+    mark = _MARK.fullmatch(path)
+    key = "" if mark is None else mark[2].lower() if mark[1] == "annotations" else mark[2]
+    if not path or "{{" in path or path in paths or is_qualified_name(key):
+        return
+    if path in ("metadata.labels", "metadata.annotations"):
+        reason, way = "one of them has to be named", f"write `{path}['NAME']` with the name of one"
+    elif mark is not None:
+        reason, way = "not the name of a label or annotation", f"write `metadata.{mark[1]}['NAME']`"
+    elif close := near(path, paths):
+        reason, way = f"did you mean `{close}`?", f"write `{close}`"
+    else:
+        way = "write one of " + ", ".join(f"`{each}`" for each in paths)
+        reason = "not a field that a container can be told"
+    yield Problem((*found.path, "fieldRef", "fieldPath"), NotForPods("`fieldPath`", path, reason, way))
+
+
+_MARK = regex(r"metadata\.(labels|annotations)\['(.*)'\]")
+
+
+def _container(found: Typed) -> Iterator[Problem]:
+    """The probes of a container, which one that has to end before the others start cannot have."""
+    data, path = found.data, found.path
+    probes = [probe for probe in PROBES if data.get(probe) is not None]
+    if path[-2] == "initContainers" and string(data, "restartPolicy") in ("", "Never", "OnFailure"):
+        for field in (*probes, *(("lifecycle",) if data.get("lifecycle") is not None else ())):
+            way = f"add it, so that the container runs beside the others, or take `{field}` out"
+            what = f"an init container with `{field}`"
+            yield Problem((*path, field), Incomplete(what, "`restartPolicy: Always`", way), on_key=True)
+        return
+    for probe in probes:
+        given = data[probe]
+        if probe == "readinessProbe":
+            field, wrong = (
+                "terminationGracePeriodSeconds",
+                given.get("terminationGracePeriodSeconds") is not None,
+            )
+            reason, way = "not in a readiness probe, which ends nothing", "take it out"
+        else:
+            field, wrong = "successThreshold", (given.get("successThreshold") or 0) > 1
+            reason, way = f"1 in a {probe}", "take it out: only a readiness probe counts successes"
+        if wrong:
+            yield Problem((*path, probe, field), NotForPods(f"`{field}`", str(given[field]), reason, way))
+
+
+def _profile(found: Typed) -> Iterator[Problem]:
+    """The file of a profile, which one of type `Localhost` has and no other."""
+    sort, file = string(found.data, "type"), found.data.get("localhostProfile")
+    if sort == "Localhost" and not file:
+        way = "add the file of the profile on the node, or write `type: RuntimeDefault`"
+        yield Problem(found.path, Incomplete("the profile", "`localhostProfile`", way))
+    elif file and sort in ("RuntimeDefault", "Unconfined"):
+        reason, way = f"not in a profile of type `{sort}`", "write `type: Localhost`, or take the file out"
+        yield Problem((*found.path, "localhostProfile"), NotForPods("`localhostProfile`", file, reason, way))
+
+
+def _privileges(found: Typed) -> Iterator[Problem]:
+    data = found.data
+    if data.get("allowPrivilegeEscalation") is not False:
+        return
+    more = "CAP_SYS_ADMIN" in (inside(data, "capabilities").get("add") or ())
+    if data.get("privileged") or more:
+        granted = "privileged: true" if data.get("privileged") else "CAP_SYS_ADMIN"
+        both = f"{_title(found)} has `{granted}` and `allowPrivilegeEscalation: false` at once"
+        yield Problem(found.path, Alternatives(both, "take one of the two out"))
+
+
+def _servers(found: Typed) -> Iterator[Problem]:
+    """The name servers of pods that take none from their node or cluster."""
+    data = found.data
+    if data.get("dnsPolicy") == "None" and not inside(data, "dnsConfig").get("nameservers"):
+        way = "add `nameservers` under `dnsConfig`, or take `dnsPolicy` out"
+        if data.get("workflowTemplateRef") is None:
+            missing = "`dnsConfig.nameservers`"
+            yield Problem((*found.path, "dnsPolicy"), Incomplete("`dnsPolicy: None`", missing, way))
+
+
+def _selected(found: Typed) -> Iterator[Problem]:
+    """The labels that a selector asks for."""
+    yield from label_faults(
+        inside(found.data, "matchLabels"), (*found.path, "matchLabels"), "a label", filled=True
+    )
+    for index, each in enumerate(entries(found.data, "matchExpressions")):
+        if each.get("operator") in WORDS["LabelSelectorRequirement", "operator"]:
+            yield from requirement_faults(each, (*found.path, "matchExpressions", index))
+
+
+def _claim(found: Typed) -> Iterator[Problem]:
+    if not found.data.get("accessModes"):
+        yield Problem(
+            found.path, Incomplete("the claim", "`accessModes`", "add `accessModes: [ReadWriteOnce]`")
+        )
+    if inside(found.data, "resources", "requests").get("storage") is None:
+        way = "add `resources: {{requests: {{storage: 10Gi}}}}`".replace("{{", "{").replace("}}", "}")
+        yield Problem(found.path, Incomplete("the claim", "`resources.requests.storage`", way))
+
+
+_OWN: Mapping[str, Rule] = {
+    **dict.fromkeys(CONTAINERS, _container),
+    **dict.fromkeys(("AppArmorProfile", "SeccompProfile"), _profile),
+    **dict.fromkeys(TOLD, _told),
+    "EnvVar": _variable,
+    "LabelSelector": _selected,
+    "PersistentVolumeClaimSpec": _claim,
+    "SecurityContext": _privileges,
+    "VolumeMount": _sub_path,
+    "WorkflowSpec": _servers,
+}
+
+
+def _by_type(table: Mapping[Field, T]) -> Table[T]:
+    """The entries of a table by the type of their object."""
+    found: Table[T] = {}
+    for (owner, *steps), said in table.items():
+        found.setdefault(owner, []).append((tuple(steps), said))
+    return found
+
+
+_WORDS, _RANGES, _FORMS, _NEEDED = _by_type(WORDS), _by_type(RANGES), _by_type(FORMS), _by_type(NEEDED)
+
+
+def _rules() -> dict[str, list[Rule]]:
+    """The rules for the objects of each type."""
+    found: dict[str, list[Rule]] = {}
+    tables: tuple[tuple[Iterable[str], Rule], ...] = (
+        (_WORDS, _words),
+        (_RANGES, _ranges),
+        (_FORMS, _forms),
+        (_NEEDED, _needed),
+        (ONE_OF, _alternatives),
+    )
+    for table, rule in tables:
+        for name in table:
+            found.setdefault(name, []).append(rule)
+    for name, rule in _OWN.items():
+        found.setdefault(name, []).append(rule)
+    return found
+
+
+_RULES = _rules()
+_WANTED = frozenset(_RULES)
+
+
+def claims(view: View) -> Iterator[Problem]:
+    """The claims of a workflow have names, by which its pods mount them."""
+    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
+        if not string(claim, "metadata", "name"):
+            path = (*view.path, "volumeClaimTemplates", index)
+            yield Problem(
+                path, Incomplete("the claim", "`metadata.name`", "add the name that `volumeMounts` uses")
+            )
+
+
+def resource_claims(view: View) -> Iterator[Problem]:
+    """The devices that containers claim are claims of their pod. Source: Kubernetes, validateResourceClaimNames."""
+    specs = [each.spec for each in (view, view.base) if each is not None]
+    shared = {string(claim, "name") for spec in specs for claim in entries(spec, "resourceClaims")}
+    # What uses a template may bring its claims.
+    is_whole = view.kind in ("Workflow", "CronWorkflow") and not view.external
+    for template in view.templates:
+        owners = (template.data, view.defaults)
+        own = {string(claim, "name") for owner in owners for claim in entries(owner, "resourceClaims")}
+        known = own or shared
+        if not (own or is_whole):
+            continue
+        for place, container in template.containers:
+            for index, claim in enumerate(entries(container, "resources", "claims")):
+                name = string(claim, "name")
+                if name not in known and "{{" not in name:
+                    close = near(name, known)
+                    reason = f"did you mean `{close}`?" if close else "the pod has no such claim"
+                    way = "declare it in `resourceClaims` of the template or of the spec"
+                    path = (*template.path, *place, "resources", "claims", index, "name")
+                    yield Problem(path, NotForPods("the claim of a container", name, reason, way))

@@ -1,0 +1,64 @@
+"""Tags that Argo does not replace: most stay in the text, but a loop and a `when` fail over them.
+
+Source: processItem in workflow/controller/operator.go, and shouldExecute in workflow/controller/steps.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.view import LOOPS
+from flowdsl.diagnostic import near
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import ROOTS, TAG
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.uses import Place
+    from flowdsl.diagnostic import Finding
+
+_NAME = regex(r"\.?(\w+)((?:\.[-\w]+)*)")
+_QUOTED = regex(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
+
+
+def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place: Place) -> Finding | None:
+    """The finding about a variable that may be none of Argo's: an error where every tag must be replaced.
+
+    `finding` is what is wrong with the variable elsewhere.
+    """
+    if finding is not None and not isinstance(finding, LiteralTag):
+        return finding
+    if finding is None and name.partition(".")[0] in ROOTS:
+        return None  # what Argo knows, and this document does not tell
+    if not (reason := _failing(name, path, text, place)):
+        return finding
+    way = finding.way.partition(", or ignore")[0] if finding is not None else _way(name)
+    return UnknownVariable(name, (), f"{way}: {reason}")
+
+
+def _way(name: str) -> str:
+    """What was probably meant by a name, as something to do."""
+    parts = _NAME.fullmatch(name)
+    meant = near(parts[1], ROOTS) if parts is not None else None
+    return f"write `{{{{{meant}{parts[2]}}}}}`" if parts is not None and meant else "take it out"
+
+
+def _failing(name: str, path: Path, text: str, place: Place) -> str:
+    """Why a run fails over a tag that stays as it is, or nothing."""
+    call = place.call
+    if call is None:
+        return ""
+    if path[-1] == "when":
+        return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
+    call = call.parent or call
+    when, field = call.data.get("when") or "", path[len(call.path)]
+    if not call.loop or (when and "{{" not in when) or (field in LOOPS and call.owner.body == "steps"):
+        return ""
+    return "in a loop, Argo replaces every tag or fails"
+
+
+def is_quoted(condition: str, offset: int) -> bool:
+    """Whether an offset in a condition is inside quotes, whatever its tags become."""
+    blank = TAG.sub(lambda tag: "x" * len(tag[0]), condition)
+    return any(match.start() < offset < match.end() for match in _QUOTED.finditer(blank))
