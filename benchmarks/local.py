@@ -17,7 +17,7 @@ from typing import NamedTuple
 COMMANDS = 200
 STEPS = 20
 NODES = (2500, 10_000)
-PARALLEL = (1, 2, 4)
+PARALLEL = (1, 2, 4, COMMANDS)
 
 
 class Line(NamedTuple):
@@ -81,6 +81,7 @@ print(json.dumps(best))
 
 _CONTROL = """
 import json, sys, time
+from flowdsl.cli import collect_seldom
 from flowdsl.runtime.local import events
 from flowdsl.runtime.local.machine import Machine
 
@@ -109,6 +110,7 @@ def peak():
         return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM:"))
 
 small, large, rounds = map(int, sys.argv[1:4])
+collect_seldom()
 walk(100)
 best = [min(one) for one in zip(*[(walk(small), walk(large)) for _ in range(rounds)])]
 print(json.dumps([*best, peak()]))

@@ -62,7 +62,7 @@ def execute(code):
 
 _BUILD: dict[Tool, str] = {
     "flowdsl": """
-from flowdsl.compiler import compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 
 def prepare(path):
@@ -113,7 +113,7 @@ Path(sys.argv[3]).write_text(json.dumps([seconds, peak(), len(text.encode())]))
 _DOCUMENTS = """
 import sys, json
 from pathlib import Path
-from flowdsl.compiler import compile_loaded
+from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 compiled = compile_loaded(load(Path(sys.argv[1])))
 Path(sys.argv[2]).write_text(json.dumps([compiled.documents, compiled.text]))

@@ -234,11 +234,12 @@ def _fakes(given: Mapping[str, object], known: Mapping[str, Json], program: Prog
     """The outputs of steps that do not run, as texts."""
     from flowdsl.compiler.encode import encode, field, plain
     from flowdsl.compiler.values import WrongValue, rebuilt
+    from flowdsl.runtime.local.substitutes import by_name
 
-    by_template = {str(one.get("name", "")): one for one in known.values()}
+    templates = by_name(known)
     found: list[str] = []
     for step, value in given.items():
-        template = known.get(step) or by_template.get(step) or {}
+        template = templates.get(step, {})
         kind = program.returns.get(str(template.get("name", "")))
         if kind is None:
             found.append(f"{step}={value}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from flowdsl.cli.app import run
+from flowdsl.runtime.local import journal
+from flowdsl.runtime.local.rounds import gathered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,14 +127,14 @@ spec:
     steps:
     - - name: say
         template: say
-        arguments: {parameters: [{name: n, value: "{{item}}"}]}
+        arguments: {parameters: [{name: "n", value: "{{item}}"}]}
         withItems: [1, 2]
       - name: lib
         templateRef: {name: lib, template: shout}
     - - name: sleep
         template: sleep
   - name: say
-    inputs: {parameters: [{name: n}]}
+    inputs: {parameters: [{name: "n"}]}
     container: {image: "alpine:3", command: [sh, -c], args: ["echo {{inputs.parameters.n}} > /tmp/x"]}
     outputs: {parameters: [{name: r, valueFrom: {path: /tmp/x}}]}
   - name: sleep
@@ -353,6 +358,11 @@ def test_several_files_and_steps(flowdsl: Callable[..., Result]) -> None:
     assert done.code == 0
     assert ["say", "Succeeded", "2", "rounds"] in rows(done.out)
     assert "say(1): started\n" in done.err
+    which = flowdsl("steps.yaml", "library.yaml", "--only", "say", "--of", "one", "-q")
+    assert (which.code, "it has 2 rounds, name one of them: 'say(0)', 'say(1)'" in which.err) == (
+        2,
+        True,
+    )
     again = flowdsl("steps.yaml", "library.yaml", "--only", "say(1)", "--of", "one", "-q")
     assert ["r", "2"] in rows(again.out)
 
@@ -360,7 +370,39 @@ def test_several_files_and_steps(flowdsl: Callable[..., Result]) -> None:
 def test_a_step_that_is_faked(flowdsl: Callable[..., Result]) -> None:
     done = flowdsl("pipeline.py", "--fake", "attempt.loss=7", "--fake", "attempt.model=pipeline.py", "-q")
     assert done.code == 0
-    assert ["0", "0.5", "7", "best"] in rows(done.out)
+    assert ["0", "0.5", "7.0", "best"] in rows(done.out)
+
+
+@pytest.mark.parametrize(
+    ("fakes", "said"),
+    [
+        (["attempt.loss=little"], "--fake attempt.loss=little: `attempt.loss` is float: "),
+        (["attempt.loss=7"], "--fake attempt: the file `model` needs a path: --fake attempt.model=PATH"),
+    ],
+)
+def test_a_fake_is_of_the_type_of_the_step(
+    flowdsl: Callable[..., Result], fakes: list[str], said: str
+) -> None:
+    done = flowdsl("pipeline.py", *(word for one in fakes for word in ("--fake", one)))
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_a_gate_says_what_it_takes(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "gate.py").write_text(
+        GATE.replace("-> str:\n    raise", "-> bool:\n    raise").replace("who: str", "who: bool")
+    )
+    assert (
+        "--fake gate=maybe: `gate` is bool: it is true or false"
+        in flowdsl("gate.py", "--fake", "gate=maybe").err
+    )
+    done = flowdsl("gate.py", "--name", "one")
+    assert done.code == 4
+    assert done.err.endswith("--fake gate.return=VALUE\n  gate.return is one of true, false\n")
+    done = flowdsl("--resume", "one", "--fake", "gate=maybe")
+    assert done.code == 2
+    assert "--fake gate=maybe: `return` is one of true, false" in done.err
+    assert flowdsl("--resume", "one", "--fake", "gate=true", "--approve").code == 0
 
 
 def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
@@ -376,6 +418,136 @@ def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     wrong = flowdsl("pipeline.py", "--from", "publsh")
     assert wrong.code == 2
     assert "the run two has no step `publsh`; did you mean `publish`?" in wrong.err
+
+
+def test_from_a_step_on_lists_of_files_are_found_and_the_end_is_told_again(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "files.py").write_text(
+        """\
+from pathlib import Path
+from flowdsl import fan_out, on_exit, pipeline, run, step
+
+@step(image="python:3.12-slim")
+def make(i: int) -> Path:
+    Path("made").write_text(str(i))
+    return Path("made")
+
+@step(image="python:3.12-slim")
+def join(files: list[Path], limit: int) -> int:
+    found = sum(int(one.read_text()) for one in files)
+    assert found < limit
+    return found
+
+@step(image="python:3.12-slim")
+def tell(status: str) -> None:
+    print("it", status)
+
+@pipeline
+def files(limit: int = 1) -> int:
+    with on_exit():
+        tell(run.status)
+    return join(fan_out(make, over={"i": [1, 2]}), limit)
+"""
+    )
+    assert flowdsl("files.py", "--name", "one").code == 1
+    assert flowdsl("files.py", "--from", "join", "--of", "one", "--name", "two").code == 1
+    done = flowdsl("files.py", "--from", "join", "--of", "two", "--name", "three", "-p", "limit=9")
+    assert done.code == 0
+    assert ["return", "3"] in rows(done.out)
+    assert "make(1): from two\n" in done.err
+    assert "it Succeeded\n" in "".join(
+        path.read_text() for path in folder.glob(".flowdsl/runs/three/logs/*/*.log")
+    )
+
+
+def test_what_runs_at_the_end_of_a_failed_task_has_a_value_instead(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "end.py").write_text(
+        """\
+from flowdsl import either, on_exit, pipeline, step
+
+@step(image="python:3.12-slim")
+def train(part: int) -> float:
+    return 1 / part
+
+@step(image="python:3.12-slim")
+def tell(text: str, loss: float) -> None:
+    print(text, loss)
+
+@pipeline
+def end(part: int = 0) -> None:
+    loss = train(part)
+    with on_exit(loss) as training:
+        tell(f"{training.status}: {either(loss, -1.0)}", either(loss * 2, -2.0))
+"""
+    )
+    for part, told in (("0", "Failed: -1.0 -2.0"), ("4", "Succeeded: 0.25 0.5")):
+        name = f"run-{part}"
+        assert flowdsl("end.py", "-p", f"part={part}", "--name", name).code == (part == "0")
+        logs = folder.glob(f".flowdsl/runs/{name}/logs/*/*.log")
+        assert f"{told}\n" in "".join(path.read_text() for path in logs)
+
+
+def test_a_choice_takes_a_record_as_it_is_and_lists_of_computed_values(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "choice.py").write_text(
+        """\
+from typing import NamedTuple
+from flowdsl import either, pipeline, step, when
+
+class Trained(NamedTuple):
+    loss: float
+    stopped: int | None
+
+@step(image="python:3.12-slim")
+def train(loss: float, stopped: int | None) -> Trained:
+    return Trained(loss, stopped)
+
+@step(image="python:3.12-slim")
+def shown(trained: Trained, sizes: list[int]) -> str:
+    return f"{trained.loss} {trained.stopped} {sizes}"
+
+@step(image="python:3.12-slim")
+def sized() -> list[int]:
+    return [7]
+
+@pipeline
+def choice(n: int = 1, given: dict[str, int] = {"a": 5}) -> str:
+    old = train(0.9, 3)
+    with when(n > 1):
+        new = train(0.1, None)
+        sizes = sized()
+    return shown(either(new, old), either(sizes, [n, n * 2, given["a"]]))
+"""
+    )
+    for n, said in (("1", "0.9 3 [1, 2, 5]"), ("2", "0.1 None [7]")):
+        done = flowdsl("choice.py", "-p", f"n={n}")
+        assert (done.code, ["return", *said.split()] in rows(done.out)) == (0, True)
+
+
+def test_text_that_ends_in_a_brace_is_text(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "text.py").write_text(
+        """\
+from flowdsl import pipeline, step
+
+@step(image="python:3.12-slim")
+def count() -> int:
+    return 7
+
+@step(image="python:3.12-slim")
+def size(text: str) -> int:
+    return len(text)
+
+@pipeline
+def text(prefix: str = "rows = {") -> int:
+    return size(f"{prefix}{count()}")
+"""
+    )
+    done = flowdsl("text.py")
+    assert (done.code, ["return", "9"] in rows(done.out)) == (0, True)
 
 
 def test_a_name_is_used_once(flowdsl: Callable[..., Result]) -> None:
@@ -405,6 +577,189 @@ def test_a_gate_waits_for_somebody(flowdsl: Callable[..., Result]) -> None:
     assert ["return", "hello", "me"] in rows(done.out)
 
 
+RELEASE = """\
+from typing import Literal, NamedTuple
+
+from flowdsl import approve, pipeline
+
+
+class Decision(NamedTuple):
+    verdict: Literal["ship", "hold"]
+    name: str
+    copies: int = 3
+
+
+@approve()
+def release(accuracy: float) -> Decision:
+    \"\"\"Release this model?\"\"\"
+    raise NotImplementedError
+
+
+@pipeline
+def releasing(accuracy: float = 0.5) -> int:
+    return release(accuracy).copies
+"""
+
+
+class Terminal(io.StringIO):
+    """Somebody who types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_person_is_asked_until_the_answers_fit(
+    flowdsl: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "release.py").write_text(RELEASE)
+    monkeypatch.setattr(sys, "stdin", Terminal("maybe\nship\n\nme\nmany\n7\ny\n"))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    done = flowdsl("release.py", "--name", "one", "--quiet", "-p", "accuracy=0.75")
+    assert done.code == 0
+    assert ["return", "7"] in rows(done.out)
+    verdict, name, copies = (
+        f"release: value of {one}: " for one in ("verdict (ship, hold)", "name", "copies [3]")
+    )
+    assert done.err.splitlines() == [
+        "release: accuracy is 0.75",
+        "release: Release this model?",
+        f"{verdict * 2}{name * 2}{copies}release: copies is int: it is no whole number",
+        f"{copies}release: go on? [y/N] ",
+    ]
+
+
+@pytest.mark.parametrize("typed", ["ship\nme\n\nn\n", "ship\nme\n\n", "", "hold\n", "hold\n\n"])
+def test_a_person_who_does_not_say_yes_is_waited_for(
+    flowdsl: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    (folder / "release.py").write_text(RELEASE)
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    done = flowdsl("release.py", "--name", "one", "--quiet")
+    assert done.code == 4
+    assert "--fake release.verdict=VALUE --fake release.name=VALUE\n" in done.err
+
+
+def test_a_gate_asks_also_while_deadlines_and_servers_go_on(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "gate.yaml").write_text(
+        """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: gate}
+spec:
+  entrypoint: main
+  activeDeadlineSeconds: 3600
+  templates:
+    - name: main
+      steps:
+        - [{name: server, template: server}]
+        - [{name: first, template: first}]
+        - [{name: gate, template: gate}]
+    - {name: server, daemon: true, container: {image: busybox, command: [sleep, "600"]}}
+    - {name: first, timeout: 1h, container: {image: busybox, command: [sh, -c, ":"]}}
+    - {name: gate, suspend: {}}
+"""
+    )
+    assert flowdsl("gate.yaml", "--name", "one").code == 4
+    assert flowdsl("--resume", "one", "--approve").code == 0
+
+
+def test_a_folder_that_cannot_hold_a_run(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / ".flowdsl").write_text("")
+    done = flowdsl("pipeline.py", "--name", "one")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("flowdsl: the run cannot begin: .flowdsl: File exists\n")
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (None, "--engine podman: there is no podman on this machine"),
+        ("echo Cannot connect to the daemon >&2; exit 1", "--engine podman: Cannot connect to the daemon"),
+    ],
+)
+def test_an_engine_that_runs_nothing(
+    flowdsl: Callable[..., Result],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str | None,
+    said: str,
+) -> None:
+    monkeypatch.setenv("PATH", str(folder))
+    if script is not None:
+        (folder / "podman").write_text(f"#!/bin/sh\n{script}\n")
+        (folder / "podman").chmod(0o755)
+    done = flowdsl("pipeline.py", "--engine", "podman", "--name", "one")
+    assert done.code == 2
+    assert done.err.endswith(f"flowdsl: {said}\n")
+    assert not (folder / ".flowdsl").exists()
+
+
+def test_a_disk_that_is_full(flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    written = journal.Journal.write
+    left = iter(range(3))
+
+    def write(self: journal.Journal, entries: list[dict[str, object]]) -> None:
+        if next(left, None) is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(self, entries)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(journal.Journal, "write", write)
+        done = flowdsl("pipeline.py", "--name", "one")
+    assert done.code == 4
+    assert done.err.endswith(
+        "flowdsl: No space left on device: nothing of the run goes on; when that is mended, go on with\n"
+        "  flowdsl run --resume one\n"
+    )
+    assert flowdsl("--resume", "one").code == 0
+
+
+def test_a_file_out_of_the_cache_is_there_also_without_the_run_that_made_it(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "cached.py").write_text(
+        """\
+from pathlib import Path
+from flowdsl import pipeline, step
+
+@step(image="python:3.12-slim", cache=True)
+def make(n: int) -> Path:
+    Path("made").write_text(str(n))
+    return Path("made")
+
+@step(image="python:3.12-slim")
+def show(made: Path) -> int:
+    return int(made.read_text())
+
+@pipeline
+def cached() -> int:
+    return show(make(7))
+"""
+    )
+    assert flowdsl("cached.py", "--name", "one").code == 0
+    (folder / ".flowdsl/runs/one").rename(folder / "elsewhere")
+    done = flowdsl("cached.py", "--name", "two")
+    assert done.code == 0
+    assert "make: started" not in done.err
+    assert ["return", "7"] in rows(done.out)
+    shutil.rmtree(folder / ".flowdsl/cache/artifacts")
+    done = flowdsl("cached.py", "--name", "three")
+    assert done.code == 0
+    assert "make: started" in done.err, "what it was is gone"
+
+
+def test_a_status_that_is_broken_is_made_again(flowdsl: Callable[..., Result], folder: Path) -> None:
+    assert flowdsl("pipeline.py", "--name", "one", "-p", "n=1").code == 0
+    path = folder / ".flowdsl/runs/one/workflow.json"
+    whole = json.loads(path.read_text())
+    path.write_text("{")
+    assert flowdsl("--resume", "one").code == 0
+    assert json.loads(path.read_text()) == whole
+
+
 def test_a_run_that_is_not_there(flowdsl: Callable[..., Result]) -> None:
     assert "there is no run `two` in .flowdsl/runs\n" in flowdsl("--resume", "two").err
     flowdsl("gate.py", "--name", "twice")
@@ -415,7 +770,10 @@ def test_a_run_that_is_not_there(flowdsl: Callable[..., Result]) -> None:
     assert "leave out -p, --name" in flowdsl("--resume", "twice", "-p", "a=1", "--name", "b").err
 
 
-def test_an_interrupted_run_goes_on(flowdsl: Callable[..., Result], folder: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+def test_an_interrupted_run_goes_on(
+    flowdsl: Callable[..., Result], folder: Path, number: signal.Signals
+) -> None:
     command = [sys.executable, "-m", "flowdsl.cli", "run", "steps.yaml", "library.yaml", "--name", "one"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
@@ -428,12 +786,20 @@ def test_an_interrupted_run_goes_on(flowdsl: Callable[..., Result], folder: Path
                 break
             time.sleep(0.05)
         busy = flowdsl("--resume", "one")
-        child.send_signal(signal.SIGINT)
+        child.send_signal(number)
         out, err = child.communicate(timeout=30)
     assert (busy.code, busy.err) == (2, "flowdsl: the run one is going on in another process\n")
-    assert (child.returncode, out) == (130, "")
+    assert (child.returncode, out) == (128 + number, "")
     assert err.endswith("interrupted: nothing of it runs any more; go on with\n  flowdsl run --resume one\n")
     done = flowdsl("--resume", "one", "--fake", "sleep=")
     assert done.code == 0
     assert done.err.startswith("3 steps have ended before\n")
     assert done.err.endswith("sleep: faked\n")
+
+
+def test_what_a_loop_handed_on_is_shown_as_the_values_of_its_items() -> None:
+    nested = json.dumps([{"flowdsl-index": "/0/1", "return": "b"}, {"flowdsl-index": "/0/0", "return": "a"}])
+    rows = [{"flowdsl-index": "/10", "x": "1", "y": nested}, {"flowdsl-index": "/9", "return": "[2]"}]
+    assert gathered(json.dumps(rows)) == ["[2]", {"x": "1", "y": ["a", "b"]}]
+    for text in ("", "[1]", "flowdsl-index", '["flowdsl-index"]', '[{"flowdsl-index": 1}]', "[flowdsl-index"):
+        assert gathered(text) == text

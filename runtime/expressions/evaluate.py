@@ -17,6 +17,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins
 from flowdsl.runtime.expressions.functions import FUNCTIONS
+from flowdsl.runtime.expressions.kinds import check_kinds
 from flowdsl.runtime.expressions.lists import ordered
 from flowdsl.runtime.expressions.operators import binary, cut, flag, member, unary
 from flowdsl.runtime.expressions.sprig import SPRIG, formatted
@@ -41,6 +42,7 @@ def evaluate(text: str, scope: Mapping[str, Value]) -> Value:
     except GrammarError as error:
         raise ExpressionError(f"unexpected token at {error.start}: {error}") from None
     _check_names(node, scope, frozenset())
+    check_kinds(node, scope)
     try:
         return _Evaluation(scope).of(node, _Around({}, ()))
     except RecursionError:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import posixpath
 import re
 import zlib
@@ -53,6 +52,12 @@ def _quoted(text: str) -> str:
         return f"\\x{code:02x}" if code < 128 else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
     return f'"{"".join(map(one, text))}"'
+
+
+def _digest(kind: str, text: str) -> str:
+    import hashlib  # it loads OpenSSL
+
+    return hashlib.new(kind, text.encode(), usedforsecurity=False).hexdigest()
 
 
 def _title(text: str) -> str:
@@ -310,9 +315,9 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "b64dec": lambda text: _decoded(text, lambda each: base64.b64decode(each, validate=True)),
     "b32enc": lambda text: base64.b32encode(text.encode()).decode(),
     "b32dec": lambda text: _decoded(text, base64.b32decode),
-    "sha1sum": lambda text: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest(),
-    "sha256sum": lambda text: hashlib.sha256(text.encode()).hexdigest(),
-    "sha512sum": lambda text: hashlib.sha512(text.encode()).hexdigest(),
+    "sha1sum": lambda text: _digest("sha1", text),
+    "sha256sum": lambda text: _digest("sha256", text),
+    "sha512sum": lambda text: _digest("sha512", text),
     "adler32sum": lambda text: str(zlib.adler32(text.encode())),
     "regexMatch": _matches,
     "regexFind": lambda pattern, text: next((match[0] for match in _pattern(pattern).finditer(text)), ""),

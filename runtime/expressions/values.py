@@ -15,6 +15,8 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
+from flowdsl.grammar.regex import regex
+
 Value = Any
 """A value of an expression; which kinds there are is known when it runs only, as in Go."""
 
@@ -32,10 +34,10 @@ class NilList(list[Any]):
 
 
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
-_FLOAT = re.compile(
+_FLOAT = regex(
     r"[+-]?(?:(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE | re.ASCII
 )
-_INT = re.compile(r"[+-]?[0-9]+")
+_INT = regex(r"[+-]?[0-9]+")
 
 
 def is_number(value: Value) -> bool:

@@ -5,16 +5,16 @@ Source: workflow/controller/cache of Argo 4.1.
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.tags import ArgoError
 
 Json = dict[str, Any]
 
-_KEY = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
+_KEY = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
 
 
 class Entry(NamedTuple):

@@ -9,10 +9,12 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from flowdsl.grammar.names import is_depended_upon
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
-from flowdsl.runtime.local.frame import Frame, loops, one_round, rounds
-from flowdsl.runtime.local.hooks import Hooks
+from flowdsl.runtime.local.frame import Frame, each_round, loops, rounds
+from flowdsl.runtime.local.hooks import Hooks, Names
 from flowdsl.runtime.local.node import (
     ERROR,
     FAILED,
@@ -30,20 +32,22 @@ from flowdsl.runtime.local.shapes import part, texts
 from flowdsl.runtime.local.tags import ArgoError, Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from flowdsl.runtime.local.run import Leaf, Run
     from flowdsl.runtime.local.templates import Base
 
-_OPERAND = re.compile(r"([a-zA-Z0-9][-a-zA-Z0-9]*?)\.([A-Z][a-zA-Z]+)|([a-zA-Z0-9][-a-zA-Z0-9]*)")
-_PLAIN = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\s*&&\s*[a-zA-Z0-9][-a-zA-Z0-9]*)*")
+_OPERAND = regex(r"([a-zA-Z0-9][-a-zA-Z0-9]*?)\.([A-Z][a-zA-Z]+)|([a-zA-Z0-9][-a-zA-Z0-9]*)")
+_PLAIN = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\s*&&\s*[a-zA-Z0-9][-a-zA-Z0-9]*)*")
 
 
 class Task:
     """A task of a graph that is executed."""
 
-    def __init__(self, holder: Json) -> None:
+    def __init__(self, holder: Json, raw: Json) -> None:
         self.holder = holder
+        self.raw = raw
+        """The same with its tags."""
         self.name: str = holder["name"]
         self.before: tuple[str, ...] = ()
         self.logic = ""
@@ -57,6 +61,8 @@ class Task:
         self.settled = False
         self.stuck = ""
         self.record: Record | None = None
+        self.spoilt = ""
+        """Why nothing can be read of what its loop, or that of one before it, handed on."""
         self.ancestors = 0
         self.bit = 0
 
@@ -66,7 +72,8 @@ class Dag(Frame):
 
     def __init__(self, run: Run, execution: Leaf, node: Node, template: Json, base: Base) -> None:
         super().__init__(run, execution, node, template, base)
-        self.tasks = {one["name"]: Task(one) for one in template["dag"]["tasks"]}
+        tasks = zip(template["dag"]["tasks"], self.origin.raw["dag"]["tasks"], strict=True)
+        self.tasks = {one["name"]: Task(one, raw) for one, raw in tasks}
         self.by_bit = list(self.tasks.values())
         self.may_go_on = any(task.holder.get("continueOn") for task in self.by_bit)
         for position, task in enumerate(self.by_bit):
@@ -75,10 +82,11 @@ class Dag(Frame):
         followed = {name for task in self.tasks.values() for name in task.before}
         target = str(template["dag"].get("target") or "")
         self.targets = target.split() or sorted(self.tasks.keys() - followed)
+        self.last = frozenset(self.targets)
         self.wanted = self._wanted()
         self.unsettled = len(self.wanted)
         self.going_on = 0
-        """How many tasks have begun and not settled; not counted is what waits for a place, or for ever."""
+        """How many tasks are ready or have begun, and have not settled; not counted is what waits for ever."""
         self.stopping = False
         self.fails_fast = template["dag"].get("failFast") is not False
 
@@ -90,10 +98,10 @@ class Dag(Frame):
         if not text:
             names = texts(task.holder, "dependencies")
             task.before = tuple(dict.fromkeys(names))
-            if any(self.tasks[name].holder.get("continueOn") for name in task.before if name in self.tasks):
+            if not self._plain(task.before):
                 task.logic = " && ".join(self._expanded(name) for name in names)
-        elif _PLAIN.fullmatch(text) and not self.may_go_on:
-            task.before = tuple(dict.fromkeys(re.split(r"\s*&&\s*", text)))
+        elif _PLAIN.fullmatch(text) and self._plain(names := re.split(r"\s*&&\s*", text)):
+            task.before = tuple(dict.fromkeys(names))
         else:
             found: dict[str, None] = {}
 
@@ -104,6 +112,14 @@ class Dag(Frame):
 
             task.logic = _OPERAND.sub(operand, text)
             task.before = tuple(found)
+
+    def _plain(self, names: Iterable[str]) -> bool:
+        """Whether names ask for nothing but that each task ended well, and Argo can read them."""
+        return all(
+            is_depended_upon(name)
+            and not (self.may_go_on and name in self.tasks and self.tasks[name].holder.get("continueOn"))
+            for name in names
+        )
 
     def _expanded(self, name: str) -> str:
         goes_on = (part(self.tasks[name].holder, "continueOn")) if name in self.tasks else {}
@@ -140,9 +156,13 @@ class Dag(Frame):
 
     def start(self) -> None:
         """Begin with the tasks that wait for none."""
-        for task in self.wanted:
-            if not task.missing:
-                self.machine.later(partial(self._begin, task))
+        self.machine.soon(*self._ready(self.wanted))
+
+    def _ready(self, tasks: list[Task]) -> list[Callable[[], None]]:
+        """What begins those of some tasks that wait for none: the graph goes on with them until they have settled."""
+        ready = [task for task in tasks if not task.missing]
+        self.going_on += len(ready)
+        return [partial(self._begin, task) for task in ready]
 
     def _begin(self, task: Task) -> None:
         """All that a task waits for has settled (executeDAGTask)."""
@@ -156,8 +176,12 @@ class Dag(Frame):
         if not execute:
             self._skipped(task, OMITTED, "omitted: depends condition not met")
             return
-        scope = self.scope(task)
+        if task.spoilt:
+            self._skipped(task, ERROR, task.spoilt)
+            return
         try:
+            task.holder = self._renewed(task)
+            scope = self.scope(task)
             holder = self.resolved(task.holder, scope)
             if loops(task.holder):
                 self._loop(task, holder, scope)
@@ -165,6 +189,7 @@ class Dag(Frame):
             proceed = self.machine.condition(holder.get("when") or "")
         except Missing as error:
             task.stuck = f"{self.node.name}.{task.name}: {error}"
+            self.going_on -= 1
             self._maybe_finish()
             return
         except ArgoError as error:
@@ -174,7 +199,10 @@ class Dag(Frame):
             self._skipped(task, SKIPPED, f"when '{holder['when']}' evaluated false")
             return
         task.open = 1
-        self._execute(task, task.holder, holder)
+        self._execute(task, holder)
+
+    def _renewed(self, task: Task) -> Json:
+        return self.renewed(task.holder, task.raw)
 
     def _evaluate(self, task: Task) -> bool:
         """Whether the results of those before it let a task run (evaluateDependsLogic). Raises ArgoError."""
@@ -209,18 +237,17 @@ class Dag(Frame):
         """A task that does not run."""
         node = self._node(task.name, "Skipped", phase, task.holder)
         node.message = message
-        self._begun(task, node)
+        task.node = node
         self._connect(task, node)
-        self._watch(task, node, task.holder)
+        if task.spoilt and task.name in self.last:
+            self.refuse(task.spoilt)
+            return
+        self._watch(task, node)
 
     def _node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
         node = self.machine.new_node(f"{self.node.name}.{name}", type, phase, self.node, holder, self.base)
         node.plain = True
         return node
-
-    def _begun(self, task: Task, node: Node) -> None:
-        task.node = node
-        self.going_on += 1
 
     def _connect(self, task: Task, node: Node) -> None:
         """A node follows the ends of what its task waited for, or begins the graph."""
@@ -244,17 +271,16 @@ class Dag(Frame):
             if proceed is not False:
                 raise
             found = []
-        made = [one_round(holder, item, scope, proceed is not False) for item in found]
+        made = each_round(holder, found, scope, proceed is not False)
         if not made:
             self._skipped(task, SKIPPED, "Skipped, empty params")
             return
         group = self._node(task.name, "TaskGroup", RUNNING, task.holder)
-        self._begun(task, group)
+        task.node = group
         self._connect(task, group)
-        self._watch(task, group, task.holder)
+        self._watch(task, group)
         task.open = len(made)
-        for one in made:
-            self.machine.later(partial(self._round, task, group, one))
+        self.machine.soon(*[partial(self._round, task, group, one) for one in made])
 
     def _round(self, task: Task, group: Node, holder: Json) -> None:
         if self.over:
@@ -265,7 +291,7 @@ class Dag(Frame):
         except ArgoError as error:
             proceed, phase, message = False, ERROR, str(error)
         if proceed:
-            self._execute(task, task.holder, holder)
+            self._execute(task, holder)
             return
         node = self._node(holder["name"], "Skipped", phase, holder)
         node.message = message
@@ -273,7 +299,7 @@ class Dag(Frame):
         task.children.append(node)
         self._round_settled(task, node)
 
-    def _execute(self, task: Task, original: Json, holder: Json) -> None:
+    def _execute(self, task: Task, holder: Json) -> None:
         name = f"{self.node.name}.{holder['name']}"
 
         def connect(node: Node) -> None:
@@ -281,10 +307,9 @@ class Dag(Frame):
                 task.node.adopt(node)
                 task.children.append(node)
             else:
-                self._begun(task, node)
+                task.node = node
                 self._connect(task, node)
-            hooks = original if task.node is node else {**original, "hooks": _only_exit(original)}
-            self._watch(task, node, hooks)
+            self._watch(task, node)
 
         def done(node: Node, error: str | None) -> None:
             if error is not None:
@@ -292,19 +317,41 @@ class Dag(Frame):
 
         self.child("tasks", name, holder, connect, done)
 
-    def _watch(self, task: Task, node: Node, holder: Json) -> None:
+    def _watch(self, task: Task, node: Node) -> None:
         """Follow a node until it and its hooks have ended."""
         settled = self._round_settled if task.node is not node else self._settled
-        if not holder.get("hooks") and not holder.get("onExit"):
+
+        def holder() -> Json:
+            found = self._renewed(task)
+            return found if task.node is node else {**found, "hooks": _only_exit(found)}
+
+        if not task.holder.get("onExit") and not (
+            task.holder.get("hooks") if task.node is node else _only_exit(task.holder)
+        ):
             self.machine.when_fulfilled(node, lambda: settled(task, node))
             return
 
         def refused(message: str, on_exit: bool) -> None:
-            if not on_exit:
+            if on_exit:
+                return
+            if node.fulfilled or node.phase == RUNNING:
                 self.machine.mark(node, ERROR, message)
+                self.machine.release(node.name)  # its pod may go on
+                message = hooks.wrong()
+            if target and message:
+                self.refuse(message)
 
+        name = f"tasks.{task.name}"
+        target = node is task.node and task.name in self.last
         hooks = Hooks(
-            self, node, holder, "tasks", lambda: self.scope(task), lambda found: settled(task, found), refused
+            self,
+            node,
+            holder,
+            Names(name, name),
+            lambda: self.scope(task),
+            lambda found: settled(task, found),
+            refused,
+            waits=not target,
         )
         self.machine.when_changed(node, hooks.changed)
 
@@ -323,11 +370,24 @@ class Dag(Frame):
         task.settled = True
         self.unsettled -= 1
         self.going_on -= 1
+        spoilt = task.spoilt or self._spoilt(task, node)
         for follower in task.after:
             follower.missing -= 1
-            if not follower.missing:
-                self.machine.later(partial(self._begin, follower))
+            follower.spoilt = follower.spoilt or spoilt
+        for begin in self._ready(task.after):
+            self.machine.later(begin)
         self.machine.later(self._maybe_finish)
+
+    def _spoilt(self, task: Task, node: Node) -> str:
+        """Why those after a loop cannot read what it handed on, though they may not ask (buildLocalScopeFromTask)."""
+        if node.type != "TaskGroup":
+            return ""
+        try:
+            self.machine.templates.named(self.base, task.holder)
+            task.record = self._record(task, node)
+        except ArgoError as error:
+            return str(error)
+        return ""
 
     # --- variables ---------------------------------------------------------------------------------
 
@@ -365,7 +425,7 @@ class Dag(Frame):
 
     def stuck(self) -> list[str]:
         """The tasks that refer to what never comes."""
-        return [task.stuck for task in self.wanted if task.stuck]
+        return [*(task.stuck for task in self.wanted if task.stuck), *([self.lost] if self.lost else [])]
 
     def shut_down(self) -> None:
         """The run is to stop: the graph has failed as soon as no exit hook of a target runs."""
@@ -381,7 +441,7 @@ class Dag(Frame):
             self.node.outbound = self._outbound()
             self.finish(FAILED)
             return
-        if self.unsettled and (not self.fails_fast or self.going_on):
+        if self.lost or (self.unsettled and (not self.fails_fast or self.going_on)):
             return
         phase = self._phase()
         if phase == RUNNING:
@@ -391,14 +451,20 @@ class Dag(Frame):
             self.finish(phase)
             return
         try:
-            scope = Scope(self.inputs, self.machine.shared, prefix="tasks", results=self._results(None))
-            outputs = self.outputs(scope)
+            declared = self.declared_outputs()
+            for task in self.by_bit:
+                if task.node is None:
+                    continue
+                if task.record is None and task.node.type == "TaskGroup":
+                    task.record = self._record(task, task.node)
+                self.machine.remember(task.node.outputs)
+            scope = Scope(self.inputs, prefix="tasks", results=self._results(None))
+            outputs = self.outputs(declared, scope)
         except ArgoError as error:
             self.refuse(str(error))
             return
         if outputs is not None:
             self.node.outputs = outputs
-            self.machine.remember(outputs)
         self.node.outbound = self._outbound()
         self.finish(SUCCEEDED)
 

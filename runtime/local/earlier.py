@@ -35,9 +35,16 @@ def existing(runs: Path, name: str) -> Path:
 
 def _runs(runs: Path) -> list[Path]:
     """The folders of all runs, the last one first."""
-    found = [path for path in runs.glob("*/journal.jsonl") if path.is_file()]
-    found.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    return [path.parent for path in found]
+    found = [path.parent for path in runs.glob("*/journal.jsonl") if path.is_file()]
+    return sorted(found, key=begun, reverse=True)
+
+
+def begun(folder: Path) -> int:
+    """When a run was begun, in nanoseconds: that of its lock, which is made once and never written."""
+    try:
+        return (folder / "lock").stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def header(folder: Path) -> Json:

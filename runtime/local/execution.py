@@ -5,10 +5,11 @@ Source: executeTemplate and processNodeRetries in workflow/controller/operator.g
 
 from __future__ import annotations
 
-import re
+import math
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import events, retry
 from flowdsl.runtime.local.dag import Dag
 from flowdsl.runtime.local.names import any_string, pod_name
@@ -17,7 +18,7 @@ from flowdsl.runtime.local.scope import Scope, Variables
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.steps import Steps
 from flowdsl.runtime.local.tags import ArgoError, replaced
-from flowdsl.runtime.local.templates import PODS, kind, substituted, supplied
+from flowdsl.runtime.local.templates import PODS, Origin, kind, supplied
 
 if TYPE_CHECKING:
     from flowdsl.runtime.local.run import Call, Run
@@ -30,7 +31,7 @@ _TOO_DEEP = (
     "https://argo-workflows.readthedocs.io/en/release-4.1/scaling/#maximum-recursion-depth"
 )
 _DISPLAY = "workflows.argoproj.io/display-name"
-_LABEL = re.compile("[a-zA-Z0-9][a-zA-Z0-9-.]{0,61}[a-zA-Z0-9]")
+_LABEL = regex("[a-zA-Z0-9][a-zA-Z0-9-.]{0,61}[a-zA-Z0-9]")
 _TYPES: dict[str, Type] = {
     "steps": "Steps",
     "dag": "DAG",
@@ -48,6 +49,8 @@ class Execution:
         self.call = call
         self.base = call.base
         self.template: Json = {}
+        self.origin: Origin
+        self._first: Origin
         self.retry: Json | None = None
         self.node: Node | None = None
         self.attempt: Node | None = None
@@ -67,10 +70,11 @@ class Execution:
             local = Variables({"node.name": call.name})
             if kind(template) in PODS and self.retry is None:
                 local["pod.name"] = pod_name(machine.name, call.name, template.get("name", ""))
-            if call.kind:
-                local[f"{call.kind}.name"] = call.holder.get("name", "")
+            # To Argo the entrypoint and hooks are steps without a name.
+            local[f"{call.kind or 'steps'}.name"] = call.holder.get("name", "") if call.kind else ""
             template = supplied(template, call.arguments, machine.config, machine.globals)
-            template = substituted(template, machine.globals, local)
+            self.origin = self._first = Origin(template, machine.globals, machine.settled, local)
+            template = self.origin.template()
             label = part(template, "annotations").get(_DISPLAY)
             if label and not _LABEL.fullmatch(label):
                 raise ArgoError(f"displayName must match the regex ^{_LABEL.pattern}$")
@@ -102,7 +106,7 @@ class Execution:
         """Wait for a place where `parallelism` has none (checkParallelism)."""
         frame = self.call.frame
         if self.machine.saturated():
-            self.machine.waiting.append(self.gate)
+            self.machine.wait_for_place(frame, self.gate)
             return
         if frame is not None:
             if frame.over or frame.fail_fast():
@@ -129,7 +133,7 @@ class Execution:
                 if self.node is not None:
                     machine.lock_taken(self.node)
             if self.template.get("memoize") is not None:
-                machine.later(self._cached)
+                machine.soon(self._cached)
                 return
         except ArgoError as error:
             self._refuse(str(error))
@@ -150,6 +154,8 @@ class Execution:
     def _waited_too_long(self) -> None:
         if self.node is not None and self.node.lock:
             self.stop_waiting("timeout")
+            if self.call.frame is not None and not self.call.hooked:
+                self.call.frame.timed_out(self.node, "timeout")
 
     def stop_waiting(self, message: str) -> None:
         """Fail while a lock is waited for."""
@@ -189,6 +195,11 @@ class Execution:
 
     def run(self) -> None:
         """Run the body, or its first attempt."""
+        try:
+            self.template = self.origin.template()
+        except ArgoError as error:
+            self._refuse(str(error))
+            return
         if self.retry is None:
             self._body(self.call.name, self.template, self.node)
             return
@@ -208,8 +219,9 @@ class Execution:
         local = retry.variables(made)
         if kind(self.template) in PODS:
             local["pod.name"] = pod_name(self.machine.name, name, self.template.get("name", ""))
+        self.origin = Origin(self._first, self.machine.globals, self.machine.settled, local)
         try:
-            template = substituted(self.template, self.machine.globals, local)
+            template = self.origin.template()
         except ArgoError as error:
             self.machine.mark(node, ERROR, str(error))
             self._over(node, str(error))
@@ -273,7 +285,7 @@ class Execution:
         if frame is not None and (frame.over or frame.fail_fast() or frame.gives_up()):
             return
         if self.machine.saturated():
-            self.machine.waiting.append(self._attempt_gate)
+            self.machine.wait_for_place(frame, self._attempt_gate)
         else:
             self._attempt()
 
@@ -303,7 +315,7 @@ class Execution:
         elif body not in PODS:
             machine.mark(node, RUNNING, "")
         inputs: Json = part(template, "inputs")
-        if inputs.get("parameters") or inputs.get("artifacts"):
+        if fresh and (inputs.get("parameters") or inputs.get("artifacts")):
             node.inputs = inputs
         if (
             template.get("memoize") is not None
@@ -398,7 +410,7 @@ class Execution:
         )
 
     def _deadline(self, node: Node, template: Json) -> float | None:
-        """When the pod is to be stopped. Raises ArgoError."""
+        """When the pod is to be stopped. Raises ArgoError. Source: workflow/controller/workflowpod.go."""
         found: list[float] = []
         now = self.machine.now
         seconds = template.get("activeDeadlineSeconds")
@@ -409,9 +421,10 @@ class Execution:
             found.append(now + whole)
         if template.get("timeout"):
             latest = node.started + retry.seconds(template["timeout"])
-            if latest - now <= 1 and retry.seconds(template["timeout"]) <= 1:
+            # A pod is made a moment after its node, and gets the whole seconds that are left instead of its own.
+            if kind(template) != "http" and math.ceil(latest - now) - 1 <= 1:
                 raise ArgoError(f"{node.name} exceeded its deadline")
-            found.append(latest)
+            found = [latest]
         strategy: Json = self.retry or {}
         backoff = part(strategy, "backoff")
         if (

@@ -16,7 +16,7 @@ from flowdsl.runtime.local.names import any_string, rfc3339
 from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED, Json, Node
 from flowdsl.runtime.local.scope import Record, Scope
 from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.tags import ArgoError, Missing, replaced
+from flowdsl.runtime.local.tags import ArgoError, Missing, replaced, tagged
 from flowdsl.runtime.local.templates import ABSENT, Base, input_variables
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ class Frame:
         self.base = base
         self.depth = execution.call.depth
         self.on_exit = execution.call.on_exit
+        self.origin = execution.origin
         self.inputs = input_variables(template)
+        self._made_at = self._seen = run.globals.changes
         self.over = False
         self.inside: dict[str, Boundary] = {}
         """The templates that are executed in this one, by the names of their nodes."""
@@ -47,7 +49,10 @@ class Frame:
         self.active_pods = 0
         self.unsuccessful = 0
         self.waiting: deque[Callable[[], None]] = deque()
+        self.queued = 0  # those of its children that wait for a place in the workflow
         self.daemons: list[Node] = []
+        self.lost = ""
+        """What is missing below it, without which a graph never ends."""
 
     def start(self) -> None:
         """Begin with what waits for nothing."""
@@ -68,6 +73,10 @@ class Frame:
         if self.gives_up():
             return True
         return bool(self.parallelism) and self.active >= self.parallelism
+
+    def turns_away(self, again: Callable[[], None]) -> bool:
+        """Whether the exit hook of a child does not wait for a place where there is none; `again` asks for it anew."""
+        return False
 
     def gives_up(self) -> bool:
         """Whether a child has failed, and `failFast` of the template lets nothing more begin."""
@@ -102,6 +111,9 @@ class Frame:
         for frame in list(self.inside.values()):
             frame.abandon()
 
+    def timed_out(self, node: Node, message: str) -> None:
+        """A child has waited too long; it has failed."""
+
     def refuse(self, error: str) -> None:
         """End with an error of the template itself, such as an output that cannot be computed."""
         self.finish(ERROR, error=error)
@@ -111,6 +123,21 @@ class Frame:
         raise NotImplementedError
 
     # --- variables ---------------------------------------------------------------------------------
+
+    def renewed(self, made: Json, raw: Json) -> Json:
+        """A part of the template as the variables of the workflow have it now; `raw` is the part with its tags.
+
+        Raises ArgoError.
+        """
+        changes = self.machine.settled_at
+        if changes <= self._made_at:
+            return made
+        if changes != self._seen:
+            self._seen = changes
+            inputs = {"inputs": part(self.origin.raw, "inputs")}
+            if tagged(inputs):
+                self.inputs = input_variables(self.origin.part(inputs))
+        return self.origin.part(raw)
 
     def child(
         self,
@@ -225,9 +252,20 @@ class Frame:
             found["hooks"] = hooks
         arguments = part(found, "arguments")
         if arguments.get("artifacts"):
-            brought = [self.artifact(one, scope) for one in arguments["artifacts"]]
+            brought = [self.argument(one, scope) for one in arguments["artifacts"]]
             found["arguments"] = {**arguments, "artifacts": [one for one in brought if one is not None]}
         return found
+
+    def argument(self, argument: Json, scope: Scope) -> Json | None:
+        """An argument of a task with the place of its artifact, or None. Raises ArgoError."""
+        return self.artifact(argument, scope)
+
+    def step_argument(self, argument: Json, scope: Scope) -> Json | None:
+        """An argument of a step or a hook with the place of its artifact, or None. Raises ArgoError."""
+        try:
+            return self.artifact(argument, scope, steps=True)
+        except ArgoError as error:
+            raise ArgoError(f"unable to resolve references: {error}") from None
 
     def artifact(self, argument: Json, scope: Scope, steps: bool = False) -> Json | None:
         """An argument or output with the place of its artifact; None of an optional one that is not there.
@@ -251,9 +289,13 @@ class Frame:
             found["optional"] = True
         return found
 
-    def outputs(self, scope: Scope) -> Json | None:
+    def declared_outputs(self) -> Json:
+        """What the template says that it hands on. Raises ArgoError."""
+        raw = {"outputs": part(self.origin.raw, "outputs")}
+        return part(self.renewed(self.template, raw), "outputs")
+
+    def outputs(self, declared: Json, scope: Scope) -> Json | None:
         """What the template hands on. Raises ArgoError. Source: getTemplateOutputsFromScope."""
-        declared: Json = part(self.template, "outputs")
         if not declared.get("parameters") and not declared.get("artifacts"):
             return None
         made: Json = {}
@@ -268,9 +310,7 @@ class Frame:
                     artifact = self.artifact(one, scope)
                 except ArgoError as error:
                     raise ArgoError(f"unable to resolve outputs from scope: {error}") from None
-                if artifact is not None:
-                    if one.get("globalName"):
-                        artifact = {**artifact, "globalName": one["globalName"]}
+                if artifact is not None:  # it keeps the global name that it was made with
                     found.append(artifact)
             made["artifacts"] = found
         return made
@@ -294,19 +334,26 @@ def rounds(holder: Json) -> list[items.Item]:
     return items.of_sequence(part(holder, "withSequence"))
 
 
-def one_round(holder: Json, item: items.Item, scope: Scope, proceed: bool) -> Json:
-    """A task or step for one item, its hooks included. Raises ArgoError. Source: processItem.
+def each_round(holder: Json, found: list[items.Item], scope: Scope, proceed: bool) -> list[Json]:
+    """A task or step for each item, its hooks included. Raises ArgoError. Source: processItem.
 
-    Where a `when` without an item is false already, nothing is replaced: it never runs.
+    A `when` that is false before the item is in it, as `'{{item}}' == 'a'` is, may be true with it: each round is
+    judged by its own. So everything that is there is replaced, and the rest stays.
     """
     body = {key: value for key, value in holder.items() if key not in _LOOP}
-    try:
-        made: Json = replaced(body, scope.with_layer(item.variables), "everything") if proceed else body
-    except Missing as error:
-        raise ArgoError(str(error)) from None  # nothing that comes later gives an item another key
-    made = {**made, "name": f"{holder['name']}({item.label})"}
-    if holder.get("template"):
-        made["template"] = holder["template"]
+    seen = scope if proceed else scope.given()
+    made: list[Json] = []
+    for item in found:
+        try:
+            one: Json = replaced(
+                body, seen.with_layer(item.variables), "everything" if proceed else "nothing"
+            )
+        except Missing as error:
+            raise ArgoError(str(error)) from None  # nothing that comes later gives an item another key
+        one = {**one, "name": f"{holder['name']}({item.label})"}
+        if holder.get("template"):
+            one["template"] = holder["template"]
+        made.append(one)
     return made
 
 

@@ -181,7 +181,7 @@ def _step(task: str) -> str:
 def _refused(use: Use, asked: Asked) -> Iterator[str]:
     """Why a template cannot run here."""
     body = kind(use.template)
-    fake = f"--fake {use.task}=VALUE"
+    fake = _fake(use)
     if body == "resource" and not asked.kubectl:
         yield (
             f"{_step(use.task)} applies an object to a cluster: let it do so with --kubectl, "
@@ -196,6 +196,18 @@ def _refused(use: Use, asked: Asked) -> Iterator[str]:
                     f"{_step(use.task)} runs the command that its image {one.get('image', '')} has: name the command "
                     f"in the manifest, run the image with --engine docker, or leave the step out: {fake}"
                 )
+
+
+def _fake(use: Use) -> str:
+    """The options that give a step its outputs."""
+    declared = part(use.template, "outputs")
+    found = [
+        (str(one["name"]), "VALUE") for one in several(declared, "parameters") if one.get("value") is None
+    ]
+    found += [(str(one["name"]), "PATH") for one in several(declared, "artifacts")]
+    if len(found) < 2:
+        return f"--fake {use.task}={found[0][1] if found else 'VALUE'}"
+    return " ".join(f"--fake {use.task}.{name}={value}" for name, value in found)
 
 
 def containers(template: Json) -> Iterator[Json]:

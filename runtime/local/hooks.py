@@ -5,13 +5,14 @@ Sources: workflow/controller/{hooks,exit_handler}.go of Argo 4.1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
 from flowdsl.runtime.local.names import any_string
 from flowdsl.runtime.local.node import RUNNING, Json, Node
+from flowdsl.runtime.local.run import FULL
 from flowdsl.runtime.local.scope import Scope, Variables
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError, replaced
@@ -42,46 +43,61 @@ def truth(expression: str, scope: Scope) -> bool:
     try:
         value = evaluate(expression, scope.tree)
     except (ExpressionError, GrammarError) as error:
-        raise ArgoError(f"failed to evaluate expression: {error}: {expression}") from None
+        raise ArgoError(f"unable to evaluate expression '{expression}': {error}") from None
     if not isinstance(value, bool):
         raise ArgoError(f"unable to cast expression result '{value}' to bool: {expression}")
     return value
 
 
+class Names(NamedTuple):
+    """What the hooks of a node call it, where they ask for its status, and for its outputs."""
+
+    status: str
+    outputs: str
+
+
 class Hooks:
     """The hooks of one node. `settled` is called when the node has ended, and each hook that was started.
 
-    `refused` gets the error of a hook that cannot be judged or executed, and whether it is the exit hook.
+    `holder` is what has them, with the variables of the workflow as they are when it is asked for. `waits`: whether
+    nothing is asked while the node is pending. `refused` gets the error of a hook that cannot be judged or executed,
+    and whether it is the exit hook.
     """
 
     def __init__(
         self,
         frame: Frame,
         node: Node,
-        holder: Json,
-        prefix: str,
+        holder: Callable[[], Json],
+        names: Names,
         scope: Callable[[], Scope],
         settled: Callable[[Node], None],
         refused: Callable[[str, bool], None],
+        *,
+        waits: bool,
     ) -> None:
         self.frame = frame
         self.machine: Run = frame.machine
         self.node = node
-        self.prefix = prefix
-        self.task = str(holder["name"])
-        self.others = {name: hook for name, hook in part(holder, "hooks").items() if name != EXIT}
-        self.exit = exit_hook(holder, self.machine.arguments)
+        self.names = names
+        self.holder = holder
         self.scope = scope
         self.settled = settled
         self.refused = refused
+        self.waits = waits
+        self.others: dict[str, Json] = {}
+        self.exit: Json | None = None
         self.started: set[str] = set()
         self.open = 0
         self.ended = False
+        self.spoilt = False
         self.told = False
 
     def changed(self) -> None:
         """The phase of the node is another: look whether a hook is to run."""
-        if not (self.node.fulfilled or self.node.phase == RUNNING):
+        if self.waits and not (self.node.fulfilled or self.node.phase == RUNNING):
+            return
+        if not self.spoilt and not self._read():
             return
         for name, hook in self.others.items():
             full = f"{self.node.name}.hooks.{name}"
@@ -102,14 +118,35 @@ class Hooks:
             self._exit()
         self._tell()
 
+    def _read(self) -> bool:
+        try:
+            holder = self.holder()
+        except ArgoError as error:
+            self.refuse(str(error))
+            return False
+        self.others = {name: hook for name, hook in part(holder, "hooks").items() if name != EXIT}
+        self.exit = exit_hook(holder, self.machine.arguments)
+        return True
+
     def refuse(self, message: str) -> None:
         """No hook runs after one that cannot be judged."""
+        self.spoilt = True
         self.others = {}
         self.exit = None
         self.ended = self.ended or self.node.fulfilled
         self.refused(message, False)
         self.ended = True
         self._tell()
+
+    def wrong(self) -> str:
+        """Why a hook cannot be judged now, or nothing: the graph of a target asks again (executeDAG)."""
+        try:
+            for name, hook in part(self.holder(), "hooks").items():
+                if name != EXIT:
+                    truth(hook.get("expression") or "", self._scope())
+        except ArgoError as error:
+            return str(error)
+        return ""
 
     def _exit(self) -> None:
         hook = self.exit
@@ -126,7 +163,7 @@ class Hooks:
         self.started.add(name)
         self.open += 1
         arguments: Json = part(hook, "arguments")
-        scope = self._scope()
+        scope = self._scope().with_layer(self._outputs())
         try:
             if arguments and (on_exit or self.node.result().outputs is not None):
                 arguments = hook_arguments(self.frame, arguments, scope)
@@ -134,6 +171,18 @@ class Hooks:
             self.open -= 1
             self.refused(str(error), on_exit)
             return
+        self.machine.after_those_within(self.frame, lambda: self._call(name, hook, arguments, on_exit))
+
+    def _call(self, name: str, hook: Json, arguments: Json, on_exit: bool) -> None:
+        """Run the template where a place is free; where none is, most hooks do not wait for one (checkParallelism)."""
+        if self.frame.over:
+            return
+        if self.machine.saturated() or self.frame.blocked():
+            if not on_exit:
+                self._hook_ended(FULL, on_exit)
+                return
+            if self.frame.turns_away(lambda: self._call(name, hook, arguments, on_exit)):
+                return
         self.machine.call(
             name,
             hook,
@@ -158,22 +207,24 @@ class Hooks:
             self.settled(self.node)
 
     def _scope(self) -> Scope:
-        """What the hooks of a node see: what its task sees, and its own status and outputs."""
-        own = Variables({f"{self.prefix}.{self.task}.status": self.node.phase})
+        """What the expressions of hooks see: what the task sees, and the status of the node, but not its outputs."""
+        return self.scope().with_layer(Variables({f"{self.names.status}.status": self.node.phase}))
+
+    def _outputs(self) -> Variables:
+        """The outputs of the node, which only the arguments of its hooks see (resolveExitTmplArgument)."""
+        own = Variables()
         outputs = self.node.result().outputs or {}
         for one in several(outputs, "parameters"):
-            own[f"{self.prefix}.{self.task}.outputs.parameters.{one['name']}"] = any_string(one.get("value"))
+            own[f"{self.names.outputs}.outputs.parameters.{one['name']}"] = any_string(one.get("value"))
         for one in several(outputs, "artifacts"):
-            own[f"{self.prefix}.{self.task}.outputs.artifacts.{one['name']}"] = one
-        return self.scope().with_layer(own)
+            own[f"{self.names.outputs}.outputs.artifacts.{one['name']}"] = one
+        return own
 
 
 def hook_arguments(frame: Frame, arguments: Json, scope: Scope) -> Json:
     """The arguments of a hook with their tags replaced; what cannot be is left. Raises ArgoError."""
     made: Json = replaced(arguments, scope, "nothing")
     if made.get("artifacts"):
-        brought = [
-            one if located(one) else frame.artifact(one, scope, steps=True) for one in made["artifacts"]
-        ]
+        brought = [one if located(one) else frame.step_argument(one, scope) for one in made["artifacts"]]
         made = {**made, "artifacts": [one for one in brought if one is not None]}
     return made

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
+from flowdsl.runtime.local import go_json
 from flowdsl.runtime.local.names import any_string
 from flowdsl.runtime.local.scope import Variables
+from flowdsl.runtime.local.sprintf import sprintf
 from flowdsl.runtime.local.tags import ArgoError
 
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+_KINDS: dict[type, str] = {str: "string", bool: "bool", dict: "object"}
 _PARENTHESES = {ord("("): None, ord(")"): None}
-_SPACES = re.compile(r'"(?:[^"\\]|\\.)*"|\s+')
-_VERB = re.compile(r"%[-+# 0]*[0-9]*[dxXo]")
+_SPACES = regex(r'"(?:[^"\\]|\\.)*"|\s+')
 
 
 class Item(NamedTuple):
@@ -38,13 +41,16 @@ def of_list(items: list[Any]) -> list[Item]:
 def of_text(text: str) -> list[Item]:
     """The items of a `withParam` whose tags are replaced. Raises ArgoError."""
     try:
-        value = json.loads(text)
-    except ValueError as error:
-        value, reason = None, str(error)
-    else:
-        reason = "it is no list"
-    if not isinstance(value, list):
-        raise ArgoError(f"withParam value could not be parsed as a JSON list: {text.strip()}: {reason}")
+        value: Any = go_json.loads(text)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            kind = _KINDS.get(type(cast("object", value)), "number")
+            raise go_json.JsonError(f"json: cannot unmarshal {kind} into Go value of type []v1alpha1.Item")
+    except go_json.JsonError as error:
+        raise ArgoError(
+            f"withParam value could not be parsed as a JSON list: {text.strip()}: {error}"
+        ) from None
     return [_item(position, raw) for position, (_, raw) in enumerate(_parts(text))]
 
 
@@ -62,13 +68,7 @@ def of_sequence(sequence: dict[str, Any]) -> list[Item]:
         raise ArgoError("neither end nor count was specified in withSequence")
     numbers = range(first, last + 1) if first <= last else range(first, last - 1, -1)
     form = sequence.get("format") or "%d"
-    if _VERB.search(form) is None:
-        raise ArgoError(f"withSequence: the format {form!r} has no place for the number")
-    return [_item(position, json_of(_formatted(form, number))) for position, number in enumerate(numbers)]
-
-
-def _formatted(form: str, number: int) -> str:
-    return _VERB.sub(lambda verb: verb[0] % number, form)
+    return [_item(position, f'"{sprintf(form, number)}"') for position, number in enumerate(numbers)]
 
 
 def _whole(value: Any) -> int:
@@ -170,9 +170,9 @@ def results(texts: list[str]) -> str:
     """The standard outputs of the rounds as one JSON list. Raises ArgoError where one is not JSON."""
     try:
         for text in texts:
-            json.loads(text)
-    except ValueError as error:
-        raise ArgoError(f"invalid JSON in the result of a loop: {error}") from None
+            go_json.loads(text)
+    except go_json.JsonError as error:
+        raise ArgoError(str(error)) from None
     try:
         return f"[{','.join(_compact(text) for text in texts)}]"
     except ExpressionError as error:

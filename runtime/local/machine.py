@@ -17,7 +17,7 @@ from flowdsl.runtime.local.execution import Execution
 from flowdsl.runtime.local.hooks import EXIT, exit_hook, truth
 from flowdsl.runtime.local.names import any_string, pod_name, quoted, rfc3339
 from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node
-from flowdsl.runtime.local.run import STEP_TOO_LATE, Call, Leaf, Run
+from flowdsl.runtime.local.run import FULL, STEP_TOO_LATE, Call, Leaf, Run
 from flowdsl.runtime.local.scope import Scope
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError
@@ -53,7 +53,9 @@ class Machine:
         self._hooks: dict[str, Json] = {}
         self._hook_nodes: list[Node] = []
         self._exit: Node | None = None
-        self._asks_duration = "workflow.duration" in json_of(manifest, escape=False)
+        texts = [json_of(document, escape=False) for document in (manifest, *self.references)]
+        self._asks_duration = any("workflow.duration" in text for text in texts)
+        self._failures_noted = -1
         self._asked_wake: float | None = None
         self._ended = False
 
@@ -90,6 +92,9 @@ class Machine:
             case events.ShutDown(_, strategy):
                 self._shut_down(strategy)
         self._tick()
+        if self._exit is not None:
+            self._note_failures()
+        self.run.settle()
         self.run.drain()
         self._advance()
         actions, self.run.actions = self.run.actions, []
@@ -111,6 +116,7 @@ class Machine:
             self.run.globals = variables(self.manifest, spec, self.run.config, self.run.now)
             self.run.spec = settled(spec, self.run.globals)
             self.run.globals |= {"workflow.status": RUNNING, "workflow.duration": "0.000000"}
+            self.run.settled |= self.run.globals
         except ArgoError as error:
             self._finish(ERROR if "label" in str(error) else FAILED, str(error))
             return
@@ -183,7 +189,13 @@ class Machine:
     def _note_status(self, entry: Node) -> None:
         phase = {"Skipped": SUCCEEDED, "Omitted": SUCCEEDED}.get(entry.phase, entry.phase)
         self.run.globals["workflow.status"] = phase
-        self.run.globals["workflow.failures"] = f'"{quoted(self._failures())}"'
+        self._note_failures()
+
+    def _note_failures(self) -> None:
+        """What has failed so far, also of an exit handler, which sees it too."""
+        if self._failures_noted != self.run.failures:
+            self._failures_noted = self.run.failures
+            self.run.globals["workflow.failures"] = f'"{quoted(self._failures())}"'
 
     def _failures(self) -> str:
         found = [
@@ -209,10 +221,11 @@ class Machine:
                     raise ArgoError(f"Expression required for hook {full}")
                 if not truth(hook["expression"], Scope(self.run.globals)):
                     continue
+                if self.run.saturated():
+                    raise ArgoError(FULL)
             except ArgoError as error:
                 del self._hooks[name]
-                if self._entry is not None:
-                    self.run.mark(self._entry, ERROR, str(error))
+                self._spoil(str(error))
                 continue
             del self._hooks[name]
             self.run.call(
@@ -224,6 +237,14 @@ class Machine:
                 hooked=True,
                 created=self._hooked,
             )
+
+    def _spoil(self, message: str) -> None:
+        """The entrypoint ends in Error, whatever it has begun."""
+        entry = self._entry
+        if entry is not None and (frame := self.run.frames.get(entry.name)) is not None:
+            frame.finish(ERROR, message)
+        elif entry is not None:
+            self.run.mark(entry, ERROR, message)
 
     def _hooked(self, node: Node) -> None:
         self._hook_nodes.append(node)
@@ -361,10 +382,12 @@ class Machine:
     # --- suspension, shutdown, deadline ------------------------------------------------------------
 
     def waits_for_somebody(self) -> list[Node]:
-        """The suspended nodes, when nothing else can happen before somebody lets them go on."""
-        if self.run.running:
+        """The suspended nodes, when nothing else can go on before somebody lets them; deadlines may pass meanwhile."""
+        at_work = any(not self.run.by_id[name].daemoned for name in self.run.running)
+        timed = any(until is not None for _, until in self.run.suspended.values())
+        if at_work or timed or self.run.backing_off:
             return []
-        return [self.run.by_id[name] for name, (_, until) in self.run.suspended.items() if until is None]
+        return [self.run.by_id[name] for name in self.run.suspended]
 
     def _resumed(self, node: str, given: dict[str, str]) -> None:
         if self.run.spec.get("suspend") and self._entry is None:

@@ -5,6 +5,7 @@ Sources: workflow/util/pod_name.go, NodeID in pkg/apis/workflow/v1alpha1, and an
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -15,6 +16,13 @@ _LONGEST_PREFIX = 242  # bytes; a name of Kubernetes has 253, the hash with its 
 _FIELDS = ("name", "default", "value", "valueFrom", "globalName", "enum", "description")
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 _ESCAPES.update({'"': '\\"', "\\": "\\\\"})
+_SIGNS = "bcdfghjklmnpqrstvwxz2456789"
+"""Source: SafeEncodeString in k8s.io/apimachinery/pkg/util/rand."""
+
+
+def suffix(count: int = 5) -> str:
+    """Letters and digits, as the API server adds five of them to a generateName."""
+    return "".join(_SIGNS[one % len(_SIGNS)] for one in os.urandom(count))
 
 
 @lru_cache(256)
@@ -79,4 +87,9 @@ def _code(code: int) -> str:
 
 def rfc3339(seconds: float) -> str:
     """A time as Kubernetes writes it, in whole seconds."""
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _rfc3339(int(seconds))
+
+
+@lru_cache(maxsize=1024)
+def _rfc3339(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -6,7 +6,8 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.pods.store import place
+from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +25,37 @@ def file_of(artifact: Json, folder: Path) -> Path | None:
             path = folder / "artifacts" / str(key).strip("/")
             return path if path.exists() else None
     return None
+
+
+def linked(source: Path, target: Path) -> None:
+    """Give a file, or the files of a folder, a second name: what a run stores is not written again."""
+    if target.exists():
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, copy_function=link)
+    else:
+        link(str(source), str(target))
+
+
+def link(source: str, target: str) -> None:
+    """A hard link; a copy where the file system has none."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def handed(outputs: Json, source: Path, target: Path) -> bool:
+    """Give the files of a step's outputs to another folder of artifacts; whether all of them were there."""
+    for artifact in several(outputs, "artifacts"):
+        if not place(artifact)[1]:
+            continue
+        found = file_of(artifact, source)
+        if found is None:
+            return False
+        linked(found, target / found.relative_to(source))
+    return True
 
 
 def unpacked(artifact: Json, folder: Path) -> Path | None:

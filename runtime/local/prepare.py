@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
-import random
-import re
 from typing import Any
 
-from flowdsl.runtime.local.names import any_string
+from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
+from flowdsl.runtime.local.names import any_string, suffix
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several, texts
 
 Json = dict[str, Any]
 
 _TEMPLATES = ("WorkflowTemplate", "ClusterWorkflowTemplate")
-_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
-_LONGEST_NAME = 63
+_KEPT = ("labels", "annotations", "namespace", "finalizers", "ownerReferences")
+_INSTANCE = "workflows.argoproj.io/controller-instanceid"
+"""The label that says for which of several controllers an object is."""
 _LONGEST = 58  # bytes of generateName that the API server keeps
 
 
@@ -47,15 +46,13 @@ def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None 
     """
     metadata, spec = part(document, "metadata"), part(document, "spec")
     base = str(metadata.get("generateName") or metadata.get("name") or "run")
+    kept = _metadata(document)
     if document.get("kind") == "CronWorkflow":
-        more = part(spec, "workflowMetadata")
-        metadata = {key: part(more, key) for key in ("labels", "annotations")}
         spec = part(spec, "workflowSpec")
     fixed = document.get("kind") == "Workflow" and metadata.get("name")
     name = str(metadata["name"]) if fixed else f"{base[:_LONGEST].rstrip('-')}-{suffix()}"
     if entrypoint is not None:
         spec = {**spec, "entrypoint": entrypoint}
-    kept = {key: metadata[key] for key in ("labels", "annotations", "namespace") if metadata.get(key)}
     return {
         "apiVersion": document.get("apiVersion", "argoproj.io/v1alpha1"),
         "kind": "Workflow",
@@ -64,19 +61,34 @@ def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None 
     }
 
 
+def _metadata(document: Json) -> Json:
+    """What a run takes over from the metadata of a document.
+
+    Labels and annotations of a template or a CronWorkflow say what is done with that object, not with its runs, other
+    than which controller it is for. Source: workflow/common/convert.go of Argo 4.1.
+    """
+    own = part(document, "metadata")
+    if document.get("kind") == "Workflow":
+        return {key: own[key] for key in _KEPT if own.get(key)}
+    labels = part(own, "labels")
+    more = part(part(document, "spec"), "workflowMetadata") if document.get("kind") == "CronWorkflow" else {}
+    found = {
+        "labels": {**{key: labels[key] for key in (_INSTANCE,) if key in labels}, **part(more, "labels")},
+        "annotations": part(more, "annotations"),
+        "namespace": own.get("namespace"),
+        "finalizers": more.get("finalizers"),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
 def named(name: str) -> str:
     """A name for a run, as Kubernetes allows it. Raises RunError."""
-    if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
+    if not is_dns_label(name):
         raise RunError(
-            f"--name {name}: a name has small letters, digits and hyphens, at most {_LONGEST_NAME}, "
+            f"--name {name}: a name has small letters, digits and hyphens, at most {DNS_LABEL_LENGTH}, "
             "with a letter or digit first and last"
         )
     return name
-
-
-def suffix() -> str:
-    """Five letters and digits, as the API server adds them to a generateName."""
-    return "".join(random.choices("bcdfghjklmnpqrstvwxz2456789", k=5))
 
 
 def _with_parameters(spec: Json, given: dict[str, str]) -> Json:
@@ -84,6 +96,8 @@ def _with_parameters(spec: Json, given: dict[str, str]) -> Json:
     names = [str(one["name"]) for one in declared]
     for name in given:
         if name not in names and not spec.get("workflowTemplateRef"):
+            import difflib
+
             near = difflib.get_close_matches(name, names, 1)
             known = (
                 f"; did you mean `{near[0]}`?" if near else f"; it has {', '.join(names)}" if names else ""
@@ -96,11 +110,18 @@ def _with_parameters(spec: Json, given: dict[str, str]) -> Json:
     return {**spec, "arguments": {**part(spec, "arguments"), "parameters": made}}
 
 
+def _unread(declared: Json) -> str:
+    """Why the default that is there is none (validateArgumentsValues)."""
+    return "" if declared.get("default") is None else "; to Argo the `default` of an argument is no value"
+
+
 def _parameter(declared: Json, given: str | None) -> Json:
     name = str(declared["name"])
     if given is None:
-        if all(declared.get(key) is None for key in ("value", "valueFrom", "default")):
-            raise RunError(f"the parameter `{name}` has no value: give it with -p {name}=VALUE")
+        if declared.get("value") is None and declared.get("valueFrom") is None:
+            raise RunError(
+                f"the parameter `{name}` has no value: give it with -p {name}=VALUE{_unread(declared)}"
+            )
         return declared
     allowed = [any_string(value) for value in texts(declared, "enum")]
     if allowed and given not in allowed:

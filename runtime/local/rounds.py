@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 HIDDEN = "flowdsl-"
 """How the names of what the compiler adds begin."""
 
+_INDEX = "flowdsl-index"
+
 Json = dict[str, Any]
 
 
@@ -58,6 +60,26 @@ class Table(NamedTuple):
     inputs: list[str]
     outputs: list[str]
     rounds: list[Round]
+
+
+def _place(row: dict[str, Any]) -> list[int]:
+    return [int(number) for number in row[_INDEX].split("/")[1:]]
+
+
+def gathered(text: str) -> object:
+    """What a loop handed on: for each item in order the text of its value, or its texts by name; else the text."""
+    if not text.startswith("[") or _INDEX not in text:
+        return text
+    try:
+        rows: list[dict[str, Any]] = json.loads(text)
+        rows.sort(key=_place)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return text
+    found: list[object] = []
+    for row in rows:
+        values = {name: gathered(str(one)) for name, one in row.items() if not name.startswith(HIDDEN)}
+        found.append(values["return"] if [*values] == ["return"] else values)
+    return found
 
 
 def objectives_of(settings: Mapping[str, Any]) -> dict[str, Objective]:

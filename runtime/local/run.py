@@ -7,11 +7,11 @@ Source: the methods of wfOperationCtx in workflow/controller of Argo 4.1.
 from __future__ import annotations
 
 import heapq
-import re
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from flowdsl.grammar.duration import duration
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.conditions import condition
 from flowdsl.runtime.expressions.values import ExpressionError
 from flowdsl.runtime.local import events
@@ -22,15 +22,16 @@ from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDE
 from flowdsl.runtime.local.scope import Variables
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError
-from flowdsl.runtime.local.templates import Base, Templates
+from flowdsl.runtime.local.templates import Base, Origin, Templates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 TOO_LATE = "Pod was active on the node longer than the specified deadline"
 STEP_TOO_LATE = "Step exceeded its deadline"
+FULL = "Max parallelism reached"
 
-_SEPARATOR = re.compile(r"(\[\d+\])?\.")
+_SEPARATOR = regex(r"(\[\d+\])?\.")
 _COUNTED = frozenset(("Pod", "Steps", "DAG"))
 _ACTIVE = frozenset((PENDING, RUNNING))
 
@@ -49,7 +50,9 @@ class Boundary(Protocol):
     active_pods: int
     unsuccessful: int
     waiting: deque[Callable[[], None]]
+    queued: int
     daemons: list[Node]
+    lost: str
 
     def abandon(self) -> None:
         """Begin nothing more, here and within."""
@@ -65,9 +68,19 @@ class Boundary(Protocol):
         """Whether `failFast` of the template lets nothing more begin."""
         ...
 
+    def turns_away(self, again: Callable[[], None]) -> bool:
+        """Whether the exit hook of a child does not wait for a place where there is none; it may be asked again."""
+        ...
+
     def fail_fast(self) -> bool:
         """End where `failFast` of the template asks for it, and say whether it has ended."""
         ...
+
+    def finish(self, phase: str, message: str | None = None) -> None:
+        """End with a phase."""
+
+    def timed_out(self, node: Node, message: str) -> None:
+        """A child has waited too long; it has failed."""
 
     def stuck(self) -> list[str]:
         """What waits for something that never comes."""
@@ -107,6 +120,7 @@ class Leaf(Protocol):
 
     call: Call
     template: Json
+    origin: Origin
     node: Node | None
 
     def body_ended(self, node: Node, error: str | None = None) -> None:
@@ -130,13 +144,18 @@ class Run:
         self.volumes: list[Json] = []
         self.outputs: Json = {}
         self.globals = Variables()
+        self.settled = Variables()
+        """`globals` as they were when this pass began."""
+        self.settled_at = 0
+        """How many changes of `globals` those are."""
         self.shared = Variables()
+        """What was handed on by a global name: of the variables of the workflow, outputs of steps see no others."""
         self.templates = Templates(self.name, {}, [])
         self.locks = Locks(str(metadata.get("namespace") or "default"), config)
         self.nodes: dict[str, Node] = {}
         self.by_id: dict[str, Node] = {}
         self.frames: dict[str, Boundary] = {}
-        self.waiting: deque[Callable[[], None]] = deque()
+        self.waiting: deque[tuple[Boundary | None, Callable[[], None]]] = deque()
         self.running: dict[str, Leaf] = {}
         self.suspended: dict[str, tuple[Leaf, float | None]] = {}
         self.timers: list[Timer] = []
@@ -144,8 +163,11 @@ class Run:
         """The retries that wait for their time: whether they are of an exit handler, and what is next."""
         self.actions: list[events.Action] = []
         self.queue: deque[Callable[[], object]] = deque()
+        self.hindmost: deque[Callable[[], object]] = deque()
         self.execute: Callable[[Call], None]
         """What executes a template."""
+        self.failures = 0
+        """How often a node has failed."""
         self.limit = 0
         """How many pods may be active, or 0."""
         self._active_pods = 0
@@ -154,13 +176,33 @@ class Run:
         self._fulfilled: dict[str, list[Callable[[], None]]] = {}
         self._freed: dict[str, Boundary] = {}
 
+    def settle(self) -> None:
+        """Begin a pass: templates that are executed already are read with the variables as they are now."""
+        for name in self.globals.changed:
+            self.settled[name] = self.globals[name]
+        self.globals.changed.clear()
+        self.settled_at = self.globals.changes
+
     def later(self, action: Callable[[], None]) -> None:
         """Do something after what is being done."""
         self.queue.append(action)
 
-    def soon(self, action: Callable[[], object]) -> None:
-        """Do something before all else that is to be done."""
-        self.queue.appendleft(action)
+    def soon(self, *actions: Callable[[], object]) -> None:
+        """Do something before all else that is to be done: what begins in a part begins before the next part."""
+        self.queue.extendleft(reversed(actions))
+
+    def wait_for_place(self, frame: Boundary | None, action: Callable[[], None]) -> None:
+        """Do something when the parallelism of the workflow lets another pod begin."""
+        if frame is not None:
+            frame.queued += 1
+        self.waiting.append((frame, action))
+
+    def after_those_within(self, frame: Boundary, action: Callable[[], None]) -> None:
+        """Do something when those have begun that may and wait for a free place in a template; now, if none do."""
+        if frame.waiting or frame.queued:
+            self.hindmost.append(action)
+        else:
+            action()
 
     def at(self, time: float, action: Callable[[], None], wanted: Callable[[], bool] | None = None) -> None:
         """Do something at a time, or later. Once `wanted` says no, nobody waits for that time any more."""
@@ -195,12 +237,17 @@ class Run:
             while self.queue:
                 self.queue.popleft()()
             if self.waiting and not self.saturated():
-                self.queue.append(self.waiting.popleft())
+                within, action = self.waiting.popleft()
+                if within is not None:
+                    within.queued -= 1
+                self.queue.append(action)
             elif self._freed:
                 _, frame = self._freed.popitem()
                 if frame.waiting and not frame.over and not frame.fail_fast() and not frame.blocked():
                     self._freed[frame.node.name] = frame
                     self.queue.append(frame.waiting.popleft())
+            elif self.hindmost:
+                self.queue.append(self.hindmost.popleft())
             else:
                 return
 
@@ -273,6 +320,7 @@ class Run:
         self.nodes[name] = node
         self.by_id[identity] = node
         self._count(node, "", phase, "", "" if waits else phase)
+        self.failures += node.failed
         return node
 
     def mark(self, node: Node, phase: str, message: str | None = None, *, daemon: bool = False) -> None:
@@ -282,6 +330,7 @@ class Run:
         node.daemoned = node.daemoned or daemon
         node.mark(self.now, phase, message)
         self._count(node, before, phase, "" if node.lock else before, phase)
+        self.failures += node.failed
         self.changed(node)
         if node.fulfilled and not was:
             self.queue.extend(self._fulfilled.pop(node.id, ()))
@@ -351,13 +400,18 @@ class Run:
         """Give back the locks of an execution."""
         self.queue.extend(self.locks.release(holder))
 
-    def remember(self, outputs: Json) -> None:
-        """Note the outputs that have a global name (addOutputsToGlobalScope)."""
+    def remember(self, outputs: Json | None) -> None:
+        """Note the outputs that have a global name (addOutputsToGlobalScope).
+
+        Argo does so when a pod has ended, for a list of steps when it ends, and for the tasks of a graph when the graph
+        has ended well: no output of a graph that no other graph has called is ever noted.
+        """
         for one in several(outputs, "parameters"):
             name = one.get("globalName")
             if name and one.get("value") is not None:
                 text = any_string(one["value"])
                 self.globals[f"workflow.outputs.parameters.{name}"] = text
+                self.shared[f"workflow.outputs.parameters.{name}"] = text
                 _put(self.outputs.setdefault("parameters", []), {"name": name, "value": text})
         for one in several(outputs, "artifacts"):
             name = one.get("globalName")
@@ -439,7 +493,6 @@ class Run:
             made.append({**{key: one[key] for key in one if key != "valueFrom"}, "value": value})
         if made:
             node.outputs = {"parameters": made}
-            self.remember(node.outputs)
         self.mark(node, SUCCEEDED)
         execution.body_ended(node)
 

@@ -14,6 +14,7 @@ from flowdsl.compiler.emit import emit
 from flowdsl.runtime.local import events, journal
 from flowdsl.runtime.local.cache import Cache
 from flowdsl.runtime.local.machine import Machine
+from flowdsl.runtime.local.places import handed
 from flowdsl.runtime.local.status import workflow
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class Runner:
         if path.exists():
             os.close(self._lock)
             raise RunError(f"there is a run in {self.folder} already")
-        cache = _stored(self._caches, inputs.manifest, inputs.references)
+        cache = self._with_files(_stored(self._caches, inputs.manifest, inputs.references))
         header: Json = {
             "version": journal.VERSION,
             **inputs._asdict(),
@@ -117,6 +118,16 @@ class Runner:
         _replace(self.folder / "manifest.yaml", _written([inputs.manifest, *inputs.references]))
         log = journal.begin(path, header)
         return self._go(log, [events.Started(time.time())], [])
+
+    def _with_files(self, cache: dict[str, dict[str, Entry]]) -> dict[str, dict[str, Entry]]:
+        """The entries whose files are there still, with these."""
+        folder = self._caches
+        if folder is None:
+            return cache
+        return {
+            name: {key: one for key, one in entries.items() if handed(one.outputs, folder, self.folder)}
+            for name, entries in cache.items()
+        }
 
     def resume(self) -> Machine:
         """Go on with a run that was interrupted: what has ended is not run again. Raises RunError, and Waits."""
@@ -149,6 +160,7 @@ class Runner:
         self._saved = len(self.machine.run.cache.added)
         if self._ended:
             self._over = True
+            self._save_status()  # it is made from the journal: what became of the file does not matter
             os.close(self._lock)
             return self.machine
         if self._watch is not None:
@@ -168,8 +180,13 @@ class Runner:
     # --- the loop ----------------------------------------------------------------------------------
 
     def _take(self) -> None:
-        """Nobody else may run in this folder."""
-        self._lock = os.open(self.folder / "lock", os.O_WRONLY | os.O_CREAT, 0o644)
+        """Nobody else may run in this folder. Raises RunError."""
+        try:
+            self._lock = os.open(self.folder / "lock", os.O_WRONLY | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise RunError(
+                f"the run {self.folder.name} cannot be written: {error.filename}: {error.strerror}"
+            ) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -177,8 +194,10 @@ class Runner:
             raise RunError(f"the run {self.folder.name} is going on in another process") from None
 
     def _go(self, log: journal.Journal, first: list[events.Event], again: list[events.Action]) -> Machine:
+        if first:
+            self.machine.started = first[0].now
+        self._save_status()  # who looks for the run finds it from now on
         pods = self._make(self._events.append)
-        self._status_at = time.monotonic()
         try:
             self._do(again, pods)
             batch = first
@@ -228,12 +247,11 @@ class Runner:
                 return [self._events.popleft() for _ in range(len(self._events))]
             if self._watch is not None:
                 self._watch(self.machine, [])
-            soonest = min(self._wakes, default=None)
-            if soonest is None and (waiting := self.machine.waits_for_somebody()):
+            if waiting := self.machine.waits_for_somebody():
                 self._events.extend(self._answers(waiting))
                 continue
             self._save_status_in_time()
-            pods.attend(self._pause(soonest, now))
+            pods.attend(self._pause(min(self._wakes, default=None), now))
 
     def _pause(self, soonest: float | None, now: float) -> float | None:
         """How long nothing has to be done: until the next timer, look or writing of the status."""
@@ -246,6 +264,8 @@ class Runner:
 
     def _answers(self, waiting: list[Node]) -> list[events.Event]:
         found: list[events.Event] = []
+        if self._status_due:
+            self._save_status()
         for node in waiting:
             given = self._approve(node) if self._approve is not None else None
             if given is not None:
@@ -277,6 +297,7 @@ class Runner:
         self._saved += len(added)
         if self._caches is None:
             return
+        added = [one for one in added if handed(one[2].outputs, self.folder, self._caches)]
         for name in dict.fromkeys(name for name, _, _ in added):
             self._caches.mkdir(parents=True, exist_ok=True)
             path = self._caches / f"{name}.json"

@@ -18,16 +18,27 @@ Record = dict[str, Value]
 """What a task handed on, by the part of its variables' names that follows the name of the task."""
 
 
+def _given(record: Mapping[str, Value]) -> Record:
+    return {name: value for name, value in record.items() if value is not None}
+
+
 class Variables(dict[str, Value]):
     """Variables by dotted name, with their tree, which is made when an expression asks for it."""
 
     def __init__(self, found: Mapping[str, Value] | None = None) -> None:
         super().__init__(found or {})
         self._tree: dict[str, Value] | None = None
+        self.changes = 0
+        """How often a variable got another value."""
+        self.changed: dict[str, None] = {}
+        """The variables that got another value since somebody took note of it."""
 
     def __setitem__(self, name: str, value: Value) -> None:
-        super().__setitem__(name, value)
-        self._tree = None
+        if name not in self or self[name] != value:
+            super().__setitem__(name, value)
+            self._tree = None
+            self.changes += 1
+            self.changed[name] = None
 
     @property
     def tree(self) -> dict[str, Value]:
@@ -59,6 +70,28 @@ class Results(dict[str, Value]):
         super().__init__()
         self._names = names
         self._record = record
+
+    def given(self) -> Results:
+        """The same without what skipped tasks did not give."""
+
+        def record(name: str) -> Record | None:
+            found = self._record(name)
+            return None if found is None else _given(found)
+
+        return Results(self._names, record)
+
+    def with_own(self, own: Mapping[str, Record]) -> Results:
+        """The same with variables of some tasks, without `tasks.` and the name, that count before the others."""
+
+        def names() -> Iterator[str]:
+            return iter(dict.fromkeys((*own, *self._names())))
+
+        def record(task: str) -> Record | None:
+            if task not in own:
+                return self._record(task)
+            return {**(self._record(task) or {}), **own[task]}
+
+        return Results(names, record)
 
     def find(self, name: str) -> tuple[bool, Value]:
         """Whether there is a variable of this name (without `tasks.`), and its value."""
@@ -134,10 +167,28 @@ class Scope:
             self._tree = found
         return self._tree
 
+    def given(self) -> Scope:
+        """The same without what skipped tasks did not give."""
+        results = None if self._results is None else self._results.given()
+        return Scope(
+            *(Variables(_given(one)) for one in self._layers), prefix=self._prefix[:-1], results=results
+        )
+
     def with_layer(self, layer: Variables) -> Scope:
         """The same with a layer that counts before the others."""
         made = Scope(layer, *self._layers)
         made._prefix, made._results = self._prefix, self._results
+        if self._results is not None:
+            own: dict[str, Record] = {}
+            for name in [one for one in layer if one.startswith(self._prefix)]:
+                task, _, rest = name.removeprefix(self._prefix).partition(".")
+                own.setdefault(task, {})[rest] = layer[name]
+            if own:
+                rest_of_layer = {
+                    name: one for name, one in layer.items() if not name.startswith(self._prefix)
+                }
+                made._layers = (Variables(rest_of_layer), *self._layers)
+                made._results = self._results.with_own(own)
         return made
 
 

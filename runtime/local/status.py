@@ -23,7 +23,7 @@ def workflow(machine: Machine) -> Json:
     metadata = part(manifest, "metadata")
     phase = machine.phase or "Pending"
     labels = {f"{_PREFIX}/phase": phase, f"{_PREFIX}/completed": "true" if phase in _DONE else "false"}
-    status: Json = {"phase": phase, "startedAt": rfc3339(machine.started)}
+    status: Json = {"phase": phase, **({"startedAt": rfc3339(machine.started)} if machine.phase else {})}
     if machine.finished is not None and phase in _DONE:
         status["finishedAt"] = rfc3339(machine.finished)
     if machine.message:

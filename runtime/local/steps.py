@@ -8,15 +8,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local.frame import FAIL_FAST, Frame, loops, one_round, rounds
-from flowdsl.runtime.local.hooks import Hooks
+from flowdsl.runtime.local.frame import FAIL_FAST, Frame, each_round, loops, rounds
+from flowdsl.runtime.local.hooks import Hooks, Names
 from flowdsl.runtime.local.node import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED, Json, Node, ends
+from flowdsl.runtime.local.run import FULL
 from flowdsl.runtime.local.scope import Record, Results, Scope
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.local.tags import ArgoError, Missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from flowdsl.runtime.local.run import Leaf, Run
     from flowdsl.runtime.local.templates import Base
@@ -28,6 +29,8 @@ class Steps(Frame):
     def __init__(self, run: Run, execution: Leaf, node: Node, template: Json, base: Base) -> None:
         super().__init__(run, execution, node, template, base)
         self.groups: list[list[Json]] = [_group(one) for one in template["steps"]]
+        self.raw: dict[str, Json] = {}
+        """The steps of the group with their tags."""
         self.position = -1
         self.group = node
         self.open = 0
@@ -36,6 +39,7 @@ class Steps(Frame):
         self.current: dict[str, Node] = {}
         self.missing = ""
         self.refusal = ""
+        self.turned_away: list[Callable[[], None]] = []
 
     def start(self) -> None:
         """Begin with the first group."""
@@ -65,10 +69,14 @@ class Steps(Frame):
         """Resolve, expand and start the steps of the group."""
         self.current = {}
         self.goes_on = {}
-        scope = self.scope()
         made: list[tuple[Json, Json]] = []
         empty: list[Json] = []
         try:
+            raw = _group(self.origin.raw["steps"][self.position])
+            pairs = list(zip(self.groups[self.position], raw, strict=True))
+            self.groups[self.position] = [self.renewed(step, one) for step, one in pairs]
+            self.raw = {step["name"]: one for step, one in pairs}
+            scope = self.scope()
             resolved = [(step, self.resolved(step, scope)) for step in self.groups[self.position]]
         except Missing as error:
             self.missing = f"{self.group.name}: {error}"
@@ -91,8 +99,7 @@ class Steps(Frame):
         self.open = len(made) + len(empty) + 1
         for step in empty:
             self._skipped(step, step["name"], SKIPPED, "Skipped, empty params")
-        for step, holder in made:
-            self.machine.later(partial(self._step, step, holder, self.position))
+        self.machine.soon(*[partial(self._step, step, holder, self.position) for step, holder in made])
         self._one_settled(self.group)
 
     def _rounds(self, holder: Json, scope: Scope) -> list[Json]:
@@ -106,7 +113,7 @@ class Steps(Frame):
             if proceed is not False:
                 raise
             found = []
-        return [one_round(holder, item, scope, proceed is not False) for item in found]
+        return each_round(holder, found, scope, proceed is not False)
 
     def _step(self, original: Json, holder: Json, position: int) -> None:
         if self.over or position != self.position or self.group.fulfilled:
@@ -126,7 +133,7 @@ class Steps(Frame):
         def created(node: Node) -> None:
             group.adopt(node)
             self._note(original, holder["name"], node)
-            self._watch(original, node)
+            self._watch(original, holder, node)
 
         def done(node: Node, error: str | None) -> None:
             if error is not None and group is self.group and not self.over:
@@ -142,26 +149,72 @@ class Steps(Frame):
         node.plain = True
         self.group.adopt(node)
         self._note(original, name, node)
-        self._watch(original, node)
+        self.machine.when_fulfilled(node, lambda: self._one_settled(node))
 
     def _note(self, original: Json, name: str, node: Node) -> None:
         self.goes_on[node.id] = part(original, "continueOn")
         self.current[name] = node
 
-    def _watch(self, original: Json, node: Node) -> None:
+    def _watch(self, original: Json, holder: Json, node: Node) -> None:
+        """Follow a node until it and its hooks have ended."""
         if not original.get("hooks") and not original.get("onExit"):
             self.machine.when_fulfilled(node, lambda: self._one_settled(node))
             return
-        hooks = Hooks(self, node, original, "steps", self.scope, self._one_settled, self._refused)
+        names = Names(f"steps.{node.display}", f"steps.{holder['name']}")
+
+        def renewed() -> Json:
+            return self._renewed(holder["name"], original)
+
+        hooks = Hooks(self, node, renewed, names, self.scope, self._one_settled, self._refused, waits=False)
         self.machine.when_changed(node, hooks.changed)
 
-    def _refused(self, message: str, _on_exit: bool) -> None:
-        """A hook that cannot be judged or executed makes the group an error, when its steps have ended."""
-        self.refusal = message
+    def _renewed(self, name: str, original: Json) -> Json:
+        """A step as it is now; the rounds of a loop stay as they were when it began."""
+        raw = self.raw.get(name)
+        return original if raw is None else self.renewed(original, raw)
+
+    def turns_away(self, again: Callable[[], None]) -> bool:
+        """An exit hook without a place makes the group an error, unless one is free before its steps have ended."""
+        if self.execution.call.frame is None:
+            self._refused(FULL, True)
+        elif not self._fails_for_hooks():
+            self.turned_away.append(again)
+        return True
+
+    def _fails_for_hooks(self) -> bool:
+        """End where no step goes on that has begun: what waits for a place begins no more (executeStepGroup).
+
+        A graph around them then waits for the node of the hook, which there never is (assessDAGPhase).
+        """
+        if all(child.fulfilled for child in self.group.children.values()):
+            frame = self.execution.call.frame
+            while frame is not None:
+                frame.lost = f"{frame.node.name}: an exit hook in {self.group.name}: {FULL}"
+                frame = frame.execution.call.frame
+            self._fail_group(ERROR, FULL)
+        return self.over
+
+    def _refused(self, message: str, on_exit: bool) -> None:
+        """A hook that cannot be judged or executed makes the group an error; an exit hook, when its steps have ended.
+
+        What nothing but the run asked for ends with the group, which stands for it then (executeSteps).
+        """
+        if self.over:
+            return
+        if not on_exit:
+            self._fail_group(ERROR, message)
+        elif self.execution.call.frame is None:
+            self.machine.mark(self.group, ERROR, message)
+            self.finish(ERROR, message)
+        else:
+            self.refusal = message
 
     def _one_settled(self, node: Node) -> None:
-        if self.over or self.fail_fast():
+        if self.over or self.fail_fast() or (self.turned_away and self._fails_for_hooks()):
             return
+        turned_away, self.turned_away = self.turned_away, []
+        for again in turned_away:
+            self.machine.after_those_within(self, again)
         self.open -= 1
         if self.open or self.group.fulfilled:
             return
@@ -189,8 +242,13 @@ class Steps(Frame):
 
     def abort(self) -> None:
         """Fail at once, the group too."""
-        self.machine.mark(self.group, FAILED, FAIL_FAST)
+        self.machine.mark(_last_group(self.node) or self.group, FAILED, FAIL_FAST)
         self.finish(FAILED, FAIL_FAST)
+
+    def timed_out(self, node: Node, message: str) -> None:
+        """A step has waited too long: the group fails, whatever its `continueOn` says."""
+        if not self.over and node.id in self.group.children:
+            self._fail_group(FAILED, message)
 
     def shut_down(self) -> None:
         """The run is to stop: nothing more begins, and the group fails with what is stopped in it."""
@@ -201,8 +259,6 @@ class Steps(Frame):
         if name in self.current:
             node = self.current[name]
             self.records[name] = self.record(node, lambda: self.declared(step), artifacts=True)
-            if node.outputs:
-                self.machine.remember(node.outputs)
             return
         prefix = f"{name}("
         children = [
@@ -210,6 +266,8 @@ class Steps(Frame):
             for label, node in self.current.items()
             if label.startswith(prefix) and node.type != "Skipped"
         ]
+        if children:
+            self.machine.templates.named(self.base, step)
         group = self.record(self.group, lambda: None, artifacts=False)
         self.records[name] = {**self.aggregate(children), **group}
 
@@ -220,6 +278,10 @@ class Steps(Frame):
         return Scope(
             self.inputs, self.machine.shared, self.machine.globals, prefix="steps", results=self._results()
         )
+
+    def argument(self, argument: Json, scope: Scope) -> Json | None:
+        """An argument of a step with the place of its artifact, or None. Raises ArgoError."""
+        return self.step_argument(argument, scope)
 
     def _results(self) -> Results:
         def names() -> Iterator[str]:
@@ -240,7 +302,8 @@ class Steps(Frame):
         self.node.outbound = self._outbound()
         try:
             outputs = self.outputs(
-                Scope(self.inputs, self.machine.shared, prefix="steps", results=self._results())
+                self.declared_outputs(),
+                Scope(self.inputs, self.machine.shared, prefix="steps", results=self._results()),
             )
         except ArgoError as error:
             self.refuse(str(error))
@@ -249,6 +312,23 @@ class Steps(Frame):
             self.node.outputs = outputs
             self.machine.remember(outputs)
         self.finish(SUCCEEDED)
+
+
+def _last_group(node: Node) -> Node | None:
+    """The last group of steps along the children of a node (findLeafNodeWithType)."""
+    waiting = [(node, iter(reversed(node.children.values())))]
+    seen: set[str] = set()
+    while waiting:
+        at, below = waiting[-1]
+        child = next((one for one in below if one.id not in seen), None)
+        if child is not None:
+            seen.add(child.id)
+            waiting.append((child, iter(reversed(child.children.values()))))
+        elif at.type == "StepGroup":
+            return at
+        else:
+            waiting.pop()
+    return None
 
 
 def _group(group: list[Json] | Json) -> list[Json]:

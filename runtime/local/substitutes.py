@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import near
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import events, journal
 from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.places import file_of, link, linked
+from flowdsl.runtime.local.pods.store import PLACES, place
 from flowdsl.runtime.local.runner import RunError
-from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.shapes import part, several, texts
 from flowdsl.runtime.local.templates import kind
 
 if TYPE_CHECKING:
@@ -23,13 +25,27 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _STEPS = ("Pod", "Suspend", "HTTP", "DAG", "Steps", "Retry")
-_LABEL = re.compile(r"\((\d+):[^()]*\)$")
-_ROUNDS = re.compile(r"(?:\([^()]*\))+$")
+_LABEL = regex(r"\((\d+):[^()]*\)$")
+_SHOWN = 5
+_HOOK = regex(r"\.onExit|\.hooks\.")
+_ROUNDS = regex(r"(?:\([^()]*\))+$")
 
 
 def task_of(name: str, run: str) -> str:
     """The name of a task without its rounds and attempts: `train` of `run.train(2:lr:0.1)(0)`."""
     return _ROUNDS.sub("", name.removeprefix(run)).rpartition(".")[2] or run
+
+
+def choices(node: Node, output: str) -> list[str]:
+    """The answers that a suspended step takes, or none where it takes any: those of its input of that name."""
+    inputs: list[Json] = several(node.inputs, "parameters")
+    found: Json | None = next((one for one in inputs if one["name"] == output), None)
+    return [any_string(value) for value in texts(found, "enum")]
+
+
+def by_name(steps: Mapping[str, Json]) -> dict[str, Json]:
+    """The templates of steps by all that `--fake` may call them: their own names, and those of tasks before these."""
+    return {**{str(one.get("name", "")): one for one in steps.values()}, **steps}
 
 
 class Fakes:
@@ -57,7 +73,7 @@ class Fakes:
 
     def check(self, steps: Mapping[str, Json]) -> None:
         """Refuse what no step is called, or has no value for; `steps` has templates by task. Raises RunError."""
-        known = {**{str(one.get("name", "")): one for one in steps.values()}, **steps}
+        known = by_name(steps)
         for step, given in self._given.items():
             template = known.get(step)
             if template is None:
@@ -82,7 +98,13 @@ class Fakes:
             return None
         names = [str(one["name"]) for one in several(node.outputs, "parameters")]
         given = self._given[found]
-        return {names[0]: given[""]} if "" in given and len(names) == 1 else given
+        if "" in given and len(names) == 1:
+            given = {names[0]: given[""]}
+        for name, value in given.items():
+            allowed = choices(node, name)
+            if allowed and value not in allowed:
+                raise RunError(f"--fake {found}={value}: `{name}` is one of {', '.join(allowed)}")
+        return given
 
     def _named(self, name: str, template: str) -> str | None:
         return next((one for one in (task_of(name, self._run), template) if one in self._given), None)
@@ -197,6 +219,9 @@ class Earlier:
                 last = next((self._kept[one] for one in reversed(names) if one in self._kept), None)
                 if last is not None:
                     self._kept[f"{node['name']}(0)"] = last
+        self._moved: dict[str, str] = {}
+        """The keys of files by the name of the earlier run, and what they are by that of this one."""
+        self._kept = {name: self._renamed(outcome) for name, outcome in self._kept.items()}
         self._answers = {
             str(nodes[event.node]["name"]): event.supplied
             for event in past
@@ -207,11 +232,27 @@ class Earlier:
         self.names = frozenset(inside[name] for name in self._kept) - open_steps
         """The tasks of which nothing runs again."""
 
+    def _renamed(self, outcome: events.Outcome) -> events.Outcome:
+        """The outcome with the keys that this run gives its files: a list of files is found by its folder alone."""
+        outputs = outcome.outputs or {}
+        artifacts = [self._with_key(one) for one in several(outputs, "artifacts")]
+        return outcome._replace(outputs={**outputs, "artifacts": artifacts}) if artifacts else outcome
+
+    def _with_key(self, artifact: Json) -> Json:
+        kind, key = place(artifact)
+        parts = key.split("/")
+        if self._name not in parts or file_of(artifact, self._from) is None:
+            return artifact
+        self._moved[key] = "/".join(self._run if one == self._name else one for one in parts)
+        return {**artifact, kind: {**artifact[kind], PLACES[kind]: self._moved[key]}}
+
     def bring(self) -> None:
         """Put the files of the earlier run where those of this one are looked for."""
-        artifacts = self._from / "artifacts"
-        if artifacts.is_dir():
-            shutil.copytree(artifacts, self._target / "artifacts", copy_function=_link, dirs_exist_ok=True)
+        before, now = self._from / "artifacts", self._target / "artifacts"
+        if before.is_dir():
+            shutil.copytree(before, now, copy_function=link, dirs_exist_ok=True)
+        for key, moved in self._moved.items():
+            linked(before / key, now / moved)
 
     def __call__(self, pod: events.StartPod) -> events.Outcome | None:
         """What the step of the same name gave in the earlier run, if it is not to run again."""
@@ -220,14 +261,6 @@ class Earlier:
     def supplied(self, node: Node) -> dict[str, str] | None:
         """What a suspended step was given in the earlier run."""
         return self._answers.get(self._name + node.name.removeprefix(self._run))
-
-
-def _link(source: str, target: str) -> None:
-    """A second name for a file that is not written again; a copy where the file system has no links."""
-    try:
-        Path(target).hardlink_to(source)
-    except OSError:
-        shutil.copy2(source, target)
 
 
 def _tasks(nodes: Iterable[Json], run: str, types: Iterable[str]) -> list[str]:
@@ -246,17 +279,24 @@ def _borne(node: Json, nodes: Json) -> bool:
 
 
 def _following(nodes: Json, step: str, run: str) -> set[str]:
-    """The nodes of a step, with all that came after them."""
+    """The nodes of a step, with all that came after them: also the hooks of these, and of the run."""
     waiting = [identity for identity, node in nodes.items() if _is(node, step, run)]
+    hooks: dict[str, list[str]] = {}
+    for identity, node in nodes.items():
+        for mark in _HOOK.finditer(node["name"]):
+            hooks.setdefault(node["name"][: mark.start()], []).append(identity)
+    if waiting:
+        waiting += hooks.get(run, ())
     found: set[str] = set()
     while waiting:
         identity = waiting.pop()
         if identity in found or identity not in nodes:
             continue
         found.add(identity)
-        node: Json = nodes[identity]
-        waiting.extend(node.get("children") or [])
-        waiting.extend(node.get("outboundNodes") or [])
+        at: Json = nodes[identity]
+        waiting.extend(at.get("children") or [])
+        waiting.extend(at.get("outboundNodes") or [])
+        waiting.extend(hooks.get(at["name"], ()))
     return found
 
 
@@ -275,6 +315,10 @@ def only(manifest: Json, status: Json, step: str) -> Json:
     if not found:
         known = _tasks(nodes, run, _STEPS)
         raise RunError(f"--only {step}: the run {run} has no step `{step}`{said_near(step, known)}")
+    rounds = list(dict.fromkeys(_LABEL.sub(r"(\1)", one["displayName"]) for one in found))
+    if len(rounds) > 1 and all(_LABEL.search(one["displayName"]) for one in found):
+        shown = ", ".join(f"'{one}'" for one in rounds[:_SHOWN]) + (", ..." if len(rounds) > _SHOWN else "")
+        raise RunError(f"--only {step}: it has {len(rounds)} rounds, name one of them: {shown}")
     node = next((one for one in found if one["type"] == "Retry"), found[0])
     spec: Json = part(manifest, "spec")
     inputs = part(node, "inputs")

@@ -43,14 +43,28 @@ class Missing(ArgoError):
 
 def replaced(part: Any, scope: Scope, strict: Strict) -> Any:
     """A part of a manifest with its tags replaced. Raises ArgoError, and Missing where Argo would wait."""
-    text = _written(part)
-    if "{{" not in text:
+    if not tagged(part):
         return part
-    made = _text(text, scope, strict)
+    made = _text(_written(part), scope, strict)
     try:
         return json.loads(made)
     except ValueError:
         raise ArgoError("cannot finish template replacement because the result was invalid JSON") from None
+
+
+def tagged(part: Any) -> bool:
+    """Whether there is the beginning of a tag in any text of a part."""
+    todo = [part]
+    for one in todo:
+        if isinstance(one, str):
+            if "{{" in one:
+                return True
+        elif isinstance(one, dict):
+            todo += one
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one
+    return False
 
 
 def _text(text: str, scope: Scope, strict: Strict) -> str:

@@ -6,15 +6,15 @@ mergedTemplateDefaultsInto in workflow/controller/operator.go, of Argo 4.1.
 
 from __future__ import annotations
 
-import re
 from typing import Any, NamedTuple
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.merge import merged
 from flowdsl.runtime.local.names import any_string, parameters_json
 from flowdsl.runtime.local.scope import Scope, Variables
 from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.tags import ArgoError, replaced
+from flowdsl.runtime.local.tags import ArgoError, replaced, tagged
 
 Json = dict[str, Any]
 
@@ -36,7 +36,7 @@ LOCATIONS = ("s3", "gcs", "azure", "oss", "hdfs", "http", "git", "raw", "artifac
 ABSENT = "\x00absent"
 """The value of an argument that refers to what a skipped task did not give: the input counts as not supplied."""
 
-_RESULT = re.compile(r"""(?:tasks|steps)(?:\.([-\w]+)|\[\\?['"]([-\w]+)\\?['"]\])\.outputs\.result""")
+_RESULT = regex(r"""(?:tasks|steps)(?:\.([-\w]+)|\[\\?['"]([-\w]+)\\?['"]\])\.outputs\.result""")
 
 
 def kind(template: Json) -> str:
@@ -101,6 +101,10 @@ class Templates:
             }
             template = merged(defaults, template)
         return base, template
+
+    def named(self, base: Base, holder: Json) -> None:
+        """Find the template of a loop by what its nodes keep of it, which is no `inline` one. Raises ArgoError."""
+        self.resolve(base, {key: value for key, value in holder.items() if key != "inline"})
 
     def keeps_result(self, parent: Json, task: str) -> bool:
         """Whether the template that a task stands in mentions the task's result (includeScriptOutput)."""
@@ -198,7 +202,14 @@ def substituted(template: Json, globals: Variables, local: Variables) -> Json:
     Raises ArgoError.
     """
     first: Json = replaced(template, Scope(local, globals), "nothing")
-    inputs: Json = part(first, "inputs")
+    own = _own(first)
+    second: Json = replaced(first, Scope(own, local, globals), "nothing") if first is not template else first
+    return second
+
+
+def _own(template: Json) -> Variables:
+    """The variables of a template's own inputs, and of the paths of its files. Raises ArgoError."""
+    inputs: Json = part(template, "inputs")
     own = Variables()
     parameters: list[Json] = several(inputs, "parameters")
     for one in parameters:
@@ -207,7 +218,7 @@ def substituted(template: Json, globals: Variables, local: Variables) -> Json:
         if one.get("value") is not None:
             own[f"inputs.parameters.{one['name']}"] = any_string(one["value"])
     own["inputs.parameters"] = parameters_json(parameters)
-    outputs: Json = part(first, "outputs")
+    outputs: Json = part(template, "outputs")
     for prefix, artifacts in (
         ("inputs", several(inputs, "artifacts")),
         ("outputs", several(outputs, "artifacts")),
@@ -218,8 +229,54 @@ def substituted(template: Json, globals: Variables, local: Variables) -> Json:
     for one in several(outputs, "parameters"):
         if path := part(one, "valueFrom").get("path"):
             own[f"outputs.parameters.{one['name']}.path"] = path
-    second: Json = replaced(first, Scope(own, local, globals), "nothing") if first is not template else first
-    return second
+    return own
+
+
+class Origin:
+    """A template with its tags as they stand before it is executed, and what they are replaced with.
+
+    Argo replaces them again on each pass (executeTemplate), so what begins late sees the variables of the workflow as
+    they are then: `globals` as they are when it is executed, afterwards as they are when a pass begins, `settled`.
+    """
+
+    __slots__ = ("_before", "_depends", "_globals", "_local", "_made", "_made_at", "_own", "_settled", "raw")
+
+    def __init__(self, of: Json | Origin, globals: Variables, settled: Variables, local: Variables) -> None:
+        self._before = of if isinstance(of, Origin) else None
+        self.raw: Json = of.raw if isinstance(of, Origin) else of
+        self._globals = globals
+        self._settled = settled
+        self._local = local
+        self._made: Json = {}
+        self._made_at = -1
+        self._depends = False
+        self._own: tuple[int, Variables] | None = None
+
+    def template(self) -> Json:
+        """The template with its tags replaced. Raises ArgoError."""
+        if self._made_at != self._globals.changes:
+            before = self.raw if self._before is None else self._before.template()
+            self._made = substituted(before, self._globals, self._local)
+            self._made_at = self._globals.changes
+        return self._made
+
+    def part(self, raw: Json) -> Json:
+        """A part of `raw` with its tags replaced. Raises ArgoError."""
+        before = self._first(raw)
+        made: Json = replaced(before, Scope(self._variables(), self._local, self._settled), "nothing")
+        return made
+
+    def _first(self, raw: Json) -> Json:
+        before = raw if self._before is None else self._before.part(raw)
+        made: Json = replaced(before, Scope(self._local, self._settled), "nothing")
+        return made
+
+    def _variables(self) -> Variables:
+        if self._own is None or (self._depends and self._own[0] != self._settled.changes):
+            declared: Json = {name: self.raw[name] for name in ("inputs", "outputs") if name in self.raw}
+            self._depends = tagged(declared)
+            self._own = self._settled.changes, _own(self._first(declared))
+        return self._own[1]
 
 
 def input_variables(template: Json) -> Variables:

@@ -10,6 +10,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
+from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
@@ -39,6 +40,11 @@ def spec_of(manifest: Json, references: list[Json]) -> Json:
     raise ArgoError(f"{kind} {reference.get('name')} is not among the files of this run")
 
 
+def _uid(of: str) -> uuid.UUID:
+    """A uid in the form of Kubernetes', the same for the same text."""
+    return uuid.UUID(bytes=sha256(of.encode("utf-8", "surrogatepass")).digest()[:16], version=4)
+
+
 def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now: float) -> Variables:
     """The variables of a workflow when it begins. Raises ArgoError."""
     metadata: Json = part(manifest, "metadata")
@@ -49,7 +55,7 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
         "workflow.namespace": str(metadata.get("namespace") or "default"),
         "workflow.mainEntrypoint": str(spec.get("entrypoint") or ""),
         "workflow.serviceAccountName": str(spec.get("serviceAccountName") or ""),
-        "workflow.uid": str(metadata.get("uid") or uuid.uuid5(uuid.NAMESPACE_URL, f"{name}/{now!r}")),
+        "workflow.uid": str(metadata.get("uid") or _uid(f"{name}/{now!r}")),
         "workflow.creationTimestamp": rfc3339(now),
         "workflow.creationTimestamp.s": str(int(now)),
         "workflow.creationTimestamp.RFC3339": rfc3339(now),
@@ -98,11 +104,12 @@ def _parameter(one: Json, config: dict[str, dict[str, str]]) -> str:
             f"failed to set global parameter {one['name']} from configmap with name {reference.get('name')} "
             f"and key {reference.get('key')}: it is not known here"
         )
-    if one.get("default") is not None:
-        return any_string(one["default"])
-    raise ArgoError(
-        f"either value or valueFrom must be specified in order to set global parameter {one['name']}"
-    )
+    if source:
+        raise ArgoError(
+            f"either value or valueFrom must be specified in order to set global parameter {one['name']}"
+        )
+    name = f"spec.arguments.{one['name']}"
+    raise ArgoError(f"invalid spec: {name}.value or {name}.valueFrom is required")
 
 
 def settled(spec: Json, globals: Variables) -> Json:

@@ -54,7 +54,19 @@ class Tree(NamedTuple):
                 inner = [one.shown(resolve) for one in arguments]
                 if name == "jsonpath" and re.fullmatch(r"\$(\.\w+)+", str(inner[1])):
                     return _field(inner[0], inner[1].split(".")[1:])
-                return inner[0] if name in _CASTS else [name, *inner]
+                match [name, *inner]:
+                    case [
+                        "split",
+                        ["trim", ["trim", text], "[]"],
+                        ",",
+                    ]:  # the pieces of a list of whole numbers
+                        return ["fromJSON", text]
+                    case ["trim", ["item", *_] as item]:
+                        return item
+                    case [cast, value, *_] if cast in _CASTS:
+                        return value
+                    case found:
+                        return found
             case operator:
                 return _decided(operator, [one.shown(resolve) for one in self.operands])
 

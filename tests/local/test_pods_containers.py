@@ -245,6 +245,12 @@ def test_containers_of_a_set_run_in_the_order_of_their_dependencies(pods: Street
     }
 
 
+def test_a_set_of_one_container_says_how_that_ended(pods: Street) -> None:
+    alone: Json = {"name": "main", "command": ["sh", "-c", ":"]}
+    assert pods.run({"containerSet": {"containers": [alone]}}).containers == {"main": ("Succeeded", "")}
+    assert pods.run(sh(":")).containers is None
+
+
 def test_a_container_of_a_set_is_tried_again(pods: Street) -> None:
     text = "echo x >> /s/x; test $(wc -l < /s/x) = 3"
     group: Json = {

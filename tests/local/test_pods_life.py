@@ -37,14 +37,14 @@ def test_what_a_step_leaves_behind_is_killed_at_its_end(pods: Street) -> None:
     mark = f"7{os.getpid()}1.5"
     start = time.monotonic()
     assert pods.run(sh(ESCAPES.format(mark))).phase == "Succeeded"
-    assert time.monotonic() - start < 5
-    until(lambda: not sleepers(mark), 5)
+    assert time.monotonic() - start < 60
+    until(lambda: not sleepers(mark), 20)
 
 
 def test_a_step_is_ended_by_term_and_then_by_kill(pods: Street) -> None:
-    pods.start(sh("trap 'echo bye; exit 7' TERM; echo up > /tmp/x; while :; do sleep 0.01; done"), "soft")
-    pods.start(sh("trap '' TERM; while :; do sleep 0.01; done"), "hard")
-    time.sleep(0.3)
+    pods.start(sh("trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.01; done"), "soft")
+    pods.start(sh("trap '' TERM; echo up; while :; do sleep 0.01; done"), "hard")
+    until(lambda: pods.log("soft") == pods.log("hard") == "up\n")
     pods.stop("soft")
     pods.stop("hard", "Pod was active on the node longer than the specified deadline")
     done = pods.ended(2)
@@ -61,7 +61,7 @@ def test_kill_reaches_what_has_left_the_group(pods: Street) -> None:
     until(lambda: len(sleepers(mark)) >= 3)
     pods.stop()
     assert pods.ended()["one"].outputs == {"exitCode": "137"}
-    until(lambda: not sleepers(mark), 5)
+    until(lambda: not sleepers(mark), 20)
 
 
 def test_a_step_that_was_stopped_before_it_began_does_not_run(tmp_path: Path) -> None:
@@ -116,8 +116,8 @@ def test_the_death_of_the_runner_ends_their_programs(tmp_path: Path, isolate: bo
     until(lambda: len(sleepers(mark)) >= 3)
     runner.send_signal(signal.SIGKILL)
     runner.wait()
-    until(lambda: not sleepers(mark), 10)
-    until(lambda: not (tmp_path / "run/pods").exists(), 10)
+    until(lambda: not sleepers(mark), 20)
+    until(lambda: not (tmp_path / "run/pods").exists(), 20)
 
 
 def test_a_thousand_steps_leave_no_zombies_and_no_descriptors(tmp_path: Path) -> None:
@@ -144,17 +144,30 @@ def test_a_thousand_steps_leave_no_zombies_and_no_descriptors(tmp_path: Path) ->
             for number in range(at, at + 20):
                 pods.start(sh("(sleep 0.01 &) ; :" if number % 50 == 0 else ":"), f"n{number}")
             assert {one.phase for one in pods.ended(20).values()} == {"Succeeded"}
-        until(lambda: held()[1] == 0, 5)
+        until(lambda: held()[1] == 0, 20)
         assert held()[0] < before + 60  # the rooms of four threads at most, and a thread each
 
 
-def test_many_steps_that_wait_run_at_the_same_time(tmp_path: Path) -> None:
+def test_steps_that_wait_for_each_other_all_run(tmp_path: Path) -> None:
+    volume: Json = {"name": "v", "persistentVolumeClaim": {"claimName": "met"}}
+    meet = sh("touch /met/$0; while [ $(ls /met | wc -l) -lt 24 ]; do sleep 0.05; done")
     with street(tmp_path) as pods:
-        start = time.monotonic()
         for number in range(24):
-            pods.start(sh("sleep 1"), f"n{number}")
-        pods.ended(24)
-        assert time.monotonic() - start < 20
+            one = {
+                **meet["container"],
+                "args": [str(number)],
+                "volumeMounts": [{"name": "v", "mountPath": "/met"}],
+            }
+            pods.start({"container": one}, f"n{number}", volumes=[volume])
+        assert {one.phase for one in pods.ended(24).values()} == {"Succeeded"}
+
+
+def test_many_short_steps_share_a_few_rooms(tmp_path: Path) -> None:
+    with street(tmp_path) as pods:
+        for number in range(400):
+            pods.start(sh(":"), f"n{number}")
+        pods.ended(400)
+        assert len(list(tmp_path.glob("run/pods-*/room-*"))) < 100
 
 
 def test_the_output_of_a_step_does_not_pass_through_this_process(tmp_path: Path) -> None:

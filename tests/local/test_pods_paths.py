@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -269,8 +270,11 @@ def test_the_paths_in_texts_are_replaced_as_whole_parts_and_back(tmp_path: Path)
 @pytest.mark.skipif(
     os.getuid() != 0, reason="this test is that of root; the others are those of an ordinary user then"
 )
-def test_an_ordinary_user_has_the_same(tmp_path: Path) -> None:
-    """The same steps as `nobody`, with the Python of the system, which that user can read."""
+def test_an_ordinary_user_has_the_same() -> None:
+    """The same steps as `nobody`, with the Python of the system, in a folder that this user can read.
+
+    That of pytest is not one: each session that begins closes what is above it.
+    """
     if os.getuid() != 0:
         return  # all tests are those of an ordinary user then
     python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
@@ -292,28 +296,29 @@ def test_an_ordinary_user_has_the_same(tmp_path: Path) -> None:
             print(result(done).split())
         """
     )
-    home = tmp_path / "nobody"
-    home.mkdir()
-    for above in (home, *home.parents):
-        if above.stat().st_uid == 0 and above != Path("/"):
-            above.chmod(above.stat().st_mode | 0o755)
-    shutil.chown(home, 65534, 65534)
-    tree = tmp_path / "code"
-    root = Path(__file__).parents[2]
-    for name in ("flowdsl", "runtime", "grammar", "compiler", "cli"):
-        shutil.copytree(root / name, tree / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
-    (tree / "tests/local").mkdir(parents=True)
-    shutil.copy(root / "tests/local/house.py", tree / "tests/local")
-    done = subprocess.run(
-        [python, "-I", "-c", code, str(tree), str(home)],
-        user=65534,
-        group=65534,
-        extra_groups=[],
-        cwd="/",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
+        Path(made).chmod(0o755)
+        home = Path(made, "nobody")
+        home.mkdir()
+        shutil.chown(home, 65534, 65534)
+        tree = Path(made, "code")
+        root = Path(__file__).parents[2]
+        for name in ("flowdsl", "runtime", "grammar", "compiler", "cli"):
+            shutil.copytree(
+                root / name, tree / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
+            )
+        (tree / "tests/local").mkdir(parents=True)
+        shutil.copy(root / "tests/local/house.py", tree / "tests/local")
+        done = subprocess.run(
+            [python, "-I", "-c", code, str(tree), str(home)],
+            user=65534,
+            group=65534,
+            extra_groups=[],
+            cwd="/",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     isolated, *lines = done.stdout.splitlines()
     assert lines == ["['1', '1', '65534']"]

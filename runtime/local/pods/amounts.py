@@ -15,6 +15,9 @@ from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.shapes import part
 
 Json = dict[str, Any]
+_GIB = 2**30
+_CLOSE = 1e-6
+"""Sums that differ by so little are the same."""
 
 
 class Amount(NamedTuple):
@@ -57,11 +60,15 @@ def memory_limit(body: Json) -> float:
         return 0.0
 
 
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def machine(cpu: float | None, memory: int | None) -> tuple[float, float]:
     """The cores and bytes that pods may ask for in total."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return (float(cores) if cpu is None else cpu), float(size if memory is None else memory)
+    return (float(cores()) if cpu is None else cpu), float(size if memory is None else memory)
 
 
 def found_gpus(vendor: str) -> list[str]:
@@ -92,10 +99,11 @@ class Slots:
         self.gpus: dict[str, list[str]] = {}
         self.free_gpus: dict[str, list[str]] = {}
         self.running: dict[str, tuple[Amount, list[str]]] = {}
-        self.waiting: deque[tuple[str, Amount]] = deque()
+        self.cpu = self.memory = 0.0  # what runs has asked for
+        self.waiting: deque[tuple[str, str, Amount]] = deque()
 
-    def ask(self, node: str, wanted: Amount) -> list[tuple[str, list[str]]]:
-        """A pod wants to run; those that may start now, with their GPUs. One that asks for nothing passes all."""
+    def ask(self, node: str, step: str, wanted: Amount) -> list[tuple[str, list[str]]]:
+        """A pod of a step wants to run; those that may start now, with their GPUs. Who asks for nothing passes all."""
         if wanted.gpus and wanted.vendor not in self.gpus:
             found = found_gpus(wanted.vendor)
             if self.given_gpus is not None:
@@ -108,13 +116,13 @@ class Slots:
             self.free_gpus[wanted.vendor] = list(found)
         if wanted.gpus > len(self.gpus.get(wanted.vendor, ())) > 0:
             self.notice(
-                f"{node} asks for {wanted.gpus} GPUs, this machine has {len(self.gpus[wanted.vendor])}: it gets these."
+                f"{step} asks for {wanted.gpus} GPUs, this machine has {len(self.gpus[wanted.vendor])}: it gets these."
             )
         if wanted.gpus:
             wanted = wanted._replace(gpus=min(wanted.gpus, len(self.gpus[wanted.vendor])))
         if not (wanted.cpu or wanted.memory or wanted.gpus):
             return [(node, [])]
-        self.waiting.append((node, wanted))
+        self.waiting.append((node, step, wanted))
         return self.next()
 
     def drop(self, node: str) -> bool:
@@ -126,6 +134,7 @@ class Slots:
     def end(self, node: str) -> list[tuple[str, list[str]]]:
         """A pod has ended; those that may start now."""
         wanted, gpus = self.running.pop(node, (Amount(), []))
+        self.cpu, self.memory = self.cpu - wanted.cpu, self.memory - wanted.memory
         if gpus:
             self.free_gpus[wanted.vendor] += gpus
             self.free_gpus[wanted.vendor].sort(key=lambda one: (len(one), one))
@@ -134,28 +143,27 @@ class Slots:
     def next(self) -> list[tuple[str, list[str]]]:
         """Start from the front, as many as there is room for."""
         started: list[tuple[str, list[str]]] = []
-        while self.waiting and self.fits(*self.waiting[0]):
-            node, wanted = self.waiting.popleft()
+        while self.waiting and self.fits(*self.waiting[0][1:]):
+            node, _, wanted = self.waiting.popleft()
             gpus = [self.free_gpus[wanted.vendor].pop(0) for _ in range(wanted.gpus)]
             self.running[node] = wanted, gpus
+            self.cpu, self.memory = self.cpu + wanted.cpu, self.memory + wanted.memory
             started.append((node, gpus))
         return started
 
-    def fits(self, node: str, wanted: Amount) -> bool:
+    def fits(self, step: str, wanted: Amount) -> bool:
         """Whether there is room for one more."""
         if self.totals is None:
             self.totals = machine(*self.given)
         cores, size = self.totals
-        cpu = sum(one.cpu for one, _ in self.running.values())
-        memory = sum(one.memory for one, _ in self.running.values())
         if len(self.free_gpus.get(wanted.vendor, ())) < wanted.gpus:
             return False
         if wanted.cpu > cores or wanted.memory > size:
-            if cpu or memory:
+            if self.cpu > _CLOSE or self.memory > _CLOSE:
                 return False
-            self.notice(
-                f"{node} asks for {wanted.cpu:g} CPUs and {wanted.memory / 2**30:.1f} GiB, this machine has {cores:g} "
-                f"and {size / 2**30:.1f}: it runs alone."
-            )
+            much = [f"{wanted.cpu:g} CPUs, this machine has {cores:g}"] if wanted.cpu > cores else []
+            if wanted.memory > size:
+                much.append(f"{wanted.memory / _GIB:.1f} GiB of memory, this machine has {size / _GIB:.1f}")
+            self.notice(f"{step} asks for {' and for '.join(much)}: it runs alone.")
             return True
-        return cpu + wanted.cpu <= cores + 1e-9 and memory + wanted.memory <= size
+        return self.cpu + wanted.cpu <= cores + _CLOSE and self.memory + wanted.memory <= size + _CLOSE

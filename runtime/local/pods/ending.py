@@ -43,7 +43,7 @@ def outcome(shape: Shape, ways: dict[str, Way], taken: Taken | None) -> Outcome:
     if found.phase == "Succeeded":
         phase, message = _of(shape.of("sidecar"), ways, True)
         found = found._replace(phase=phase, message=message)
-    if len(shape.of("main")) > 1 or code is None:
+    if shape.nodes:
         found = found._replace(containers={one.name: _one(one.name, ways) for one in shape.of("main")})
     return found
 

@@ -14,6 +14,8 @@ from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.local.shapes import part
 
 _ARGO = ("/argo/staging", "/var/run/argo")
+_PATIENCE = 20.0
+"""Seconds for which Docker or Podman may keep one waiting who asks whether it runs."""
 
 
 def folders(declared: Iterable[str], places: Mapping[str, Path]) -> list[str]:
@@ -31,6 +33,27 @@ def binds(places: Mapping[str, str]) -> list[tuple[str, str, bool]]:
     for source in places.values():
         Path(source).mkdir(parents=True, exist_ok=True)
     return [(source, path, False) for path, source in sorted(places.items())]
+
+
+def trouble(engine: str) -> str | None:
+    """Why Docker or Podman runs no images here; None if it does."""
+    try:
+        done = subprocess.run(
+            [engine, "version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except OSError:
+        return f"there is no {engine} on this machine"
+    except subprocess.TimeoutExpired:
+        return f"{engine} does not answer"
+    if done.returncode == 0:
+        return None
+    lines = done.stderr.strip().splitlines() or [f"{engine} version failed with {done.returncode}"]
+    return lines[-1]
 
 
 class Run:

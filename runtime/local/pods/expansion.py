@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.shapes import part, several
 
 LONGEST = 131072
 """The most bytes of one variable or argument, with the zero at its end. Source: MAX_ARG_STRLEN of Linux."""
-_REFERENCE = re.compile(r"\$(?:\$|\(([^)]*)\))")
+_REFERENCE = regex(r"\$(?:\$|\(([^)]*)\))")
 
 
 def expanded(text: str, known: Mapping[str, str]) -> str:

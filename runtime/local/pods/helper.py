@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from flowdsl.runtime.local.pods.amounts import cores
+
 Json = dict[str, Any]
 
 LAUNCH = """
@@ -30,16 +32,19 @@ main(int(sys.argv[1]), int(sys.argv[2]))
 """
 """Start the supervisor without the rest of flowdsl, and with its compiled form."""
 _LONGEST = 48 * 1024
-_AT_ONCE = 4
-"""Programs that run at a time before others have waited for a while: each needs a room, which costs 3 ms."""
-_PATIENCE = 0.02
+_BRIEF = 0.01
+"""Seconds after which a program counts as one that runs for long."""
+_AHEAD = 2
+"""Programs that are sent before a room is free: all of them must fit into what a socket keeps."""
 _LONGEST_WAIT = 3600.0
 
 
 class Helper:
     """A supervisor that runs.
 
-    `answered` is called with each answer, by `attend`.
+    `answered` is called with each answer, by `attend`. As many programs as there are cores begin at a time: another
+    one begins, and where no room is free one is made for it, when one of these has ended or has run for a while. So
+    short programs use few rooms, each of which costs as much as several of them, and long ones soon all run.
     """
 
     def __init__(
@@ -53,8 +58,10 @@ class Helper:
         self.folder = folder
         self.answered = answered
         self.lock = threading.Lock()
-        self.waiting: deque[tuple[float, Json]] = deque()
-        self.busy = 0
+        self.cores = cores()
+        self.waiting: deque[Json] = deque()
+        self.sent: deque[str] = deque()  # no room has taken them yet
+        self.fresh: dict[str, float] = {}  # when they began, in this order: those that have not run for long
         self.long = 0
         self.greeted = False
         if isolate is None:
@@ -84,7 +91,7 @@ class Helper:
             )
         threading.Thread(target=process.wait, daemon=True).start()
         self._send(self.settings)
-        self.workers = 0
+        self.workers = self.making = self.idle = 0
         self._grow(1)  # its room is made while the runner prepares the first steps
 
     def isolated(self) -> bool:
@@ -113,22 +120,40 @@ class Helper:
             return  # it has ended; the reader says so
 
     def run(self, what: Json) -> None:
-        """Run a program; its answer comes later. Programs wait in order while many run."""
+        """Run a program; its answer comes later. Programs begin in their order."""
         with self.lock:
-            if self.busy < self.workers:
-                self._go(what)
-            elif self.workers < _AT_ONCE:
-                self._grow(1)
-                self._go(what)
+            self.waiting.append(what)
+            self._flow()
+
+    def _flow(self) -> None:
+        """Send what may begin, and a little more: who has a free room takes the next one without asking."""
+        now = time.monotonic()
+        while self.sent and self.idle:
+            self._takes(self.sent.popleft(), now)
+        while self.fresh and (oldest := next(iter(self.fresh))) and self.fresh[oldest] + _BRIEF <= now:
+            del self.fresh[oldest]
+        while self.waiting and (len(self.fresh) < self.cores if self.idle else len(self.sent) < _AHEAD):
+            what = self.waiting.popleft()
+            self._go(what)
+            if self.idle:
+                self._takes(what["id"], now)
             else:
-                self.waiting.append((time.monotonic(), what))
+                self.sent.append(what["id"])
+        more = min(self.cores - len(self.fresh), len(self.sent) + len(self.waiting)) - self.making
+        if more > 0 and not self.idle:
+            self._grow(more)
+
+    def _takes(self, name: str, now: float) -> None:
+        """A free room has taken a program."""
+        self.idle -= 1
+        self.fresh[name] = now
 
     def _grow(self, more: int) -> None:
         self.workers += more
+        self.making += more
         self._send({"do": "grow", "workers": self.workers})
 
     def _go(self, what: Json) -> None:
-        self.busy += 1
         data = marshal.dumps(what)
         if len(data) > _LONGEST:
             self.long += 1
@@ -147,26 +172,13 @@ class Helper:
     def free(self, name: str) -> None:
         """The files of a program are not needed any more."""
         self._send({"do": "free", "id": name})
-        self._less()
+        with self.lock:
+            self.idle += 1
+            self._flow()
 
     def probe(self, name: str, of: str, argv: list[str], env: dict[str, str], seconds: float) -> None:
         """Run a program beside another one."""
         self._send({"do": "exec", "id": name, "of": of, "argv": argv, "env": env, "seconds": seconds})
-
-    def _less(self) -> None:
-        """A thread of the supervisor is free."""
-        with self.lock:
-            self.busy -= 1
-            if self.waiting and self.busy < self.workers:
-                self._go(self.waiting.popleft()[1])
-
-    def _patience(self) -> None:
-        """Let more run at a time when the first in the queue has waited long enough."""
-        with self.lock:
-            if self.waiting and time.monotonic() - self.waiting[0][0] >= _PATIENCE:
-                self._grow(min(len(self.waiting), self.workers))
-                while self.waiting and self.busy < self.workers:
-                    self._go(self.waiting.popleft()[1])
 
     def wake(self) -> None:
         """Let who waits in `attend` look up; from any thread."""
@@ -179,8 +191,10 @@ class Helper:
     def attend(self, seconds: float | None) -> None:
         """Hand on an answer. Waits for it, or for `wake`, so many seconds at most; called from one thread only."""
         seconds = _LONGEST_WAIT if seconds is None else min(seconds, _LONGEST_WAIT)
-        if self.waiting:
-            seconds = min(seconds, _PATIENCE)
+        with self.lock:
+            if (self.sent or self.waiting) and self.fresh:
+                oldest = next(iter(self.fresh.values()))
+                seconds = min(seconds, max(0.0, oldest + _BRIEF - time.monotonic()))
         found = self.ready.poll(math.ceil(seconds * 1000))
         for file, _ in found:
             if file == self.heard.fileno():
@@ -188,7 +202,8 @@ class Helper:
             else:
                 self._hear()
         if not found:
-            self._patience()
+            with self.lock:
+                self._flow()
 
     def _hear(self) -> None:
         """Hand on one answer."""
@@ -205,9 +220,21 @@ class Helper:
             path = Path(answer["at"])
             answer = marshal.loads(path.read_bytes())
             path.unlink()
-        if answer.get("code") is not None and not answer.get("kept") and "probe" not in answer:
-            self._less()
-        self.answered(answer)
+        if "ready" in answer or ("code" in answer and "probe" not in answer):
+            self._free(answer)
+        if "ready" not in answer:
+            self.answered(answer)
+
+    def _free(self, answer: Json) -> None:
+        """A room is ready, or a program has ended, whose room is free unless its files are kept."""
+        with self.lock:
+            if "ready" in answer:
+                self.making -= 1
+            else:
+                self.fresh.pop(answer["id"], None)
+            if not answer.get("kept"):
+                self.idle += 1
+            self._flow()
 
     def close(self) -> None:
         """End the supervisor, and with it everything that it has started.
@@ -215,7 +242,7 @@ class Helper:
         It is waited for only while something runs; what is left of its folder goes in the background.
         """
         self.control.close()
-        if self.busy or self.waiting or not self.greeted:
+        if self.sent or self.waiting or self.idle + self.making < self.workers or not self.greeted:
             with suppress(OSError):  # it has left unread what was sent last
                 while self.packets.recv(1 << 16):
                     pass

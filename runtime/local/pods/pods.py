@@ -87,7 +87,7 @@ class Pods:
             return
         with self.house.lock:
             self.pods[pod.node] = made
-            started = self.slots.ask(pod.node, wanted)
+            started = self.slots.ask(pod.node, str(pod.template.get("name") or pod.name), wanted)
         self._begin(started)
         self.attend(0)  # who starts many does not keep those waiting that may begin meanwhile
 

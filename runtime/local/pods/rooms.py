@@ -60,6 +60,11 @@ def read_only(path: str) -> None:
 def remove(path: str) -> None:
     """Remove a file, or a folder with everything in it, also where it says that it may not be changed."""
     try:
+        os.rmdir(path)  # most of a room is folders that are empty
+        return
+    except OSError:
+        pass
+    try:
         if os.path.islink(path) or not os.path.isdir(path):
             os.unlink(path)
             return

@@ -15,7 +15,7 @@ started. On the second:
 
 - `{"folder", "logs", "needed", "isolate"}`, first of all: where the rooms and logs are kept, the paths of the
   machine that are to be seen in them, and whether to isolate; the answer `{"isolated"}` comes on the first;
-- `{"do": "grow", "workers"}`: so many programs are to run at a time;
+- `{"do": "grow", "workers"}`: so many programs are to run at a time; `{"ready"}` says for each one more that it can;
 - `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that it started;
 - `{"do": "free", "id"}`: its files are not needed any more;
 - `{"do": "exec", "id", "of", "argv", "env", "seconds"}`: run a program beside another one, for a probe.
@@ -135,7 +135,7 @@ class Supervisor(Processes):
         do = what["do"]
         if do == "grow":
             while self.workers < what["workers"]:
-                _thread.start_new_thread(self.work, (f"{self.folder}/room-{self.workers}",))
+                _thread.start_new_thread(self.work, (f"{self.folder}/room-{self.workers}", True))
                 self.workers += 1
         elif do == "exec":
             _thread.start_new_thread(self.beside, (what,))
@@ -166,9 +166,11 @@ class Supervisor(Processes):
 
     # --- one program, in the thread of its room ---------------------------------------------------
 
-    def work(self, folder: str) -> None:
+    def work(self, folder: str, more: bool) -> None:
         """Run one program after the other, until one fails to leave the room as it was."""
         room, space = self.moved_in(folder)
+        if more:
+            self.say({"ready": True})
         while True:
             data = os.read(self.fd, 1 << 16)
             if not data:
@@ -196,7 +198,7 @@ class Supervisor(Processes):
             except OSError:
                 fresh = False  # what is still mounted is not touched
             if not fresh:
-                _thread.start_new_thread(self.work, (f"{folder}+",))
+                _thread.start_new_thread(self.work, (f"{folder}+", False))
                 return
 
     def moved_in(self, folder: str) -> tuple[Room, str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.events import StartPod
 from flowdsl.runtime.local.pods.patch import patched
 from flowdsl.runtime.local.pods.refusal import Refusal
@@ -18,7 +18,7 @@ from flowdsl.runtime.local.shapes import part, several
 Json = dict[str, Any]
 Role = Literal["init", "main", "sidecar"]
 SCRIPT = "/argo/staging/script"
-_PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
+_PYTHON = regex(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
 _GRACE = 30.0
 
 
@@ -38,7 +38,8 @@ class Unit(NamedTuple):
 class Shape(NamedTuple):
     """The containers of a pod in their order, its volumes, and the seconds between TERM and KILL.
 
-    `tries`: how often a container of a set is started at most, `pause`: the seconds between.
+    `tries`: how often a container of a set is started at most, `pause`: the seconds between, `nodes`: whether each of
+    the main containers has a node.
     """
 
     units: list[Unit]
@@ -47,6 +48,7 @@ class Shape(NamedTuple):
     account: str
     tries: int = 1
     pause: float = 0.0
+    nodes: bool = False
 
     def of(self, role: Role) -> list[Unit]:
         """The containers with one role."""
@@ -84,7 +86,7 @@ def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
     if grace is None:
         grace = float(spec.get("terminationGracePeriodSeconds", _GRACE))
     account = spec.get("serviceAccountName") or template.get("serviceAccountName") or "default"
-    return Shape(units, spec["volumes"], grace, account, tries, pause)
+    return Shape(units, spec["volumes"], grace, account, tries, pause, nodes=group is not None)
 
 
 def _mains(template: Json) -> tuple[list[Json], dict[str, tuple[str, ...]]]:
