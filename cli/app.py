@@ -7,12 +7,19 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.commands import load
-from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out
+from flowdsl.cli.process import BUG, DONE, INTERRUPTED, STDIN, WRONG, Refused, err, mute, out, said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cyclopts import CycloptsError
+
+
+_OF_THE_MACHINE = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM),
+    *(errno.ENOTDIR, errno.ENAMETOOLONG, errno.EMFILE, errno.ENFILE),
+}
+"""Errors of files that no command foresees everywhere, and that are not its own."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -28,7 +35,7 @@ def run(arguments: Sequence[str]) -> int:
         except CycloptsError as error:
             err(_usage(error))
         except Refused as error:
-            err(f"flowdsl: {error}\n")
+            err("\n".join(map(_visible, f"flowdsl: {error}\n".split("\n"))))
         return WRONG
     except KeyboardInterrupt:
         err("flowdsl: interrupted\n")
@@ -37,18 +44,23 @@ def run(arguments: Sequence[str]) -> int:
         return DONE  # the reader of a help page has gone: rich ends the process then
     except Exception as error:
         if (code := _of_cluster(error)) is not None:
-            from flowdsl.cli.report import visible
-
-            err(f"flowdsl: {visible(str(error))}\n")  # it may quote a server
+            err(f"flowdsl: {_visible(str(error))}\n")
             return code
-        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             mute(sys.stdout)
-            err(f"flowdsl: {error.strerror}\n")
+            err(f"flowdsl: {said(error)}\n")
             return WRONG
         from flowdsl.cli.report import internal_error
 
         err(internal_error(error) + "\n")
         return BUG
+
+
+def _visible(text: str) -> str:
+    """What an error says as one line; it may quote a server, or an argument."""
+    from flowdsl.cli.report import visible
+
+    return visible(text)
 
 
 def _of_cluster(error: Exception) -> int | None:

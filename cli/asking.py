@@ -6,10 +6,15 @@ import sys
 from typing import TYPE_CHECKING
 
 from flowdsl.cli.process import err
+from flowdsl.cli.report import visible
+from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.substitutes import task_of
+from flowdsl.runtime.local.substitutes import choices, task_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flowdsl.runtime.local.node import Node
 
 
@@ -30,21 +35,55 @@ def waiting(nodes: list[Node], again: str) -> str:
         who, how = "an answer to", " ".join([again, *answers, *(["--approve"] if free else [])])
     else:
         who, how = "somebody to approve", f"{again} --approve"
-    return f"waits for {who} {', '.join(node.display for node in nodes)}:\n  {how}\n"
+    lines = [f"waits for {who} {', '.join(node.display for node in nodes)}:\n  {how}\n"]
+    for node in nodes:
+        lines += [
+            f"  {node.display}.{name} is one of {', '.join(choices(node, name))}\n"
+            for name in wanted(node)
+            if choices(node, name)
+        ]
+    return "".join(lines)
 
 
-def ask(node: Node) -> dict[str, str] | None:
-    """Ask whether a suspended node may go on, where somebody can answer."""
+def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | None:
+    """Ask whether a suspended node may go on, where somebody can answer.
+
+    `travelling` makes a value of what was said for an output; its RunError says why that cannot be one.
+    """
     if not sys.stdin.isatty() or not sys.stderr.isatty():
         return None
     supplied: dict[str, str] = {}
     if node.message:
         err(f"{node.display}: {node.message}\n")
+    asked = [str(one["name"]) for one in several(node.outputs, "parameters")]
+    for one in several(node.inputs, "parameters"):
+        if one["name"] not in asked:
+            err(f"{node.display}: {one['name']} is {visible(any_string(one.get('value')))}\n")
+        elif one.get("description"):
+            err(f"{node.display}: {visible(str(one['description']))}\n")
     for one in several(node.outputs, "parameters"):
         default = part(one, "valueFrom").get("default")
-        err(f"{node.display}: value of {one['name']}{'' if default is None else f' [{default}]'}: ")
-        text = sys.stdin.readline().rstrip("\n")
+        text = _value(node, str(one["name"]), default, travelling)
         if text:
             supplied[one["name"]] = text
     err(f"{node.display}: go on? [y/N] ")
     return supplied if sys.stdin.readline().strip().lower() in ("y", "yes") else None
+
+
+def _value(node: Node, name: str, default: object, travelling: Callable[[str, str], str]) -> str:
+    """An answer that the step takes; nothing for its default, or at the end of what somebody types."""
+    allowed = choices(node, name)
+    said = f" ({', '.join(allowed)})" if allowed else ""
+    usual = "" if default is None else f" [{default}]"
+    while True:
+        err(f"{node.display}: value of {name}{said}{usual}: ")
+        line = sys.stdin.readline()
+        text = line.rstrip("\n")
+        if not line or (not text and default is not None):
+            return ""
+        if not text or (allowed and text not in allowed):
+            continue
+        try:
+            return travelling(name, text)
+        except RunError as error:
+            err(f"{node.display}: {visible(str(error))}\n")

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.compiling import USUAL, Judged, judge, parted, show
-from flowdsl.cli.config import ignored, settings_of
+from flowdsl.cli.config import cluster, ignored, settings_of
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.cli.report import suppressed
 from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.regex import regex
 from flowdsl.source import Sources
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.manifests import Manifests
 
 _MANIFESTS = (".yaml", ".yml", ".json")
-_PIPELINE = re.compile(r"^\s*(?:from|import)\s+flowdsl\b(?!\.testing\b)", re.MULTILINE)
-_CODES = re.compile(r"FD\d{0,3}")
+_PIPELINE = regex(r"^\s*(?:from|import)\s+flowdsl\b(?!\.testing\b)", re.MULTILINE)
+_CODES = regex(r"FD\d{0,3}")
 
 
 def check_files(
@@ -100,7 +101,7 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judge
     for target, named in targets:
         if target == STDIN or parted(Path(target))[0].suffix in _MANIFESTS:
             results.append(len(manifests))
-            manifests.append(_manifests(target, named))
+            manifests.append(_manifests(target, named, goal))
         else:
             results.append(_python(Path(target), goal))
     checked: list[list[Diagnostic]] = []
@@ -116,11 +117,13 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judge
         yield Judged(None, suppressed(checked[result], sources, codes), sources)
 
 
-def judge_manifests(targets: Sequence[str]) -> tuple[list[Judged], list[dict[str, Any]]]:
+def judge_manifests(
+    targets: Sequence[str], goal: Target = USUAL
+) -> tuple[list[Judged], list[dict[str, Any]]]:
     """The findings of YAML and JSON files, and the documents of Argo that are in them."""
     from flowdsl.compiler.manifests import check_manifests
 
-    files = [_manifests(target, True) for target in targets]
+    files = [_manifests(target, True, goal) for target in targets]
     checked = check_manifests(one for one, _, _ in files)
     judged = [
         Judged(None, suppressed(found, sources, codes), sources)
@@ -133,12 +136,17 @@ def _python(path: Path, goal: Target) -> Callable[[], Judged]:
     return lambda: judge(path, goal=goal)
 
 
-def _manifests(target: str, named: bool) -> tuple[Manifests, Sources, frozenset[str]]:
+def _manifests(target: str, named: bool, goal: Target) -> tuple[Manifests, Sources, frozenset[str]]:
     from flowdsl.compiler.manifests import Manifests, manifests, undecodable
 
     sources = Sources()
+    settings = settings_of(Path(target))
+    codes = frozenset[str]() if target == STDIN else ignored(settings)
+    profile, wrong = cluster(settings, goal.cluster, goal.argo)
+    if wrong:
+        return Manifests(target, [], [Diagnostic(finding, None) for finding in wrong]), sources, codes
     if target == STDIN:
-        text, file, codes = sys.stdin.read(), STDIN, frozenset[str]()
+        text = sys.stdin.read()
     else:
         try:
             data = Path(target).read_bytes()
@@ -148,12 +156,12 @@ def _manifests(target: str, named: bool) -> tuple[Manifests, Sources, frozenset[
             from flowdsl.compiler.load_findings import Unreadable
 
             finding = Unreadable(path=target, reason=error.strerror or str(error))
-            return Manifests(target, [], [Diagnostic(finding, None)]), sources, frozenset()
-        file, codes = target, ignored(settings_of(Path(target)))
+            return Manifests(target, [], [Diagnostic(finding, None)]), sources, codes
         try:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            sources.add(file, data.decode("utf-8", "replace"))
-            return undecodable(error, file), sources, codes
-    sources.add(file, text)
-    return manifests(text.replace("\r\n", "\n"), file, named=named), sources, codes
+            sources.add(target, data.decode("utf-8", "replace"))
+            return undecodable(error, target), sources, codes
+    sources.add(target, text)
+    found = manifests(text.replace("\r\n", "\n"), target, named=named)
+    return found._replace(version=profile.argo), sources, codes

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.cli.files import difference, same, save
 from flowdsl.cli.process import DONE, NO, WRONG, Refused, err, out
 from flowdsl.cli.report import render_all, suppressed
-from flowdsl.compiler.compile import Compiled, Kind, compile_loaded, resting_collector
-from flowdsl.compiler.load import LoadError, load
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.source import Sources
 
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from flowdsl.cli.report import Format
+    from flowdsl.compiler.compile import Compiled, Kind
+    from flowdsl.compiler.load import LoadError
 
 
 class Target(NamedTuple):
@@ -54,6 +54,8 @@ class Judged(NamedTuple):
 def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal: Target = USUAL) -> Judged:
     """Load and compile FILE or FILE:NAME; raises `Refused` when the project's settings cannot be used."""
     from flowdsl.cli.config import cluster, ignored, settings_of
+    from flowdsl.compiler.compile import compile_loaded
+    from flowdsl.compiler.load import LoadError, load
 
     path, name = parted(target)
     settings = settings_of(path)
@@ -91,6 +93,8 @@ def _quiet() -> Generator[None]:
 
     Also what it prints from C code or lets other programs print, so that standard output is the YAML alone.
     """
+    from flowdsl.compiler.compile import resting_collector
+
     with resting_collector(), contextlib.redirect_stdout(sys.stderr), _redirected():
         yield
 

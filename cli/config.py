@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl.cli.process import Refused
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 KEYS = ("ignore", "default-cluster", "clusters")
 
-_CODE = re.compile(r"FD\d{3}")
+_CODE = regex(r"FD\d{3}")
 
 
 class Settings(NamedTuple):

@@ -16,7 +16,7 @@ from flowdsl.runtime.cluster.ended import ENDED
 from flowdsl.runtime.cluster.ended import phase as phase_of
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
-from flowdsl.runtime.cluster.trouble import CONFLICT, ClusterError, Refusal, Uncertain, Unreachable, Vanished
+from flowdsl.runtime.cluster.trouble import ClusterError, Refusal, Uncertain, Unreachable, Vanished
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.status.compressed import opened
 from flowdsl.runtime.status.node import nodes as in_order
@@ -47,7 +47,7 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
     if names:
         if selection.given:
             raise Refused("name runs, or select them with -l, --all, --status or --older-than, not both")
-        return [find(name, reach, readable=False) for name in dict.fromkeys(names)]
+        return [find(name, reach, nodes=False) for name in dict.fromkeys(names)]
     if not selection.given:
         raise Refused("name a run, or select several with -l, --status, --older-than or --all")
     phases = _phases(selection.status or ())
@@ -197,7 +197,7 @@ def delete(cluster: Cluster, workflow: Json) -> None:
             raise
         problem: Unreachable | Refusal = error
     except Refusal as refusal:
-        if refusal.code != CONFLICT:
+        if not verbs.may_be_done(refusal):
             raise
         problem = refusal
     try:
@@ -229,6 +229,9 @@ def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
 
 
 def _here(run: Found) -> Refused:
+    if phase_of(run.workflow) in ENDED:
+        again = f"flowdsl run FILE --from STEP --of {run.name} runs a step of it again, and what follows"
+        return Refused(f"`{run.name}` is a run on this machine that has ended: {again}")
     return Refused(
         f"`{run.name}` is a run on this machine: Ctrl-C ends it, and flowdsl run --resume {run.name} goes on with it"
     )
@@ -241,7 +244,7 @@ def suspend(names: Sequence[str], reach: Reach) -> int:
     """Let runs begin nothing new; the exit code."""
     if not names:
         raise Refused("name a run")
-    runs = [find(name, reach, readable=False) for name in dict.fromkeys(names)]
+    runs = [find(name, reach, nodes=False) for name in dict.fromkeys(names)]
 
     def one(run: Found) -> int:
         _way(run).act("suspend", run.workflow)
@@ -253,7 +256,7 @@ def suspend(names: Sequence[str], reach: Reach) -> int:
 
 def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Reach) -> int:
     """Let a suspended run go on, or one of its gates; the exit code."""
-    run = find(name, reach, readable=False)
+    run = find(name, reach, nodes=False)
     cluster = _way(run)
     verbs.check("resume", run.workflow)
     workflow = opened(run.workflow)
@@ -274,7 +277,7 @@ def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Re
 
 def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: bool, reach: Reach) -> int:
     """Let a run that has ended go on, with the steps that failed, or from a step on; the exit code."""
-    run = find(name, reach, readable=False)
+    run = find(name, reach, nodes=False)
     cluster = _way(run)
     workflow = opened(run.workflow)
     _known(workflow, parameters)
@@ -347,9 +350,10 @@ def _way(run: Found) -> Cluster:
 def pairs(texts: Sequence[str] | None) -> dict[str, str]:
     """The pairs NAME=VALUE of -p. Raises Refused."""
     from flowdsl.cli.given import pairs as read
+    from flowdsl.cli.given import travelling
     from flowdsl.runtime.local.runner import RunError
 
     try:
-        return read(texts or (), "-p", "NAME=VALUE")
+        return travelling(read(texts or (), "-p", "NAME=VALUE"))
     except RunError as error:
         raise Refused(str(error)) from None

@@ -29,6 +29,8 @@ def differ(reach: Reach, target: str, kind: Kind | None) -> int:
     known = [one for one in right[0] if one.get("kind") in KINDS]
     if not known:
         raise Refused(f"{target} has nothing to compare: no {', '.join(KINDS)}")
+    for one in known:
+        reach.within(one["metadata"].get("namespace"))
     cluster = reach.connect()
     found = [difference(cluster, one) for one in known]
     out("".join(found))

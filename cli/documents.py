@@ -29,7 +29,7 @@ def _documents(
     `kind` is what pipelines become.
     """
     manifests = [one for one in targets if one == STDIN or parted(Path(one))[0].suffix in _MANIFESTS]
-    found, documents = judge_manifests(manifests) if manifests else ([], [])
+    found, documents = judge_manifests(manifests, goal) if manifests else ([], [])
     programs: list[tuple[Json, Program]] = []
     for target in targets:
         if target not in manifests:

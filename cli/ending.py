@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.tables import PHASES, Paint, cut, paint_of_output, table
 from flowdsl.runtime.local import logs
-from flowdsl.runtime.local.rounds import HIDDEN, tables
+from flowdsl.runtime.local.rounds import HIDDEN, gathered, tables
 from flowdsl.runtime.local.shapes import several
 from flowdsl.runtime.status.tree import Entry, counted, duration, tree
 
@@ -236,7 +237,7 @@ def _results(machine: Machine, folder: Path, paint: Paint) -> str:
     for name, one in made["parameters"].items():
         if name not in made["artifacts"] and one.get("value") is not None:
             key = folder / "artifacts" / str(one["value"])
-            value = str(one["value"])
+            value = _said(one["value"])
             is_key = value.startswith(f"{machine.run.name}/") and key.exists()
             rows.append((name, shown(key) if is_key else _plain(value)))
     for name, one in made["artifacts"].items():
@@ -248,6 +249,12 @@ def _results(machine: Machine, folder: Path, paint: Paint) -> str:
     return f"{paint('outputs', 'bold')}\n" + "".join(
         f"  {name}  {cut(value, None)}\n" for name, value in _padded(rows)
     )
+
+
+def _said(value: Any) -> Any:
+    """A value that was handed on; of a loop the values of its items."""
+    found = gathered(value) if isinstance(value, str) else value
+    return json.dumps(found, ensure_ascii=False) if isinstance(found, list) else found
 
 
 def _plain(text: str) -> str:
@@ -276,7 +283,7 @@ def _last(machine: Machine, folder: Path, failed: list[Entry], paint: Paint, tar
     lines = [line, f"its folder is {shown(folder)}"]
     if failed and target:
         step = failed[0].path.partition("(")[0].rpartition(".")[2]
-        lines.append(f"after a change: flowdsl run {target} --from {step} --of {run}")
+        lines.append(f"after a change: {shlex.join(['flowdsl', 'run', target, '--from', step, '--of', run])}")
     return "".join(f"{one}\n" for one in lines)
 
 
@@ -294,7 +301,7 @@ def brief(machine: Machine, folder: Path, objectives: Mapping[str, Objective]) -
         "phase": machine.phase,
         "message": machine.message,
         "folder": str(folder),
-        "outputs": {name: one.get("value") for name, one in made["parameters"].items()},
+        "outputs": {name: _said(one.get("value")) for name, one in made["parameters"].items()},
         "files": files,
         "steps": [_step(one, folder) for top in entries for one in top.walk() if one.node is not None],
         "loops": [

@@ -41,11 +41,13 @@ class Options(NamedTuple):
 def fetch_run(name: str, options: Options, reach: Reach) -> int:
     """Fetch a run, or list what there is; the exit code. Raises Refused, ClusterError."""
     from flowdsl.runtime.artifacts.pieces import chosen, read
+    from flowdsl.runtime.status.compressed import opened
 
     settings = _settings(options)
+    _address(options.endpoint)
     mounts = _mounts(options.mounts)
     found = find(name, reach)
-    run = read(found.workflow)
+    run = read(opened(found.workflow))
     _known(mounts, run)
     meant = chosen(run, options.what)
     if meant.unknown:
@@ -72,6 +74,15 @@ def _settings(options: Options) -> Settings:
         except GrammarError as error:
             raise Refused(f"--max-size {options.max_size}: {error}") from None
     return Settings(options.jobs, options.unpack, limits)
+
+
+def _address(endpoint: str | None) -> None:
+    from flowdsl.runtime.artifacts.buckets import checked
+
+    try:
+        checked(endpoint or "localhost")
+    except ValueError as error:
+        raise Refused(f"--endpoint {error}") from None
 
 
 def _mounts(given: Sequence[str]) -> dict[str, Path]:

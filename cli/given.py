@@ -15,6 +15,7 @@ from flowdsl.compiler.values import WrongValue, typed
 from flowdsl.diagnostic import near
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.substitutes import by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,6 +82,20 @@ def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
     return found
 
 
+def travelling(texts: Mapping[str, str]) -> dict[str, str]:
+    """Texts for parameters as they are. Raises RunError for those that would not arrive so."""
+    for name, text in texts.items():
+        if "{{" in text:
+            raise RunError(
+                f"-p {name}={text}: Argo would evaluate what follows `{{{{`; a value cannot hold it"
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise RunError(f"-p {name}: its value is no text in UTF-8") from None
+    return dict(texts)
+
+
 class Parameters(NamedTuple):
     """What the parameters of a workflow come to: texts, and files for its artifacts by name."""
 
@@ -100,7 +115,9 @@ def parameters(
     files = [str(one["name"]) for one in several(arguments, "artifacts")]
     if program is None or program.signature is None:
         texts = {name: text for name, text in given.items() if name not in files}
-        return Parameters(texts, {name: _file(name, given[name]) for name in given if name in files})
+        return Parameters(
+            travelling(texts), {name: _file(name, given[name]) for name in given if name in files}
+        )
     known = program.signature.by_name
     found = Parameters({}, {})
     for name, text in given.items():
@@ -111,7 +128,7 @@ def parameters(
             found.files[name] = _file(name, text)
         else:
             found.texts[name] = _mounted(parameter, text, spec, mounts)
-    return found
+    return found._replace(texts=travelling(found.texts))
 
 
 def _known(name: str, program: Program, known: Mapping[str, Parameter]) -> Parameter:
@@ -150,7 +167,57 @@ def remote(given: Mapping[str, str], document: Json, program: Program | None) ->
                 found.texts[name] = posixpath.join(VOLUMES, _volume(parameter, spec), text)
             else:
                 found.texts[name] = _text(parameter, text)
+    return Remote(travelling(found.texts), travelling(found.keys))
+
+
+def fakes(given: Sequence[str], known: Mapping[str, Json], program: Program | None) -> list[str]:
+    """What stands for the outputs of steps, as it travels: of a pipeline's by their types. Raises RunError.
+
+    `known`: templates by task; a step may be named by its template too.
+    """
+    templates = by_name(known)
+    found: list[str] = []
+    for text in given:
+        head, equals, value = text.partition("=")
+        step, _, output = head.partition(".")
+        outputs = _outputs(program, str(templates.get(step, {}).get("name", "")))
+        one = next((one for one in outputs if output == one.name or (not output and len(outputs) == 1)), None)
+        if equals and one is not None:
+            try:
+                value = _travelling(one, value)
+            except WrongValue as wrong:
+                raise RunError(f"--fake {text}: `{head}` is {t.spell(one.type)}: {wrong}") from None
+        missing = [each for each in outputs if not _names(given, f"{step}.{each.name}")]
+        if output and missing and all(isinstance(each.type, t.File) for each in missing):
+            name = missing[0].name
+            raise RunError(f"--fake {step}: the file `{name}` needs a path: --fake {step}.{name}=PATH")
+        found.append(f"{head}{equals}{value}")
     return found
+
+
+def answer(program: Program | None, template: str, name: str, text: str) -> str:
+    """What somebody says for an output of a step, as it travels: of a pipeline's by its type. Raises RunError."""
+    one = next((one for one in _outputs(program, template) if one.name == name), None)
+    if one is None:
+        return text
+    try:
+        return _travelling(one, text)
+    except WrongValue as wrong:
+        raise RunError(f"{name} is {t.spell(one.type)}: {wrong}") from None
+
+
+def _outputs(program: Program | None, template: str) -> tuple[t.Output, ...]:
+    kind = None if program is None else program.returns.get(template)
+    return () if kind is None else t.outputs(kind)
+
+
+def _travelling(output: t.Output, text: str) -> str:
+    """A value for an output as text of a parameter; what is a file is left as it is. Raises WrongValue."""
+    return text if t.holds_file(output.type) else encode(typed(text, output.type), output.type)
+
+
+def _names(given: Sequence[str], name: str) -> bool:
+    return any(one.partition("=")[0] == name for one in given)
 
 
 def keyed(manifest: Json, keys: Mapping[str, str]) -> None:

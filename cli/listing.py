@@ -16,6 +16,7 @@ from flowdsl.cli.signs import SIGNS, plain, shown
 from flowdsl.cli.tables import paint_of_output
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.names import rfc3339
 from flowdsl.runtime.local.node import FULFILLED
 from flowdsl.runtime.status.compressed import opened
@@ -35,7 +36,7 @@ Output = Literal["wide", "json", "name"]
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
 
 _PHASE, _COMPLETED = "workflows.argoproj.io/phase", "workflows.argoproj.io/completed"
-_DAYS = re.compile(r"(?:(\d+)w)?(?:(\d+)d)?(.*)", re.DOTALL)
+_DAYS = regex(r"(?:(\d+)w)?(?:(\d+)d)?(.*)", re.DOTALL)
 
 
 class Wanted(NamedTuple):

@@ -8,9 +8,9 @@ import shlex
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.cli.process import DONE, INTERRUPTED, UNKNOWN, Refused, err
+from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, Refused, err
 from flowdsl.cli.reach import USUAL, Found, Reach, find
-from flowdsl.cli.streaming import ReaderGone, Style, Writer, note
+from flowdsl.cli.streaming import ReaderGone, Style, Writer, harmless, note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ def show(name: str, options: Options, reach: Reach = USUAL) -> int:
 
     since = None if options.since is None else _time(options.since)
     style = Style(False, options.timestamps, _pattern(options.grep))
-    if options.tail is not None and options.tail < 0:
+    if options.tail is not None and not 0 <= options.tail < 1 << 63:
         raise Refused(f"--tail {options.tail}: it is a number of lines")
     if options.container is not None and options.all_containers:
         raise Refused("--container names one, --all-containers are all: leave out one of them")
@@ -99,7 +99,7 @@ def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Option
             given, several = logs.begin()
             if several if options.prefix is None else options.prefix:
                 writer.tell_apart()
-            _written(given, writer, options)
+            unread = _written(given, writer, options)
         finally:
             writer.close()
         logs.end()
@@ -115,14 +115,18 @@ def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Option
             raise
         note(f"{error}\nthe run may go on; to follow it again:\n  {_again(found, writer, options, reach)}")
         return UNKNOWN
-    return DONE
+    return REFUSED if unread else DONE
 
 
-def _written(given: Iterable[Given], writer: Writer, options: Options) -> None:
-    """Write what comes; when another step begins, lines say whose they are unless the user does not want that."""
+def _written(given: Iterable[Given], writer: Writer, options: Options) -> bool:
+    """Write what comes; whether something could not be read.
+
+    When another step begins, lines say whose they are unless the user does not want that.
+    """
     before = None
+    unread = False
     known: set[tuple[str, str]] = set()
-    for source, parts, whole in given:
+    for source, parts, whole, problem in given:
         if parts:
             known.add((source.step, source.container))
             if options.prefix is None and len(known) > 1 and not writer.prefix:
@@ -133,8 +137,11 @@ def _written(given: Iterable[Given], writer: Writer, options: Options) -> None:
             writer.write(source, parts)
             continue
         writer.end(source)
+        unread = unread or bool(problem)
         if not whole:
-            note(f"the log of {source.called} is not there to its end: its pod is gone")
+            why = harmless(problem) or "its pod is gone"
+            note(f"the log of {source.called} is not there to its end: {why}")
+    return unread
 
 
 def _again(found: Found, writer: Writer, options: Options, reach: Reach) -> str:
@@ -147,11 +154,18 @@ def _again(found: Found, writer: Writer, options: Options, reach: Reach) -> str:
         whole, _, zone = re.sub(r"\.\d+", " ", writer.stamp.decode()).partition(" ")
         words += ["--since", whole + zone]
     pairs = (
+        ("--tail", None if options.tail is None or writer.stamp else str(options.tail)),
         ("--container", options.container),
         ("--grep", options.grep),
     )
     words += [word for flag, value in pairs if value is not None for word in (flag, value)]
-    flags = (("--timestamps", options.timestamps), ("--all-containers", options.all_containers))
+    flags = (
+        ("--timestamps", options.timestamps),
+        ("--all-containers", options.all_containers),
+        ("--failed", options.failed),
+        ("--prefix", options.prefix is True),
+        ("--no-prefix", options.prefix is False),
+    )
     words += [flag for flag, on in flags if on]
     return shlex.join(words) + reach.flags()
 
@@ -245,12 +259,12 @@ class _Remote(_Logs):
         from flowdsl.runtime.cluster.kinds import WORKFLOW
         from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
         from flowdsl.runtime.logs.run import gone
-        from flowdsl.runtime.status.compressed import opened
+        from flowdsl.runtime.status.compressed import hidden, readable
 
         if self._options.follow:
             namespace = self._workflow["metadata"].get("namespace")
             try:
-                self._workflow = opened(self._cluster.get(WORKFLOW, self._name, namespace=namespace))
+                self._workflow = readable(self._cluster.get(WORKFLOW, self._name, namespace=namespace))
             except Refusal as refusal:
                 if refusal.code == NOT_FOUND:  # it was followed to its end, and is cleared away
                     return
@@ -264,6 +278,8 @@ class _Remote(_Logs):
             note(f"{_are_gone(lost)}, and what they printed; @pipeline(archive_logs=True) keeps it")
         if not self._seen and not missing:
             note(_nothing(self._workflow, self._wanted))
+        if why := hidden(self._workflow):
+            note(f"{why}; of steps whose pods are gone nothing is known")
 
 
 def _many(workflow: Json, wanted: Wanted) -> bool:

@@ -37,6 +37,11 @@ class Refused(Exception):
     """A command that cannot be done as it was asked for; the text is one line that says why. Exit code 2."""
 
 
+def said(error: OSError) -> str:
+    """What the system says of a file, with its path."""
+    return ": ".join(str(one) for one in (error.filename, error.strerror or error) if one)
+
+
 def out(text: str) -> None:
     """Write to standard output; raises `Refused` when it takes nothing more."""
     if (error := _put(sys.stdout, text)) is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.cli.columns import line as one_line
 from flowdsl.cli.process import err
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.status.tree import RunNode, duration, idle
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.events import Event
     from flowdsl.runtime.local.machine import Machine
 
-_ROUND = re.compile(r"\((\d+):[^()]*\)")
+_ROUND = regex(r"\((\d+):[^()]*\)")
 
 _CHEAP = 0.01
-_GROUP = re.compile(r"\[\d+\]")
+_GROUP = regex(r"\[\d+\]")
 
 
 class Shown(RunNode, Protocol):

@@ -6,13 +6,14 @@ import difflib
 import json
 import os
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
 from flowdsl.cli.process import GONE, LATE, REFUSED, UNKNOWN, WRONG, Refused
+from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
 
 if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
@@ -24,6 +25,8 @@ Json = dict[str, Any]
 RUNS = Path(".flowdsl/runs")
 """Where the runs on this machine are."""
 LATEST = "@latest"
+_DAY = 86400
+_LETTERS = "small letters, digits and hyphens, with a letter or digit first and last"
 
 
 @Parameter(name="*")
@@ -58,9 +61,13 @@ class Reach:
         from flowdsl.runtime.cluster.policy import Policy
         from flowdsl.runtime.cluster.transport import Access, Transport
 
-        if not self.request_timeout > 0:
-            raise Refused(f"--request-timeout {self.request_timeout:g}: it is a number of seconds above 0")
+        if not 0 < self.request_timeout <= _DAY:
+            raise Refused(
+                f"--request-timeout {self.request_timeout:g}: it is a number of seconds above 0, at most a day"
+            )
         context, namespace = self._settings()
+        if namespace and not is_dns_label(namespace):
+            raise Refused(f"`{namespace}` is no name of a namespace: it has {_LETTERS}")
         named = self.context or self.cluster
         if url := self.argo_server or ("" if named else os.environ.get("ARGO_SERVER")):
             from flowdsl.runtime.cluster.argo_server import ArgoServer
@@ -68,6 +75,14 @@ class Reach:
 
             return ArgoServer(server_of(url, namespace=namespace), Policy(self.request_timeout))
         return Kubernetes(Transport(Access(context, namespace)), Policy(self.request_timeout))
+
+    def within(self, namespace: str | None) -> Reach:
+        """The cluster in the namespace that an object names itself, if it does. Raises Refused where both are named."""
+        if not namespace:
+            return self
+        if self.namespace and self.namespace != namespace:
+            raise Refused(f"--namespace {self.namespace}: the workflow is for the namespace `{namespace}`")
+        return replace(self, namespace=namespace)
 
     def profile(self) -> Profile:
         """What the project's settings say of the cluster. Raises Refused."""
@@ -88,7 +103,7 @@ USUAL = Reach()
 
 
 class Found(NamedTuple):
-    """A run: its Workflow with the nodes readable, and where it is."""
+    """A run: its Workflow, with the nodes readable where they can be, and where it is."""
 
     workflow: Json
     folder: Path | None = None
@@ -102,16 +117,18 @@ class Found(NamedTuple):
         return str(self.workflow["metadata"]["name"])
 
 
-def find(name: str, reach: Reach = USUAL, *, readable: bool = True) -> Found:
+def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float | None = None) -> Found:
     """The run of a name: one on this machine, if there is one and no cluster was named; else one on the cluster.
 
-    `@latest` is the one that was created last. Without `readable` its nodes are left as they are. Raises Refused
-    and ClusterError.
+    `@latest` is the one that was created last. Without `nodes` they are left as they are. `within` so many seconds
+    everything on the cluster has to end, what is done with the run afterwards too. Raises Refused and ClusterError.
     """
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.trouble import NOT_FOUND, Misconfigured, Refusal
-    from flowdsl.runtime.status.compressed import opened
+    from flowdsl.runtime.status.compressed import readable
 
+    if name != LATEST and not is_dns_subdomain(name):
+        raise Refused(f"`{name}` is no name of a run: it has {_LETTERS}")
     named = reach != USUAL
     if not named and (folder := _local(name)) is not None:
         return Found(_read(folder), folder)
@@ -121,6 +138,8 @@ def find(name: str, reach: Reach = USUAL, *, readable: bool = True) -> Found:
         if named or not RUNS.is_dir():
             raise
         raise Refused(f"there is no run `{name}` on this machine{_near(name)}, and {error}") from None
+    if within is not None:
+        cluster.policy = cluster.policy.ending(within)
     if name == LATEST:
         runs = cluster.list(WORKFLOW).items
         if not runs:
@@ -128,7 +147,7 @@ def find(name: str, reach: Reach = USUAL, *, readable: bool = True) -> Found:
         name = str(max(runs, key=lambda one: str(one["metadata"]["creationTimestamp"]))["metadata"]["name"])
     try:
         found = cluster.get(WORKFLOW, name)
-        return Found(opened(found) if readable else found, None, cluster)
+        return Found(readable(found) if nodes else found, None, cluster)
     except Refusal as refusal:
         if refusal.code != NOT_FOUND or refusal.no_such_kind:
             raise
@@ -144,18 +163,22 @@ class Missing(Refused):
 def _local(name: str) -> Path | None:
     """The folder of a run on this machine."""
     if name == LATEST:
-        runs = [one for one in RUNS.glob("*/workflow.json") if one.is_file()]
-        return max(runs, key=lambda one: one.stat().st_mtime).parent if runs else None
+        from flowdsl.runtime.local.earlier import begun
+
+        runs = [one.parent for one in RUNS.glob("*/workflow.json") if one.is_file()]
+        return max(runs, key=begun, default=None)
     folder = RUNS / name
-    inside = "/" not in name and name not in ("", ".", "..")
-    return folder if inside and (folder / "workflow.json").is_file() else None
+    return folder if (folder / "workflow.json").is_file() else None
 
 
 def _read(folder: Path) -> Json:
     try:
         found: Json = json.loads((folder / "workflow.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise Refused(f"{folder / 'workflow.json'} cannot be read: {error}") from None
+        raise Refused(
+            f"{folder / 'workflow.json'} cannot be read: {error}; "
+            f"flowdsl run --resume {folder.name} writes it again, if the run has ended"
+        ) from None
     return found
 
 

@@ -56,10 +56,11 @@ def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
     if found.cluster is None:
         run = Run(found.workflow)
     else:
+        from flowdsl.runtime.status.compressed import hidden
         from flowdsl.runtime.status.gather import gathered
 
         run, said, notes = gathered(found.cluster, found.workflow, events=events)
-        for note in notes:
+        for note in filter(None, (*notes, hidden(found.workflow))):
             err(f"note: {line(note)}\n")
     paint = paint_of_output()
     picture = Picture(

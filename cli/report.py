@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from typing import TYPE_CHECKING, Literal
 
 from flowdsl.cli.located import Located
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -23,8 +23,10 @@ DOCS = "docs/diagnostics/{code}.md"
 
 _TAB = " " * 4
 _JOINERS = "\u200c\u200d"  # parts of words and of emoji
-_IGNORE = re.compile(r"#\s*flowdsl:\s*ignore\[([^\]]*)\]")
+_IGNORE = regex(r"#\s*flowdsl:\s*ignore\[([^\]]*)\]")
 # Select Graphic Rendition of ECMA-48.
+_LONGEST = 200
+"""Characters of a line that are shown before its mark, under it, and after it; JSON may be one line of a megabyte."""
 _STYLES = {
     "error": "\x1b[1;31m",
     "warning": "\x1b[1;33m",
@@ -217,8 +219,17 @@ def _cut(line: str, span: Span) -> tuple[str, str, str]:
         start = min(span.column - 1, len(line))
         end = span.end_column - 1 if span.end_line == span.line else len(code)
     end = max(start, end)
-    before, marked, after = line[:start], line[start:end], line[end:]
+    before, marked, after = _near(line[:start], line[start:end], line[end:])
     return visible(before, _TAB), visible(marked, _TAB), visible(after, _TAB)
+
+
+def _near(before: str, marked: str, after: str) -> tuple[str, str, str]:
+    """The parts of a line, of a very long one what is near the beginning of the mark."""
+    if len(before) > _LONGEST:
+        before = f"... {before[-_LONGEST:]}"
+    if len(marked) > _LONGEST:
+        marked, after = f"{marked[:_LONGEST]} ...", ""
+    return before, marked, after if len(after) <= _LONGEST else f"{after[:_LONGEST]} ..."
 
 
 def _json(one: Located) -> dict[str, object]:

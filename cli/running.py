@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import signal
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,17 +14,18 @@ from flowdsl.cli import given
 from flowdsl.cli.asking import ask, waiting, wanted
 from flowdsl.cli.compiling import USUAL
 from flowdsl.cli.documents import right_documents
-from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.honoured import Asked, judged, steps
-from flowdsl.runtime.local.prepare import chosen, named, suffix, workflow
+from flowdsl.runtime.local.names import suffix
+from flowdsl.runtime.local.prepare import chosen, named, workflow
 from flowdsl.runtime.local.rounds import objectives_of
 from flowdsl.runtime.local.runner import Inputs, RunError, Runner, Waits
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from flowdsl.cli.compiling import Target
     from flowdsl.cli.progress import View
@@ -144,6 +148,9 @@ def _begin(found: _Found, options: Options) -> int:
     name = _name(manifest, options)
     manifest["metadata"]["name"] = name
     folder = options.runs / name
+    options = options._replace(
+        fakes=given.fakes(options.fakes, steps(manifest, found.references), found.program)
+    )
     fakes = Fakes(folder, name, options.fakes)
     stand_ins: list[Fakes | Earlier] = [fakes]
     skipped = set(fakes.names)
@@ -168,13 +175,19 @@ def _begin(found: _Found, options: Options) -> int:
     if verdict.refusals:
         raise RunError(_together(verdict.refusals))
     config = given.data(options.config_maps, "--config-map")
-    run = _Run(folder, manifest, settings, options, stand_ins)
-    _keep_apart(options.folder)
-    for path in mounts.values():
-        path.mkdir(exist_ok=True)
-    if taken is not None:
-        taken.bring()
-    return run.follow(Inputs(manifest, found.references, config, settings), verdict.notes)
+    run = _Run(folder, manifest, settings, options, stand_ins, found.program)
+    try:
+        _keep_apart(options.folder)
+        notes = list(verdict.notes)
+        for claim, path in mounts.items():
+            if not path.exists():
+                path.mkdir()
+                notes.append(f"the folder of the claim {claim} was not there and is made: {path}")
+        if taken is not None:
+            taken.bring()
+    except OSError as error:
+        raise Refused(f"the run cannot begin: {said(error)}") from None
+    return run.follow(Inputs(manifest, found.references, config, settings), notes)
 
 
 def _keep_apart(folder: Path) -> None:
@@ -258,6 +271,32 @@ def _absolute(pair: str) -> str:
     return f"{name}={Path(path).expanduser().resolve()}"
 
 
+class _Signal(KeyboardInterrupt):
+    """A signal that ends programs."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextlib.contextmanager
+def _stopped_by_signals() -> Generator[None]:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does, unless they are ignored, as `nohup` has it."""
+
+    def stop(number: int, frame: object) -> None:
+        raise _Signal(number)
+
+    wanted = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]
+    if threading.current_thread() is not threading.main_thread():
+        wanted = []
+    before = {one: signal.signal(one, stop) for one in wanted}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
 class _Run:
     """A run that is followed: what executes it, what shows it, and who answers its questions."""
 
@@ -268,16 +307,23 @@ class _Run:
         settings: Json,
         options: Options,
         stand_ins: Sequence[Fakes | Earlier],
+        program: Program | None = None,
     ) -> None:
         from flowdsl.cli.progress import view
         from flowdsl.runtime.local.means import Means, settings_of
         from flowdsl.runtime.local.pods.pods import Pods
 
+        if options.engine is not None:
+            from flowdsl.runtime.local.pods.engine import trouble
+
+            if (reason := trouble(options.engine)) is not None:
+                raise RunError(f"--engine {options.engine}: {reason}")
         self.name = str(part(manifest, "metadata")["name"])
         self.folder = folder.resolve()
         self.settings = settings
         self.options = options
         self.stand_ins = stand_ins
+        self.program = program
         self.stood_in: dict[str, str] = {}
         """What stood in for the pods of nodes."""
         self.view: View = view(self.folder, self.stood_in, quiet=options.quiet or options.json)
@@ -337,7 +383,7 @@ class _Run:
         if self.options.approve and not wanted(node):
             return {}
         self.view.pause()
-        return ask(node)
+        return ask(node, lambda name, text: given.answer(self.program, node.template, name, text))
 
     def follow(self, inputs: Inputs | None, notes: list[str]) -> int:
         """Run to the end, and show it; the exit code. Raises RunError."""
@@ -345,14 +391,23 @@ class _Run:
         self.notes = notes
         self.view.begin(notes, resumed=inputs is None)
         try:
-            machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
-        except KeyboardInterrupt:
+            with _stopped_by_signals():
+                machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
+        except KeyboardInterrupt as stop:
             self.view.close()
             err(f"\ninterrupted: nothing of it runs any more; go on with\n  {again}\n")
-            return INTERRUPTED
+            return 128 + stop.number if isinstance(stop, _Signal) else INTERRUPTED
         except Waits as waits:
             self.view.close()
             err(waiting(waits.nodes, again))
+            return UNKNOWN
+        except OSError as error:
+            self.view.close()
+            if not (self.folder / "journal.jsonl").exists():
+                raise Refused(f"the run cannot begin: {said(error)}") from None
+            err(
+                f"flowdsl: {said(error)}: nothing of the run goes on; when that is mended, go on with\n  {again}\n"
+            )
             return UNKNOWN
         finally:
             self.view.close()

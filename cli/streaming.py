@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.cli.process import Refused, err, mute
 from flowdsl.cli.tables import Paint
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from flowdsl.runtime.logs.join import Part
@@ -19,15 +20,15 @@ _LONGEST = 1 << 16
 _COLOURS = ("cyan", "green", "yellow", "magenta", "blue")
 
 # Source: ECMA-48, 5.4 and 5.6: control sequences, strings up to their terminator, and escapes of two or three bytes.
-_SEQUENCES = re.compile(
+_SEQUENCES = regex(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-Z\\^-~]"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = regex(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """C0 and C1 but tab and newline, and what turns the direction of writing round."""
-_RETURNS = re.compile(r"\r+\n?")
-_OPEN_END = re.compile(rb"(?:\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]{0,200})?|\r+)\Z")
+_RETURNS = regex(r"\r+\n?")
+_OPEN_END = regex(rb"(?:\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]{0,200})?|\r+)\Z")
 """What must not be shown before it is known how it goes on."""
 
 

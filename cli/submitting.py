@@ -56,7 +56,7 @@ def submit_file(target: str, options: Options, reach: Reach) -> int:
         given.keyed(run, values.keys)
     except RunError as error:
         raise Refused(str(error)) from None
-    return _send(run, options, _placed(run, reach))
+    return _send(run, options, reach.within(run["metadata"].get("namespace")))
 
 
 def submit_from(reference: str, options: Options, reach: Reach) -> int:
@@ -68,7 +68,7 @@ def submit_from(reference: str, options: Options, reach: Reach) -> int:
     try:
         cluster = reach.connect()
         kind, template = template_of(cluster, reference)
-        texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
+        texts = given.travelling(given.pairs(options.parameters, "-p", "NAME=VALUE"))
         run = from_template(kind, template, _asked(options, texts))
     except (RunError, ValueError) as error:
         raise Refused(str(error)) from None
@@ -81,18 +81,6 @@ def _asked(options: Options, texts: dict[str, str]) -> Asked:
 
     labels = given.pairs(options.labels, "--label", "KEY=VALUE")
     return Asked(texts, options.name, options.id, labels)
-
-
-def _placed(run: Json, reach: Reach) -> Reach:
-    """The cluster, in the namespace that the run names itself. Raises Refused where both are named."""
-    from dataclasses import replace
-
-    own = run["metadata"].get("namespace")
-    if not own:
-        return reach
-    if reach.namespace and reach.namespace != own:
-        raise Refused(f"--namespace {reach.namespace}: the workflow is for the namespace `{own}`")
-    return replace(reach, namespace=str(own))
 
 
 def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = None) -> int:
@@ -128,7 +116,8 @@ def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = N
 
 def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
     from flowdsl.cli.reach import Found
-    from flowdsl.cli.waiting import detached, follow, seconds_of
+    from flowdsl.cli.waiting import detached, follow, lost, seconds_of
+    from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
 
     if not options.after:
         return DONE
@@ -139,12 +128,16 @@ def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
 
             cluster.policy = cluster.policy.ending(seconds_of(options.timeout))
             code = logs.follow(found, reach)
-            if code != DONE:
+            if code not in (DONE, REFUSED):  # a log that cannot be read keeps no run from its end
                 return code
         return follow(found, seconds_of(options.timeout), reach, options.after)
     except KeyboardInterrupt:
         err(f"\n{detached(found, options.after, reach)}")
         return INTERRUPTED
+    except (Overdue, Vanished):
+        raise
+    except ClusterError as error:  # the run is there, whatever keeps it from being seen
+        return lost(found, "wait", reach, error)
 
 
 def _fits(cluster: Cluster, run: Json) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.cli.columns import line
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, Refused, err, out
 from flowdsl.cli.reach import find
+from flowdsl.cli.report import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ def wait_for(name: str, timeout: str | None, reach: Reach, *, watch: bool = Fals
     Raises Refused and ClusterError.
     """
     seconds = seconds_of(timeout)
-    return follow(find(name, reach), seconds, reach, "watch" if watch else "wait")
+    return follow(find(name, reach, within=seconds), seconds, reach, "watch" if watch else "wait")
 
 
 def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
@@ -41,10 +42,10 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
     Raises ClusterError, other than for a contact that is lost, and Refused.
     """
     from flowdsl.runtime.cluster.ended import phase
-    from flowdsl.runtime.cluster.trouble import Unreachable
+    from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
     from flowdsl.runtime.local.runner import RunError
 
-    name, last = found.name, found.workflow
+    last = found.workflow
     shown = _Shown() if word == "watch" else None
     stall = _Stall()
     try:
@@ -58,13 +59,15 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
         _close(shown)
         err(f"\n{detached(found, word, reach)}")
         return INTERRUPTED
-    except Unreachable as error:
+    except (Unreachable, Refusal) as error:
+        if isinstance(error, Refusal) and error.permanent:
+            raise
         _close(shown)
-        err(f"flowdsl: the contact to the run `{name}` is lost, it was {phase(last)}: {error}\n")
-        err(f"come back to it with\n  flowdsl {word} {name}{reach.flags()}\n")
-        return UNKNOWN
+        return lost(found._replace(workflow=last), word, reach, error)
     except RunError as error:
-        raise Refused(str(error)) from None
+        _close(shown)
+        err(f"flowdsl: {visible(str(error))}\n")
+        return UNKNOWN
     finally:
         _close(shown)
     out(f"{ending(last)}\n")
@@ -81,6 +84,17 @@ def _states(found: Found, seconds: float | None) -> Iterator[Json | None]:
     from flowdsl.runtime.local import watched
 
     return watched.states(found.folder, seconds)
+
+
+def lost(found: Found, word: str, reach: Reach, error: Exception) -> int:
+    """Say that a run goes on unseen, why, and how to come back to it; the exit code."""
+    from flowdsl.runtime.cluster.ended import phase
+
+    name = found.name
+    why = visible(str(error))
+    err(f"flowdsl: the contact to the run `{name}` is lost, it was {phase(found.workflow)}: {why}\n")
+    err(f"come back to it with\n  flowdsl {word} {name}{reach.flags()}\n")
+    return UNKNOWN
 
 
 def detached(found: Found, word: str, reach: Reach) -> str:
@@ -131,11 +145,16 @@ class _Shown:
 
         self._tree = Tree() if on_terminal(sys.stderr) else None
         self._changes = Changes()
+        self._said = False
 
     def __call__(self, workflow: Json) -> None:
         """Show what has changed."""
+        from flowdsl.runtime.status.compressed import hidden
         from flowdsl.runtime.status.run import Run
 
+        if not self._said and (why := hidden(workflow)):
+            self._said = True
+            err(f"note: no steps are shown: {line(why)}\n")
         run = Run(workflow)
         if self._tree is not None:
             self._tree.show(run.name, run.started or time.time(), run.entries)

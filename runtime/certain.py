@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 
-_FAILURE = re.compile(r"\.(?:Failed|Errored|AnyFailed|Daemoned|Skipped|Omitted)\b")
+_FAILURE = regex(r"\.(?:Failed|Errored|AnyFailed|Daemoned|Skipped|Omitted)\b")
 
 
 def unconditional(spec: Json) -> Json:

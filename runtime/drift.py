@@ -6,13 +6,13 @@ Sources: kubectl diff, which compares with what the server would store; server-s
 from __future__ import annotations
 
 import json
-import random
 import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.tree import is_list, is_mapping
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
+from flowdsl.runtime.local.names import suffix
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def as_stored(cluster: Cluster, document: Json) -> Json:
     names = ("name", "generateName", "namespace")
     own = {key: value for key, value in part(document, "metadata").items() if key in names}
     rest = {key: value for key, value in part(document, "metadata").items() if key not in names}
-    name = "flowdsl-diff-" + "".join(random.choices("bcdfghjklmnpqrstvwxz2456789", k=8))
+    name = f"flowdsl-diff-{suffix(8)}"
     try:
         body = {**document, "metadata": {"name": name, **rest}}
         found = cluster.create(KINDS[document["kind"]], body, dry_run=True)

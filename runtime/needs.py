@@ -6,9 +6,11 @@ What is known only when it runs, because its name has a tag, is not looked for.
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.diagnostic import suggest
 from flowdsl.runtime.certain import unconditional
 from flowdsl.runtime.cluster.kinds import (
     ACCOUNT,
@@ -177,7 +179,34 @@ def missing(cluster: Cluster, workflow: Json, references: Sequence[Json] = ()) -
         if need not in judged:
             judged[need] = look(cluster, need, need.namespace or namespace)[0]
     problems = [problem for problem in judged.values() if problem is not None]
-    return [*problems, *unfitting(cluster, namespace, pods(workflow, known))]
+    return [*problems, *_arguments(workflow, known), *unfitting(cluster, namespace, pods(workflow, known))]
+
+
+def _arguments(workflow: Json, references: list[Json]) -> Iterator[Problem]:
+    """What keeps a run from beginning that refers to a whole template: no entrypoint, or wrong parameters."""
+    own = part(workflow, "spec")
+    reference = part(own, "workflowTemplateRef")
+    if workflow.get("kind") != "Workflow" or not reference:
+        return
+    bare = {key: value for key, value in own.items() if key != "arguments"}
+    try:
+        spec = spec_of({**workflow, "spec": bare}, references)
+    except ArgoError:  # the template is not there, or may not be read
+        return
+    template = f"the template `{reference.get('name')}`"
+    if not spec.get("entrypoint"):
+        yield Problem(f"{template} has no entrypoint", "its templates are for other workflows")
+    given = [str(one.get("name")) for one in several(part(own, "arguments"), "parameters")]
+    declared = {str(one.get("name")): one for one in several(part(spec, "arguments"), "parameters")}
+    for name, one in declared.items():
+        if name not in given and all(one.get(key) is None for key in ("value", "valueFrom", "default")):
+            yield Problem(
+                f"the parameter `{name}` of {template} has no value", f"give it with -p {name}=VALUE"
+            )
+    text = json.dumps([*references, bare])
+    for name in given:
+        if name not in declared and f"workflow.parameters.{name}" not in text:
+            yield Problem(f"{template} has no parameter `{name}`", suggest(name, declared))
 
 
 def look(cluster: Cluster, need: Need, namespace: str) -> tuple[Problem | None, Json | None]:

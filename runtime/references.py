@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.lint.tree import is_list, is_mapping
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import (
     ACCOUNT,
     CLAIM,
@@ -187,5 +188,5 @@ def _objects(resource: Json) -> list[Json]:
     return [one for each in documents if is_mapping(each) for one in several(each, "items") or [each]]
 
 
-_TAG = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_TAG = regex(r"\{\{.*?\}\}", re.DOTALL)
 _HOLE = "flowdsl-hole"

@@ -11,9 +11,12 @@ import json
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE
 from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
+from flowdsl.runtime.cluster.verbs import now
 from flowdsl.runtime.local.prepare import named, workflow
+from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
@@ -23,6 +26,13 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+_PREFIX = "workflows.argoproj.io/"
+_ORIGINS = {
+    CRON: "cron-workflow",
+    TEMPLATE: "workflow-template",
+    CLUSTER_TEMPLATE: "cluster-workflow-template",
+}
+"""The labels that say what a run is made from."""
 _LONGEST = 63
 _DIGITS = 10
 
@@ -43,19 +53,34 @@ def submission(document: Json, asked: Asked) -> Json:
 
     Raises RunError, as for parameters that it does not have.
     """
-    return _named(document, workflow(document, dict(asked.parameters)), asked)
+    run = _named(document, workflow(document, dict(asked.parameters)), asked)
+    if document.get("kind") == "CronWorkflow":  # the time is not of what its name is made from
+        annotations = {f"{_PREFIX}scheduled-time": now(), **part(run["metadata"], "annotations")}
+        run["metadata"]["annotations"] = annotations
+    return run
 
 
 def from_template(kind: Kind, template: Json, asked: Asked) -> Json:
     """The Workflow to create for an object of the cluster: it refers to a template, and copies a CronWorkflow.
 
-    Raises RunError.
+    Raises RunError. Source: workflow/common/convert.go of Argo 4.1.
     """
     whole = submission({**template, "kind": kind.name}, asked)
     name = str(template["metadata"]["name"])
+    labels = {f"{_PREFIX}{_ORIGINS[kind]}": name, **part(whole["metadata"], "labels")}
+    metadata = {**whole["metadata"], "labels": labels}
     if kind is CRON:
-        labels = {**part(whole["metadata"], "labels"), "workflows.argoproj.io/cron-workflow": name}
-        return {**whole, "metadata": {**whole["metadata"], "labels": labels}}
+        owner = {
+            "apiVersion": kind.api_version,
+            "kind": kind.name,
+            "name": name,
+            "uid": template["metadata"]["uid"],
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+        return {**whole, "metadata": {**metadata, "ownerReferences": [owner]}}
+    if not whole["spec"].get("entrypoint"):
+        raise RunError(f"the {kind.said} `{name}` has no entrypoint: its templates are for other workflows")
     given = [
         one
         for one in several(part(whole["spec"], "arguments"), "parameters")
@@ -65,7 +90,7 @@ def from_template(kind: Kind, template: Json, asked: Asked) -> Json:
     spec: Json = {"workflowTemplateRef": reference}
     if given:
         spec["arguments"] = {"parameters": given}
-    return {**whole, "spec": spec}
+    return {**whole, "metadata": metadata, "spec": spec}
 
 
 def template_of(cluster: Cluster, reference: str) -> tuple[Kind, Json]:
@@ -75,7 +100,7 @@ def template_of(cluster: Cluster, reference: str) -> tuple[Kind, Json]:
     """
     word, _, name = reference.partition("/")
     kind = _KINDS.get(word)
-    if kind is None or not name:
+    if kind is None or not is_dns_subdomain(name):
         raise ValueError(f"--from {reference}: write template/NAME, cluster-template/NAME or cron/NAME")
     return kind, cluster.get(kind, name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -320,3 +321,35 @@ def test_the_version_of_the_command_comes_first(tmp_path: Path, capsys: pytest.C
     assert run(["check", str(tmp_path / "branches.py")]) == 2
     assert run(["check", str(tmp_path / "branches.py"), "--argo-version", LATEST]) == 0
     assert "FD693" in capsys.readouterr().out
+
+
+OLD = """apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: old-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    retryStrategy: {limit: 2, backoff: {duration: 1s, cap: 1m}}
+    container: {image: "busybox:1.36", command: [sh, -c, ":"]}
+"""
+
+
+def test_manifests_are_judged_for_the_version_of_the_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("old.yaml").write_text(OLD)
+    Path("flowdsl.toml").write_text('default-cluster = "lab"\n[clusters.lab]\nargo = "3.6"\n[clusters.new]\n')
+    found = "old.yaml:8:55: error[FD692]: `cap` exists since Argo 3.7, and this is for 3.6\n"
+    assert run(["check", "old.yaml"]) == 2
+    assert capsys.readouterr().out.startswith(found)
+    assert run(["run", "old.yaml"]) == 2
+    assert capsys.readouterr().err.startswith(found)
+    assert run(["check", "old.yaml", "--argo-version", "3.7"]) == 0
+    assert run(["check", "old.yaml", "--cluster", "new"]) == 0
+    assert run(["check", "old.yaml", "--cluster", "newer"]) == 2
+    assert "error[FD677]: there is no cluster `newer` in flowdsl.toml" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.StringIO(OLD))
+    assert run(["check", "-"]) == 2
+    assert "<stdin>:8:55: error[FD692]" in capsys.readouterr().out

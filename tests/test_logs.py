@@ -326,12 +326,14 @@ def test_a_file_that_was_rotated_costs_no_line_that_is_there() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 1000])
-@pytest.mark.parametrize("at", [0, 20, 90, 10**6])
-def test_tail_is_the_last_lines_also_when_it_is_cut(count: int, at: int) -> None:
-    entries = LOGS["one second"]
+@pytest.mark.parametrize("at", [0, 20, 33, 90, 10**6])
+@pytest.mark.parametrize("log", ["one second", "many seconds", "no end"])
+@pytest.mark.parametrize("follow", [True, False])
+def test_tail_is_the_last_lines_also_when_it_is_cut(count: int, at: int, log: str, follow: bool) -> None:
+    entries = LOGS[log]
     cluster = Fake({"a": entries}, [Cut(at, silent=False)])
     wanted = entries[len(entries) - min(count, len(entries)) :]
-    assert all_of(cluster, Extent(tail=count)) == text_of(wanted)
+    assert all_of(cluster, Extent(follow, tail=count)) == text_of(wanted)
 
 
 def test_since_is_exact() -> None:
@@ -376,6 +378,34 @@ def test_a_cluster_that_stays_away_is_an_error() -> None:
     with pytest.raises(Unreachable, match="broke off"):
         all_of(cluster)
     assert cluster.time <= cluster.policy.patience + 60
+
+
+@pytest.mark.parametrize(
+    ("message", "none"),
+    [
+        ('container "main" in pod "a" is waiting to start: ContainerCreating', True),
+        ('container "main" in pod "a" is not available', True),
+        ("pod a does not have a host assigned", True),
+        ("strconv.ParseInt: value out of range", False),
+        ("request header or cookie too large", False),
+    ],
+)
+def test_a_refusal_is_no_log_only_where_the_kubelet_says_so(message: str, none: bool) -> None:
+    cluster = Fake({"a": []})
+
+    def refuse() -> None:
+        raise Refusal(400, {"message": message}, "read the log of", POD, "a", "default")
+
+    cluster.when_asked = refuse
+    if none:
+        assert all_of(cluster) == b""
+        return
+    with pytest.raises(Refusal, match=message):
+        all_of(cluster)
+
+
+def test_times_of_long_ago_are_written_in_full() -> None:
+    assert Joined(nanoseconds(b"0999-01-01T00:00:00Z")).since == "0999-01-01T00:00:00Z"
 
 
 # --- which logs --------------------------------------------------------------------------------------------
@@ -539,6 +569,55 @@ def test_a_run_is_followed_from_pod_to_pod() -> None:
         for part in one.parts:
             found[one.source.pod] += part.text
     assert found == {"a": text_of(LOGS["one second"]), "b": text_of(LOGS["many seconds"])}
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_a_node_that_is_lost_takes_its_own_logs_only(follow: bool) -> None:
+    entries = entries_at(1, 2, 3)
+    cluster = Fake(dict.fromkeys("abc", entries))
+    cluster.workflow = workflow("Succeeded")
+
+    def lose() -> None:
+        if cluster.asked[-1][0] == "b":
+            status = {"message": "dial tcp 10.0.0.7:10250: connect: no route to host"}
+            raise Refusal(500, status, "read the log of", POD, "b", "default")
+
+    cluster.when_asked = lose
+    pods = list(cluster.pods.values())
+    found: dict[str, bytes] = {"a": b"", "b": b"", "c": b""}
+    problems: dict[str, str] = {}
+    given = (
+        followed(cluster, workflow("Running"), Wanted(), Extent())
+        if follow
+        else as_they_are(cluster, workflow("Succeeded"), pods, Wanted(), Extent())
+    )
+    for one in given:
+        found[one.source.pod] += b"".join(part.text for part in one.parts)
+        if one.problem:
+            problems[one.source.pod] = one.problem
+    assert found == {"a": text_of(entries), "b": b"", "c": text_of(entries)}
+    assert list(problems) == ["b"]
+    assert "no route to host" in problems["b"]
+
+
+def test_a_node_that_is_lost_is_waited_for_once() -> None:
+    entries = entries_at(1, 2, 3)
+    cluster = Fake(dict.fromkeys("abcd", entries))
+    for name, host in zip("abcd", ("lost", "lost", "there", "lost"), strict=True):
+        cluster.pods[name]["spec"]["nodeName"] = host
+
+    def lose() -> None:
+        if cluster.pods[cluster.asked[-1][0]]["spec"]["nodeName"] == "lost":
+            raise Unreachable("the answer did not come", sent=True)
+
+    cluster.when_asked = lose
+    pods = list(cluster.pods.values())
+    given = list(as_they_are(cluster, workflow("Succeeded"), pods, Wanted(), Extent()))
+    assert [one.source.pod for one in given if one.problem] == ["a", "b", "d"]
+    assert b"".join(part.text for one in given for part in one.parts) == text_of(entries)
+    tries = [name for name, _, _ in cluster.asked]
+    assert tries.count("a") > 2
+    assert (tries.count("b"), tries.count("d")) == (1, 1)
 
 
 def test_a_run_that_goes_away_while_it_is_followed() -> None:

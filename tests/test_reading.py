@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +25,7 @@ from flowdsl.runtime.local.names import rfc3339
 from flowdsl.runtime.status.gather import gathered
 from flowdsl.runtime.status.run import Run
 from tests.goldens import same
+from tests.local.house import until
 from tests.reading.runs import BEGAN, NOW, RUNS, Fake, There, gate, retry, stopped, sweep
 
 Json = dict[str, Any]
@@ -227,6 +231,17 @@ def flowdsl(
     return made
 
 
+HELLO = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: hello}
+spec:
+  entrypoint: main
+  templates:
+    - {name: main, container: {image: a, command: [sh, -c, echo]}}
+"""
+
+
 def keep(name: str, created: float, phase: str, **labels: str) -> None:
     """A run in the current folder."""
     there = stopped().workflow
@@ -245,10 +260,10 @@ def test_a_run_of_this_machine(flowdsl: Callable[..., Result]) -> None:
         "spec:\n  entrypoint: main\n  arguments: {parameters: [{name: who, value: world}]}\n"
         "  templates:\n  - name: main\n    dag:\n      tasks:\n"
         "      - {name: greet, template: greet, withItems: [1, 2],\n"
-        "         arguments: {parameters: [{name: n, value: '{{item}}'}]}}\n"
-        "  - name: greet\n    inputs: {parameters: [{name: n}]}\n"
+        "         arguments: {parameters: [{name: 'n', value: '{{item}}'}]}}\n"
+        "  - name: greet\n    inputs: {parameters: [{name: 'n'}]}\n"
         "    container: {image: a, command: [sh, -c, 'exit $((N - 1))'],\n"
-        "                env: [{name: N, value: '{{inputs.parameters.n}}'}]}\n"
+        "                env: [{name: 'N', value: '{{inputs.parameters.n}}'}]}\n"
     )
     assert flowdsl("run", "hello.yaml", "--name", "hello-1", "-q").code == 1
     code, out, err = flowdsl("get", "@latest")
@@ -265,6 +280,28 @@ def test_a_run_of_this_machine(flowdsl: Callable[..., Result]) -> None:
     found = json.loads(flowdsl("get", "hello-1", "-o", "json").out)
     assert found["status"]["phase"] == "Failed"
     assert flowdsl("list").out.splitlines()[1].split()[:3] == ["hello-1", "✗", "Failed"]
+
+
+def test_the_latest_run_is_the_one_that_was_begun_last(flowdsl: Callable[..., Result]) -> None:
+    Path("hello.yaml").write_text(HELLO)
+    for name in ("old", "new"):
+        assert flowdsl("run", "hello.yaml", "--name", name, "-q").code == 0
+    os.utime(".flowdsl/runs/old/workflow.json")
+    assert flowdsl("get", "@latest", "-o", "name").out == "new\n"
+
+
+def test_a_run_is_seen_from_its_first_moment(flowdsl: Callable[..., Result]) -> None:
+    Path("hello.yaml").write_text(HELLO.replace("echo", "sleep 60; echo"))
+    with subprocess.Popen(
+        [sys.executable, "-m", "flowdsl.cli", "run", "hello.yaml", "--name", "one", "-q"]
+    ) as going:
+        until(lambda: bool(list(Path(".flowdsl/runs/one").glob("pods-*"))), 30)
+        going.kill()
+    # What was being started when it was killed has its lock for a moment more.
+    until(lambda: "nothing runs it now: flowdsl run --resume one\n" in flowdsl("get", "one").out, 30)
+    code, out, _ = flowdsl("get", "one")
+    assert code == 0
+    assert "1970" not in out
 
 
 def test_a_run_that_nothing_runs_any_more_says_how_it_goes_on(flowdsl: Callable[..., Result]) -> None:

@@ -252,6 +252,16 @@ def test_findings_are_sorted_and_said_once_and_counted() -> None:
     assert summary(page.found[1:2], page.sources) == "1 warning"
 
 
+def test_of_a_very_long_line_what_is_near_is_shown() -> None:
+    page = Page()
+    for span in page.file("x" * 10_000 + "«" + "y" * 10 + "»" + "z" * 10_000 + "«" + "w" * 5_000 + "»\n"):
+        page.add(Wrong("in a long line", "here"), span)
+    text = render(page.found, page.sources, "text")
+    assert max(map(len, text.splitlines())) < 700
+    assert f"... {'x' * 200}{'y' * 10}{'z' * 200} ..." in text
+    assert f"{'z' * 200}{'w' * 200} ...\n" in text
+
+
 def test_one_line_stays_one_line() -> None:
     page = controls()
     for form in ("concise", "github"):

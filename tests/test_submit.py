@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import threading
 import time
 from functools import partial
@@ -16,7 +17,7 @@ from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
 from tests.cluster.objects import Objects, Served, kubeconfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Object = dict[str, Any]
 
@@ -54,6 +55,19 @@ class Cluster:
             time.sleep(0.02)
         time.sleep(0.2)
         self.end(name)
+
+    def once_watched(self, done: Callable[[], object]) -> threading.Thread:
+        """Let something happen as soon as runs are watched from now on."""
+        before = len(self.proxy.seen)
+
+        def wait() -> None:
+            while not any("watch=1" in one.path for one in self.proxy.seen[before:]):
+                time.sleep(0.02)
+            done()
+
+        thread = threading.Thread(target=wait, daemon=True)
+        thread.start()
+        return thread
 
     def end(self, name: str, phase: str = "Succeeded", **status: object) -> None:
         """Let a run end, as the controller does."""
@@ -141,6 +155,128 @@ def test_a_template_of_the_cluster(cluster: Cluster, capsys: pytest.CaptureFixtu
     assert flowdsl(["submit", "--from", "tiny"]) == 2
 
 
+TEMPLATE: Object = {
+    "metadata": {
+        "name": "nightly",
+        "labels": {
+            "argocd.argoproj.io/instance": "apps",
+            "workflows.argoproj.io/controller-instanceid": "two",
+        },
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}"},
+    },
+    "spec": {
+        "entrypoint": "main",
+        "arguments": {"parameters": [{"name": "day"}, {"name": "rate", "value": "1"}]},
+        "templates": [{"name": "main", "container": {"image": "a", "args": ["{{workflow.parameters.day}}"]}}],
+    },
+}
+CRONS = "/apis/argoproj.io/v1alpha1/namespaces/default/cronworkflows"
+PREFIX = "workflows.argoproj.io/"
+
+
+def cron(**metadata: str) -> Object:
+    more = {"labels": {"team": "a"}, "annotations": {"note": "b"}, "finalizers": ["example.com/keep"]}
+    spec = {
+        **TEMPLATE["spec"],
+        "arguments": {"parameters": [{"name": "day", "value": "monday"}]},
+    }
+    return {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "CronWorkflow",
+        "metadata": {**TEMPLATE["metadata"], **metadata},
+        "spec": {"schedules": ["0 3 * * *"], "workflowMetadata": more, "workflowSpec": spec},
+    }
+
+
+@pytest.mark.parametrize("kind", ["template", "cluster-template"])
+def test_a_run_takes_no_marks_from_its_template(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    everywhere = "/apis/argoproj.io/v1alpha1/clusterworkflowtemplates"
+    cluster.objects.put(TEMPLATES if kind == "template" else everywhere, TEMPLATE)
+    assert flowdsl(["submit", "--from", f"{kind}/nightly", "-p", "day=monday", "--name", "one"]) == 0
+    metadata = cluster.objects.known[f"{WORKFLOWS}/one"]["metadata"]
+    assert metadata["labels"] == {
+        f"{PREFIX}{kind.replace('template', 'workflow-template')}": "nightly",
+        f"{PREFIX}controller-instanceid": "two",
+    }
+    assert list(metadata["annotations"]) == ["flowdsl.dev/submit-id"]
+
+
+def test_a_run_of_a_schedule_is_what_the_controller_would_make(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = cluster.objects.put(CRONS, cron())
+    for _ in range(2):
+        assert flowdsl(["submit", "--from", "cron/nightly", "--id", "7"]) == 0
+    first, second = capsys.readouterr().out.split()
+    assert first == second
+    metadata = cluster.objects.known[f"{WORKFLOWS}/{first}"]["metadata"]
+    assert metadata["labels"] == {
+        f"{PREFIX}cron-workflow": "nightly",
+        f"{PREFIX}controller-instanceid": "two",
+        "team": "a",
+    }
+    assert set(metadata["annotations"]) == {f"{PREFIX}scheduled-time", "note", "flowdsl.dev/submit-id"}
+    assert metadata["finalizers"] == ["example.com/keep"]
+    (owner,) = metadata["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner["uid"], owner["controller"]) == (
+        "CronWorkflow",
+        "nightly",
+        made["metadata"]["uid"],
+        True,
+    )
+
+
+def test_a_file_says_the_namespace_and_the_finalizers(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    elsewhere = "/apis/argoproj.io/v1alpha1/namespaces/other/workflows"
+    (tmp_path / "cron.json").write_text(json.dumps(cron(namespace="other")))
+    assert flowdsl(["submit", "cron.json", "--name", "one"]) == 0
+    assert flowdsl(["submit", "cron.json", "--name", "two", "-n", "default"]) == 2
+    assert "the workflow is for the namespace `other`" in capsys.readouterr().err
+    kept = {"namespace": "other", "finalizers": ["example.com/keep"]}
+    plain = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": cron()["spec"]["workflowSpec"]}
+    (tmp_path / "wf.json").write_text(json.dumps({**plain, "metadata": {"name": "three", **kept}}))
+    assert flowdsl(["submit", "wf.json"]) == 0
+    assert [one for one in cluster.objects.known if "/workflows/" in one] == [
+        f"{elsewhere}/one",
+        f"{elsewhere}/three",
+    ]
+    metadata = cluster.objects.known[f"{elsewhere}/three"]["metadata"]
+    assert metadata["finalizers"] == ["example.com/keep"]
+
+
+def test_a_run_that_could_never_begin_is_not_created(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    cluster.objects.put(TEMPLATES, TEMPLATE)
+    library = {
+        key: value for key, value in TEMPLATE["spec"].items() if key not in ("entrypoint", "arguments")
+    }
+    cluster.objects.put(TEMPLATES, {"metadata": {"name": "lib"}, "spec": library})
+    for name in ("nightly", "lib"):
+        document = {
+            "apiVersion": "argoproj.io/v1alpha1",
+            "kind": "Workflow",
+            "metadata": {"generateName": "x-"},
+            "spec": {"workflowTemplateRef": {"name": name}},
+        }
+        (tmp_path / f"{name}.json").write_text(json.dumps(document))
+    assert flowdsl(["submit", "--from", "template/lib"]) == 2
+    assert "`lib` has no entrypoint" in capsys.readouterr().err
+    assert flowdsl(["submit", "lib.json"]) == 3
+    assert "`lib` has no entrypoint" in capsys.readouterr().err
+    assert flowdsl(["submit", "nightly.json"]) == 3
+    assert "the parameter `day` of the template `nightly` has no value" in capsys.readouterr().err
+    assert flowdsl(["submit", "nightly.json", "-p", "day=monday", "-p", "raet=2"]) == 3
+    assert "has no parameter `raet`\n  did you mean `rate`?" in capsys.readouterr().err
+    assert cluster.runs == []
+    assert flowdsl(["submit", "nightly.json", "-p", "day=monday", "-p", "rate=2"]) == 0
+    assert len(cluster.runs) == 1
+
+
 def test_dry_runs_create_nothing(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     assert flowdsl(["submit", "tiny.py", "--dry-run", "client"]) == 0
     assert capsys.readouterr().out.startswith("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n")
@@ -216,7 +352,7 @@ def test_a_wait_has_an_end(cluster: Cluster, capsys: pytest.CaptureFixture[str])
 
 def test_a_run_that_goes_while_it_is_waited_for(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
-    timer = later(0.5, lambda: cluster.objects.drop(f"{WORKFLOWS}/one"))
+    timer = cluster.once_watched(lambda: cluster.objects.drop(f"{WORKFLOWS}/one"))
     assert flowdsl(["wait", "one", "--timeout", "60s"]) == 6
     timer.join()
     assert "was deleted" in capsys.readouterr().err
@@ -233,7 +369,7 @@ def test_a_run_that_is_replaced_while_nobody_looks(
         cluster.objects.put(WORKFLOWS, {**found, "metadata": {"name": "one"}})
         cluster.objects.compact()
 
-    timer = later(0.5, replace)
+    timer = cluster.once_watched(replace)
     assert flowdsl(["wait", "one", "--timeout", "60s"]) == 6
     timer.join()
 
@@ -246,7 +382,7 @@ def test_a_watch_goes_on_where_the_server_has_forgotten(cluster: Cluster) -> Non
         cluster.end("one")
         cluster.objects.compact()
 
-    timer = later(0.5, forget)
+    timer = cluster.once_watched(forget)
     assert flowdsl(["wait", "one", "--timeout", "60s"]) == 0
     timer.join()
 
@@ -369,10 +505,9 @@ def test_the_steps_of_a_run_that_is_watched(cluster: Cluster, capsys: pytest.Cap
             found = cluster.objects.known[f"{WORKFLOWS}/one"]
             status = {"phase": "Running", "nodes": nodes("one", phase, message)}
             cluster.objects.put(WORKFLOWS, {**found, "status": status})
-            time.sleep(0.3)
         cluster.end("one", nodes=nodes("one", "Succeeded"))
 
-    timer = later(0.3, live)
+    timer = cluster.once_watched(live)
     assert flowdsl(["watch", "one", "--timeout", "60s"]) == 0
     timer.join()
     said = capsys.readouterr()

@@ -74,7 +74,7 @@ def test_settings_may_be_several_files(url: str, tmp_path: Path, monkeypatch: py
         ("{", "cannot be read"),
         ("", "cannot be read"),
         ("[]", "cannot be read"),
-        ('{"clusters": [], "contexts": [], "users": [], "current-context": "x"}', "cannot be read"),
+        ('{"clusters": [], "contexts": [], "users": [], "current-context": "x"}', "it has none"),
         (None, "there is no cluster to talk to"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -30,4 +31,24 @@ def load(arguments: Sequence[str] = ()) -> App:
     named = [module for module, names in MODULES.items() if arguments and arguments[0] in names]
     for module in named or MODULES:
         import_module(f"{__name__}.{module}")
+    if "--help" in arguments or "-h" in arguments:
+        _say_usage(app, ("flowdsl",))
     return app
+
+
+def _say_usage(command: App, words: tuple[str, ...]) -> None:
+    """Name the arguments in the first line of the help, which says [ARGS] by itself for those that may be left out."""
+    for name in command:
+        below = command[name]
+        if name.startswith("-"):
+            continue
+        if below.default_command is None:
+            _say_usage(below, (*words, name))
+            continue
+        found = ["Usage:", *words, name, "[OPTIONS]"]
+        for one in inspect.signature(below.default_command).parameters.values():
+            if one.kind is one.VAR_POSITIONAL:
+                found.append(f"[{one.name.upper()}...]")
+            elif one.kind is one.POSITIONAL_ONLY:
+                found.append(one.name.upper() if one.default is one.empty else f"[{one.name.upper()}]")
+        below.usage = " ".join(found)

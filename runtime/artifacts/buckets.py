@@ -8,7 +8,9 @@ import re
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.artifacts.sources import BLOCK, Entry
 from flowdsl.runtime.artifacts.trouble import Broken, Changed, FetchError, Missing, StoreError, Unfit
 
@@ -19,9 +21,10 @@ if TYPE_CHECKING:
 
 _CLIENT = {"connect_timeout": "10s", "timeout": "120s"}
 _RETRIES = 3
-_STATUS = re.compile(r"status code: (\d{3})")
-_CODE = re.compile(r"<Code>(\w+)</Code>")
-_AMAZON = re.compile(r"s3[.-](?:[a-z0-9-]+\.)?amazonaws\.com(?:\.cn)?")
+_STATUS = regex(r"status code: (\d{3})")
+_CODE = regex(r"<Code>(\w+)</Code>")
+_HOST = regex(r"\w(?:[\w.-]*\w)?|[0-9a-f:.]*:[0-9a-f:.]*(?:%[\w.-]+)?", re.IGNORECASE)
+_AMAZON = regex(r"s3[.-](?:[a-z0-9-]+\.)?amazonaws\.com(?:\.cn)?")
 _S3_KEYS = {
     "accessKeySecret": "access_key_id",
     "secretKeySecret": "secret_access_key",
@@ -42,8 +45,9 @@ class Keys(NamedTuple):
 class Bucket:
     """One object of a store, or all below a key as a folder."""
 
-    def __init__(self, store: Any, location: Location) -> None:
+    def __init__(self, store: Any, location: Location, endpoint: str | None = None) -> None:
         self._obstore = import_module("obstore")
+        self._endpoint = endpoint
         self._store = store
         self._key = location.key
         self._place = location
@@ -139,6 +143,9 @@ class Bucket:
             kind = Broken if status[1].startswith("5") else StoreError
             return kind(f"{self._place.store} answered {status[1]}{why} for {said}")
         if "error sending request" in text or "onnect" in text:
+            if self._endpoint:
+                stands = f"{self._endpoint}, which stands for {self._place.store},"
+                return Broken(f"{stands} cannot be reached from here", self._place.store)
             return Broken(
                 f"{self._place.store} cannot be reached from here; if it is inside of the cluster, forward its"
                 " port (kubectl port-forward) and name that: --endpoint http://localhost:PORT",
@@ -159,9 +166,26 @@ def _tag(meta: Any) -> str:
     return str(meta.get("e_tag") or f"{_WRITTEN}{meta['last_modified'].isoformat()}")
 
 
+def checked(endpoint: str) -> str:
+    """The address of a store: a URL, or a host with or without a port. Raises ValueError for any other text."""
+    wrong = f"`{endpoint}` is no address: it looks like http://localhost:9000"
+    try:
+        parts = urlsplit(endpoint if "://" in endpoint else f"//{endpoint}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError(wrong) from None
+    plain = not parts.query and not parts.fragment and endpoint.isprintable() and " " not in endpoint
+    if parts.scheme not in ("", "http", "https") or port == 0 or not plain or not _HOST.fullmatch(host):
+        raise ValueError(wrong)
+    return endpoint
+
+
 def opened(location: Location, keys: Keys) -> Any:
     """The store of a location. Raises StoreError."""
     try:
+        for one in (keys.endpoint, location.fields.get("endpoint")):
+            if one:
+                checked(str(one))
         stores = import_module("obstore.store")
         return _STORES[location.kind](stores, location.fields, keys)
     except StoreError:

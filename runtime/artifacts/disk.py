@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import re
 import stat
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.artifacts.sources import BLOCK
 from flowdsl.runtime.artifacts.trouble import NoRoom, Unfit
 
@@ -21,7 +21,7 @@ _MIB = 1 << 20
 _PARTS = tuple(number * _MIB for number in (16, 8, 5, 64, 32, 10, 25, 50, 100, 128, 256, 512))
 """The sizes of the parts that programs upload in. Source: minio-go, which Argo uses, takes 16 MiB; aws-cli 8 MiB."""
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_TAG = re.compile(r'"?([0-9a-f]{32})(?:-(\d+))?"?')
+_TAG = regex(r'"?([0-9a-f]{32})(?:-(\d+))?"?')
 
 
 @contextmanager

@@ -72,7 +72,7 @@ class Opener:
             return Local(self._ways.folder / "artifacts", place.key.strip("/"))
         if place.kind not in KINDS:
             raise Unfit(f"it is in a store of the kind `{place.kind}`, which is not supported")
-        return Bucket(self._store(place), place)
+        return Bucket(self._store(place), place, self._ways.endpoint)
 
     def _volume(self, place: Location) -> Source:
         claim, ways = str(place.fields["claim"]), self._ways

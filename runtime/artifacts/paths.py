@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from flowdsl.grammar.regex import regex
+
 LONGEST_NAME = 255
 """Bytes of a name. Source: NAME_MAX of Linux and macOS."""
 
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_DRIVE = re.compile(r"[a-zA-Z]:")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_RESERVED = regex(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
+_DRIVE = regex(r"[a-zA-Z]:")
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def fault(path: str) -> str:

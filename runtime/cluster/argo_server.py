@@ -107,7 +107,7 @@ class ArgoServer(Kubernetes):
         }
         path = operation_path(kind, "watch_workflows", namespace=self._within(namespace))
         refused = (kind, "", self._within(namespace))
-        limit = wait + self.policy.within(self.policy.request)
+        limit = self.policy.within(wait + self.policy.request)
         with self._transport.open("GET", path, query, seconds=limit) as answer:
             self._judge(answer, "watch", *refused)
             for event in self._events(answer):
@@ -115,8 +115,9 @@ class ArgoServer(Kubernetes):
                     if _is_end(event["error"]):
                         return
                     raise self._refusal(0, event["error"], "watch", *refused)
-                result: Json = event["result"]
-                yield Change(result["type"], _whole(kind, result["object"]))
+                result = part(event, "result")
+                found = self._checked(part(result, "object"))
+                yield Change(cast("Any", result.get("type")), _whole(kind, found))
 
     def version(self) -> str:
         """What the server calls itself."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
-from flowdsl.runtime.cluster.transport import Access, Transport
+from flowdsl.runtime.cluster.transport import Access, Transport, unverified
 from flowdsl.runtime.cluster.trouble import Misconfigured
 
 if TYPE_CHECKING:
@@ -93,11 +93,7 @@ class Connections(Transport):
         if server.token:
             configuration.api_key["BearerToken"] = server.token
         if not server.verify:
-            import urllib3
-
-            urllib3.disable_warnings(
-                urllib3.exceptions.InsecureRequestWarning
-            )  # it is what the user asked for
+            unverified()
         self._configuration = configuration
         self._pool = rest.RESTClientObject(configuration).pool_manager
         self.context = ""

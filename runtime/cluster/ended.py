@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.trouble import Overdue, Vanished
-from flowdsl.runtime.status.compressed import opened
+from flowdsl.runtime.status.compressed import readable
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -37,7 +37,7 @@ def ended(workflow: Json) -> bool:
 
 
 def states(cluster: Cluster, name: str, uid: str = "") -> Generator[Json | None, None, None]:
-    """A run each time that it changes, its nodes readable, to its end. None says that time has passed.
+    """A run each time that it changes, to its end, its nodes readable where they can be. None: time has passed.
 
     The last state is one that has `ended`; one whose results do not come within a minute of its end is taken as it
     is. With a `uid` it is that run alone. Raises Vanished when it is deleted or another has its name, Overdue at
@@ -51,7 +51,7 @@ def states(cluster: Cluster, name: str, uid: str = "") -> Generator[Json | None,
             if change.type == "DELETED" or (uid and found["metadata"]["uid"] != uid):
                 raise Vanished(_gone(cluster, name, last or found, replaced=change.type != "DELETED"))
             uid = str(found["metadata"]["uid"])
-            last = opened(found)
+            last = readable(found)
             yield last
             if ended(last):
                 return

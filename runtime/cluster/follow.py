@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.runtime.cluster.seam import Change
-from flowdsl.runtime.cluster.trouble import Expired, Refusal, Unreachable
+from flowdsl.runtime.cluster.trouble import Expired, Overdue, Refusal, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WINDOW = 30.0
 """Seconds of one watch."""
+_SHORT = 1.0
+"""Seconds below which a watch that brought nothing counts as broken. Source: client-go, tools/cache/reflector.go."""
 
 
 def follow(
@@ -43,11 +45,12 @@ def follow(
         try:
             if not version:
                 listing = cluster.list(kind, labels=labels, fields=fields, namespace=namespace)
-                pauses.begin()
+                pauses.answered()
                 version = listing.version
                 yield from _difference(known, listing.items)
                 listed = True
                 yield None
+            began, brought = policy.now(), False
             for change in cluster.watch(
                 kind,
                 version,
@@ -57,6 +60,7 @@ def follow(
                 namespace=namespace,
             ):
                 version = str(change.object["metadata"]["resourceVersion"])
+                brought = True
                 pauses.begin()
                 if change.type == "BOOKMARK":
                     continue
@@ -65,22 +69,27 @@ def follow(
                 else:
                     known[_key(change.object)] = change.object
                 yield change
-            pauses.begin()
             yield None
-            continue
+            if brought or policy.now() - began >= _SHORT:
+                pauses.begin()
+                continue
+            pauses.answered()
+            problem: Refusal | Unreachable = Unreachable("each watch ends at once", sent=True)
         except Expired as expired:
             version = ""
-            pauses.begin()
-            problem: Refusal | Unreachable = expired
+            problem = expired
         except Refusal as refusal:
             if refusal.permanent:
                 raise
             problem = refusal
         except Unreachable as error:
             problem = error
-        if policy.over:
+        except Overdue:
             return
-        pauses.again(problem, problem.wait if isinstance(problem, Refusal) else 0)
+        try:
+            pauses.again(problem, problem.wait if isinstance(problem, Refusal) else 0)
+        except Overdue:
+            return
         if listed:
             yield None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
@@ -10,7 +11,18 @@ from flowdsl.runtime.cluster import verbs
 from flowdsl.runtime.cluster.kinds import POD, VERSION
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.seam import EVERYWHERE, Change, Json, Kind, Listing, Verb
-from flowdsl.runtime.cluster.trouble import CONFLICT, EXPIRED, NOT_FOUND, Expired, Refusal, Unreachable
+from flowdsl.runtime.cluster.trouble import (
+    CONFLICT,
+    EXPIRED,
+    NOT_FOUND,
+    UNAUTHORIZED,
+    Expired,
+    Overdue,
+    Refusal,
+    Uncertain,
+    Unreachable,
+)
+from flowdsl.runtime.local.shapes import part
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -50,7 +62,8 @@ class Kubernetes:
 
     def get(self, kind: Kind, name: str, *, namespace: str | None = None) -> Json:
         """One object."""
-        return self._call("GET", "get", kind, name, namespace)
+        found = self._call("GET", "get", kind, name, namespace)
+        return self._checked(found, "name", "uid") if name else found  # without a name, what a version has
 
     def list(
         self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
@@ -67,6 +80,7 @@ class Kubernetes:
                 items.clear()
                 del query["continue"]
                 continue
+            self._checked(page, "resourceVersion")
             items.extend(page.get("items") or ())
             more = page["metadata"].get("continue")
             if not more:
@@ -97,16 +111,15 @@ class Kubernetes:
             "timeoutSeconds": wait,
         }
         path = self._path(kind, "", namespace)
-        refused = (kind, "", self._within(namespace))
-        limit = wait + self.policy.within(min(_GRACE, self.policy.request))
-        with self._transport.open("GET", path, query, seconds=limit) as answer:
-            self._judge(answer, "watch", *refused)
+        refused = ("watch", kind, "", self._within(namespace))
+        limit = self.policy.within(wait + min(_GRACE, self.policy.request))
+        with self._answered("GET", path, refused, query, seconds=limit) as answer:
             for line in lines(answer):
                 event = self._decoded(line)
-                found: Json = event["object"]
-                if event["type"] == "ERROR":
-                    raise self._refusal(int(found.get("code") or 0), found, "watch", *refused)
-                yield Change(event["type"], found)
+                found = part(event, "object")
+                if event.get("type") == "ERROR":
+                    raise self._refusal(int(found.get("code") or 0), found, *refused)
+                yield Change(cast("Any", event.get("type")), self._checked(found, "resourceVersion"))
 
     def log(
         self,
@@ -128,15 +141,15 @@ class Kubernetes:
         if follow:
             query["follow"] = "true"
         path = f"{self._path(POD, pod, namespace)}/log"
-        with self._transport.open("GET", path, query, seconds=seconds) as answer:
-            self._judge(answer, "read the log of", POD, pod, self._within(namespace))
+        refused = ("read the log of", POD, pod, self._within(namespace))
+        with self._answered("GET", path, refused, query, seconds=self.policy.within(seconds)) as answer:
             yield from answer.pieces()
 
     def proxy(self, pod: str, port: int, path: str, *, namespace: str | None = None) -> bytes:
         """What a pod's own HTTP server answers at a path."""
         whole = f"{self._path(POD, f'{pod}:{port}', namespace)}/proxy/{path.lstrip('/')}"
-        with self._transport.open("GET", whole, seconds=self.policy.within(self.policy.request)) as answer:
-            self._judge(answer, "ask", POD, pod, self._within(namespace))
+        refused = ("ask", POD, pod, self._within(namespace))
+        with self._answered("GET", whole, refused, seconds=self.policy.within(self.policy.request)) as answer:
             return answer.body()
 
     # --- writing -------------------------------------------------------------------------------------------
@@ -144,13 +157,14 @@ class Kubernetes:
     def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
         """Create an object, once; see the seam.
 
-        Another try is safe because the name is the caller's: the server takes it once. What it says after an
-        answer was lost is compared by the submit id. Source: generateName gives two objects for two requests.
+        Another try is safe because the name is the caller's: the server takes it once. What it has of that name after
+        an answer that leaves a doubt is compared by the submit id. Source: generateName gives two objects for two
+        requests.
         """
         name, own = str(body["metadata"].get("name") or ""), _submit_id(body)
         query = {**_MANAGER, **({"dryRun": "All"} if dry_run else {})}
         pauses = self.policy.pauses()
-        doubt: Unreachable | None = None
+        doubt: Refusal | Unreachable | None = None
         while True:
             try:
                 return self._once("POST", "create", kind, "", None, body=body, query=query, said=name)
@@ -159,6 +173,8 @@ class Kubernetes:
                 problem: Refusal | Unreachable = error
             except Refusal as refusal:
                 problem = refusal
+                if refusal.doubtful and not dry_run and not isinstance(doubt, Unreachable):
+                    doubt = refusal
                 if refusal.code == CONFLICT and refusal.reason == "AlreadyExists" and own and not dry_run:
                     found = self._found(kind, name)
                     if found is not None and _submit_id(found) == own:
@@ -166,16 +182,30 @@ class Kubernetes:
                     if found is not None:
                         raise
                 elif refusal.permanent:
-                    raise
+                    if doubt is None:
+                        raise
+                    return self._settled(kind, name, own, doubt)
             try:
                 pauses.again(problem, _wait_of(problem))
-            except (Refusal, Unreachable):
+            except (Refusal, Unreachable, Overdue):
                 if doubt is None:
                     raise
-                found = self._found(kind, name) if own else None
-                if found is not None and _submit_id(found) == own:
-                    return found
+                return self._settled(kind, name, own, doubt)
+
+    def _settled(self, kind: Kind, name: str, own: str, doubt: Refusal | Unreachable) -> Json:
+        """What was created after all, by its submit id. Raises the doubt, as Uncertain where it stays one."""
+        try:
+            found = self.get(kind, name)
+        except Refusal as refusal:
+            none = refusal.code == NOT_FOUND and not refusal.no_such_kind
+            if none and isinstance(doubt, Refusal) and not doubt.lost:
                 raise doubt from None
+        except (Unreachable, Overdue):
+            pass
+        else:
+            if own and _submit_id(found) == own:
+                return found
+        raise doubt if isinstance(doubt, Unreachable) else Uncertain(str(doubt)) from None
 
     def _found(self, kind: Kind, name: str) -> Json | None:
         """An object, if it is there and can be read."""
@@ -255,17 +285,30 @@ class Kubernetes:
     ) -> Json:
         path = path or self._path(kind, name, namespace)
         refused = (verb, kind, said or name, self._within(namespace))
+        seconds = self.policy.within(self.policy.request)
+        with self._answered(
+            method, path, refused, query, body=body, content=content, seconds=seconds
+        ) as answer:
+            return self._decoded(answer.body())
+
+    @contextmanager
+    def _answered(
+        self,
+        method: str,
+        path: str,
+        refused: tuple[str, Kind, str, str],
+        query: Mapping[str, object] | None = None,
+        **more: Any,
+    ) -> Generator[Answer, None, None]:
+        """An answer that is no refusal. Credentials that are not taken are read again, once."""
         for renewed in (False, True):
-            seconds = self.policy.within(self.policy.request)
-            with self._transport.open(
-                method, path, query, body=body, content=content, seconds=seconds
-            ) as answer:
-                if answer.status == 401 and not renewed:
+            with self._transport.open(method, path, query, **more) as answer:
+                if answer.status == UNAUTHORIZED and not renewed:
                     self._transport.renew()
                     continue
                 self._judge(answer, *refused)
-                return self._decoded(answer.body())
-        raise AssertionError("the second answer was judged")
+                yield answer
+                return
 
     def _judge(self, answer: Answer, verb: str, kind: Kind, name: str, namespace: str) -> None:
         """Raise Refusal, or Expired, for an answer that is no."""
@@ -288,8 +331,18 @@ class Kubernetes:
         """A JSON object. Raises Unreachable for anything else: the answer was cut, or is not the API's."""
         found = _object(text)
         if found is None:
-            raise Unreachable(f"the answer is not what {self.speaker} gives", sent=True)
+            raise self._strange()
         return found
+
+    def _checked(self, found: Json, *keys: str) -> Json:
+        """An object, or a list of them, whose metadata have some keys. Raises Unreachable for anything else."""
+        metadata: object = found.get("metadata")
+        if not isinstance(metadata, dict) or any(key not in metadata for key in keys):
+            raise self._strange()
+        return found
+
+    def _strange(self) -> Unreachable:
+        return Unreachable(f"the answer is not what {self.speaker} gives", sent=True)
 
     def _within(self, namespace: str | None) -> str:
         return self.namespace if namespace is None else namespace

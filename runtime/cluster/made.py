@@ -6,9 +6,9 @@ Source: Argo 4.1, workflow/executor/resource.go, which makes what a `resource` t
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.seam import Kind
 from flowdsl.runtime.cluster.trouble import CONFLICT, Refusal, Unreachable, Unsupported
 from flowdsl.runtime.cluster.verbs import RUN_LABEL
@@ -29,8 +29,8 @@ JOBS = (
 )
 """The kinds of jobs that are looked for, each in its usual version."""
 
-_VERSION = re.compile(r"""["']?apiVersion["']?\s*:\s*["']?([\w.-]+)/(\w+)""")
-_KIND = re.compile(r"""["']?kind["']?\s*:\s*["']?(\w+)""")
+_VERSION = regex(r"""["']?apiVersion["']?\s*:\s*["']?([\w.-]+)/(\w+)""")
+_KIND = regex(r"""["']?kind["']?\s*:\s*["']?(\w+)""")
 _ENDS = ("Complete", "Completed", "Succeeded", "Failed")
 
 

@@ -7,7 +7,7 @@ import random
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
+from flowdsl.runtime.cluster.trouble import Overdue, Refusal, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,14 +63,25 @@ class Pauses:
         self.begin()
 
     def begin(self) -> None:
-        """Begin anew: there was an answer."""
+        """Begin anew: all is well."""
         self._pause = _FIRST_PAUSE
-        self._end = min(self._policy.now() + self._patience, self._policy.end)
+        self.answered()
+
+    def answered(self) -> None:
+        """The contact is not lost; the pauses stay as long as they are."""
+        self._end = self._policy.now() + self._patience
 
     def again(self, error: Refusal | Unreachable, wait: float = 0) -> None:
-        """Wait before the next try, as long as the server asked for if it did; raises the error at the end."""
+        """Wait before the next try, as long as the server asked for if it did.
+
+        Raises the error when patience is at its end, and Overdue at the end of the policy.
+        """
         pause = max(wait, self._pause * random.uniform(0.5, 1))
-        if self._policy.now() + pause > self._end:
+        then = self._policy.now() + pause
+        if then > self._policy.end:
+            self._policy.sleep(max(0.0, self._policy.end - self._policy.now()))
+            raise Overdue(f"the time is over: {error}") from error
+        if then > self._end:
             raise error
         self._policy.sleep(pause)
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)

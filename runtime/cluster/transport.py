@@ -7,6 +7,7 @@ none of its classes of objects or calls is touched. Versions 31 to 37 have what 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from contextlib import contextmanager, suppress
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _PIECE = 1 << 16
+_SLOWEST = 4 << 10
+"""Bytes in a second by which an answer may take longer than a request."""
 _MALFORMED = (AttributeError, TypeError, ValueError)
 """What the client raises for settings of another shape than it expects."""
 
@@ -56,13 +59,17 @@ class Answer:
             raise Unreachable(f"the answer broke off: {_why(error)}", sent=True) from error
 
     def body(self) -> bytes:
-        """All of it. Raises Unreachable when it breaks off, or comes too slowly."""
+        """All of it. Raises Unreachable when it breaks off, or comes so slowly that nobody could wait for it."""
         end = time.monotonic() + self._seconds
         found: list[bytes] = []
         for piece in self.pieces():
             found.append(piece)
+            end += len(piece) / _SLOWEST
             if time.monotonic() > end:
-                raise Unreachable(f"the answer took longer than {self._seconds:g} s", sent=True)
+                slow = f"less than {_SLOWEST >> 10} KiB a second"
+                raise Unreachable(
+                    f"the answer came too slowly, {slow}: allow more --request-timeout", sent=True
+                )
         return b"".join(found)
 
 
@@ -77,10 +84,12 @@ class Transport:
         from yaml import YAMLError
 
         client: Any = import_module("kubernetes.client")  # it has no types before version 37
-        config: Any = import_module("kubernetes.config")
+        config: Any = import_module("kubernetes.config.kube_config")
         configuration = client.Configuration()
         try:
             self.context, self.namespace = _settings(self._access, config, configuration)
+            if not configuration.verify_ssl:
+                unverified()
             pool = client.rest.RESTClientObject(configuration).pool_manager
         except (config.ConfigException, YAMLError, OSError, LookupError, *_MALFORMED) as error:
             raise Misconfigured(f"the settings of the cluster cannot be read: {_why(error)}") from error
@@ -157,21 +166,59 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
             raise Misconfigured(
                 f"there is no cluster to talk to: no file {files}; name one with $KUBECONFIG, or log in first"
             )
-        config.load_incluster_config(client_configuration=configuration)
+        import_module("kubernetes.config").load_incluster_config(client_configuration=configuration)
         inside = (_ACCOUNT / "namespace").read_text(encoding="utf-8").strip()
         return "", access.namespace or inside or "default"
-    contexts, active = config.list_kube_config_contexts(config_file=files)
-    if access.context is not None:
-        found = [each for each in contexts if each["name"] == access.context]
-        if not found:
-            known = ", ".join(sorted(each["name"] for each in contexts))
-            raise Misconfigured(f"there is no context `{access.context}` in {files}: it has {known}")
-        active = found[0]
-    config.load_kube_config(
-        config_file=files, context=active["name"], client_configuration=configuration, persist_config=False
-    )
-    named: dict[str, str] = active["context"]
-    return active["name"], access.namespace or named.get("namespace") or "default"
+    merged: Any = config.KubeConfigMerger(files).config.value
+    contexts = {each.value["name"]: each.value["context"] for each in merged["contexts"]}
+    name: str = (merged.get("current-context") if access.context is None else access.context) or ""
+    if not name or name not in contexts:
+        known = f"it has {', '.join(sorted(contexts))}" if contexts else "it has none"
+        if not name:
+            raise Misconfigured(f"{files} names no current context: name one with --context; {known}")
+        raise Misconfigured(f"there is no context `{name}` in {files}: {known}")
+    _load_context(name, files, config, configuration)
+    named: dict[str, str] = contexts[name] or {}
+    return name, access.namespace or named.get("namespace") or "default"
+
+
+def _load_context(name: str, files: str, config: Any, configuration: Any) -> None:
+    """Fill in a configuration for a context.
+
+    What the client cannot get credentials from it only writes to a log, and goes on as nobody.
+    """
+    configuration.host = ""
+    said = _Said()
+    logging.getLogger().addHandler(said)
+    try:
+        config.load_kube_config(
+            config_file=files, context=name, client_configuration=configuration, persist_config=False
+        )
+    finally:
+        logging.getLogger().removeHandler(said)
+    if said.errors and not (configuration.api_key or configuration.cert_file or configuration.username):
+        raise Misconfigured(f"there are no credentials for the context `{name}`: {'; '.join(said.errors)}")
+    if not configuration.host:
+        raise Misconfigured(f"the cluster of the context `{name}` has no `server` in {files}")
+
+
+class _Said(logging.Handler):
+    """Keeps the errors that are logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.errors: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one, as one line."""
+        self.errors.append(" ".join(record.getMessage().split()))
+
+
+def unverified() -> None:
+    """Say nothing of certificates that are not looked at: it is what the user asked for."""
+    import urllib3
+
+    urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
 
 def _why(error: BaseException) -> str:

@@ -10,10 +10,12 @@ if TYPE_CHECKING:
 _RIGHTS = {"read the log of": "get pods/log", "ask": "get pods/proxy"}
 """What is to be allowed for what is said in other words."""
 
+UNAUTHORIZED = 401
 FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409
 EXPIRED = 410
+_GATEWAY = (502, 504)
 
 
 class ClusterError(Exception):
@@ -34,6 +36,13 @@ class Unreachable(ClusterError):
 
 class Uncertain(Unreachable):
     """A change that may have been made: no answer came, and none to the question whether it was."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, sent=True)
+
+
+class Unread(Unreachable):
+    """A log that cannot be read, of a cluster that answers otherwise."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, sent=True)
@@ -109,6 +118,16 @@ class Refusal(ClusterError):
             return self.code not in (408, 429)
         return "request is too large" in self.message or "ResourceExhausted" in self.message
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether what was asked for may have been done all the same, as of a server that did not get to its end."""
+        return self.code >= 500 and not self.permanent
+
+    @property
+    def lost(self) -> bool:
+        """Whether a proxy on the way says that it has no answer: a later look does not tell what comes of it."""
+        return self.code in _GATEWAY
+
     def _text(self) -> str:
         name = f" `{self.name}`" if self.name else f" {self.kind.plural}" if self.verb == "list" else ""
         what = f"{self.verb}{name}" if self.verb == "list" else f"{self.verb} {self.kind.said}{name}"
@@ -118,11 +137,13 @@ class Refusal(ClusterError):
 
     def _remedy(self) -> str:
         message = self.message
-        within = f" -n {self.namespace}" if self.namespace and self.kind.namespaced else ""
+        within = (f" -n {self.namespace}" if self.namespace else " -A") if self.kind.namespaced else ""
         if self.code == 401:
             return "log in to the cluster again"
         if self.code == FORBIDDEN and "exceeded quota" in message:
             return f"see kubectl describe resourcequota{within}"
+        if self.code == FORBIDDEN and "admission webhook" in message:
+            return ""  # it is no right that is missing, and the webhook says what is
         if self.code == FORBIDDEN:
             right = _RIGHTS.get(self.verb, f"{self.verb} {self.kind.resource}")
             return f"to see what you may do: kubectl auth can-i {right}{within}"

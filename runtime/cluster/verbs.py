@@ -153,7 +153,7 @@ def settled(
             raise
         problem: Refusal | Unreachable = error
     except Refusal as refusal:
-        if refusal.code not in (CONFLICT, NOT_FOUND):
+        if not may_be_done(refusal):
             raise
         problem = refusal
     try:
@@ -163,6 +163,11 @@ def settled(
     if made(found):
         return found
     raise problem
+
+
+def may_be_done(refusal: Refusal) -> bool:
+    """Whether a change may have been made though its last try was refused: by an earlier try, or half-way."""
+    return refusal.doubtful or refusal.code in (CONFLICT, NOT_FOUND)
 
 
 def uncertain(workflow: Json, problem: Exception) -> Uncertain:
@@ -203,7 +208,7 @@ def change(cluster: Objects, workflow: Json, edit: Callable[[Json], bool]) -> Js
                 raise
             problem = error
         except Refusal as refusal:
-            if refusal.code not in (CONFLICT, NOT_FOUND):
+            if not may_be_done(refusal):
                 raise
             problem = refusal
 

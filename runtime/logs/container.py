@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
-from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal, Unreachable, Unsupported
+from flowdsl.runtime.cluster.trouble import (
+    NOT_FOUND,
+    UNAUTHORIZED,
+    Refusal,
+    Unreachable,
+    Unread,
+    Unsupported,
+)
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.logs.join import Joined
 
@@ -24,8 +32,14 @@ QUIET = 60.0
 _PAUSE = 1.0
 _TRIES = 5
 """How often a log is asked for again that does not come to rest: its container prints on, or its file is gone."""
-_NO_LOG = (400, NOT_FOUND)
-"""What the kubelet says of a container that it has no log of: not begun, never begun, or no longer there."""
+_NO_LOG = regex(
+    r"is waiting to start|is not available|is terminated|previous terminated container|does not have a host assigned"
+)
+"""What the kubelet says, with 400, of a container that it has no log of: not begun, never begun, or no longer there.
+
+Source: validateContainerLogStatus of pkg/kubelet/kubelet_pods.go, and pkg/registry/core/pod/strategy.go for a pod
+without a node.
+"""
 
 
 class Extent(NamedTuple):
@@ -55,16 +69,22 @@ def state_of(pod: Json, container: str) -> State:
 
 
 def read(
-    cluster: Cluster, source: Source, extent: Extent, namespace: str | None = None
+    cluster: Cluster,
+    source: Source,
+    extent: Extent,
+    namespace: str | None = None,
+    lost: set[str] | None = None,
 ) -> Generator[list[Part], None, bool]:
     """The parts of a container's log; with `follow` until it has ended. Returns whether the log is there to its end.
 
     A kubelet that breaks looks like the end of a log. So the end is believed when the container has ended, or
-    nothing is to be followed, and another answer brings nothing new. Raises Refusal, and Unreachable when there was
-    no answer for as long as the policy allows.
+    nothing is to be followed, and another answer brings nothing new. Raises Refusal, Unread when there was no log for
+    as long as the policy allows, though the cluster answers, and Unreachable when it does not. A node that had no log
+    for so long is added to `lost`, where the next one gives it one try.
     """
     policy = cluster.policy
-    pauses = policy.pauses(policy.contact if extent.follow else policy.patience)
+    patience = policy.contact if extent.follow else policy.patience
+    pauses = policy.pauses(0 if lost is not None and source.node in lost else patience)
     joined = Joined(extent.since)
     state: State = "running"
     answers = unmoved = 0
@@ -88,19 +108,25 @@ def read(
         except Unreachable as error:
             problem = error
         except Refusal as refusal:
-            if refusal.permanent and refusal.code not in (*_NO_LOG, 401):
+            if refusal.permanent and not _has_none(refusal) and refusal.code != UNAUTHORIZED:
                 raise
             problem = refusal
         answers += problem is None
         if joined.fresh or policy.now() - began >= QUIET:
             pauses.begin()
         state = _look(cluster, source, namespace)
-        code = problem.code if isinstance(problem, Refusal) else 0
-        none = code in _NO_LOG
+        refused = problem if isinstance(problem, Refusal) else None
+        none = refused is not None and _has_none(refused)
         if state == "gone" or (last and none):
-            return state != "gone" and not joined.begun and code != NOT_FOUND
+            forgotten = refused is not None and refused.code == NOT_FOUND
+            return state != "gone" and not joined.begun and not forgotten
         if problem is not None and not none:
-            pauses.again(problem, problem.wait if isinstance(problem, Refusal) else 0)
+            try:
+                pauses.again(problem, refused.wait if refused is not None else 0)
+            except (Refusal, Unreachable) as error:  # `_look` had an answer: it is not the cluster
+                if lost is not None and source.node:
+                    lost.add(source.node)
+                raise Unread(str(error)) from error
         elif last:
             unmoved = 0 if joined.fresh else unmoved + 1
             if answers > 1 and unmoved and (joined.reached or unmoved == _TRIES):
@@ -111,6 +137,11 @@ def read(
                 policy.sleep(_PAUSE)
         elif not joined.fresh and state != "ended":
             policy.sleep(_PAUSE)
+
+
+def _has_none(refusal: Refusal) -> bool:
+    """Whether a refusal says that there is no log, rather than that it is not given."""
+    return refusal.code == NOT_FOUND or (refusal.code == 400 and bool(_NO_LOG.search(refusal.message)))
 
 
 def _look(cluster: Cluster, source: Source, namespace: str | None) -> State:

@@ -12,13 +12,14 @@ with `sinceTime`, so that an answer may begin in the middle of a line; the API s
 
 from __future__ import annotations
 
-import re
 from array import array
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-_STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)")
+from flowdsl.grammar.regex import regex
+
+_STAMP = regex(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)")
 _USUAL = "2026-11-21T12:00:00.000000000Z"
 _LONGEST = len("2026-11-21T12:00:00.000000000+00:00")
 _SECOND = 10**9
@@ -59,7 +60,9 @@ def _seconds(whole: bytes, zone: bytes) -> int:
 
 def rfc3339(second: int) -> str:
     """A whole second since 1970 as the API takes it."""
-    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return (
+        datetime.fromtimestamp(second, UTC).isoformat().replace("+00:00", "Z")
+    )  # strftime writes the year 999 so
 
 
 class Joined:
@@ -104,7 +107,8 @@ class Joined:
         """Whether this answer brought anything new."""
         self._at = 0
         """How many of the known lines it has repeated."""
-        self._aligned = not self._known
+        self._aligned = not self._known and self._open is None
+        """Whether it has come to the first line that is known: a log of which only the end was wanted has others."""
         self._head = b""
         """The beginning of a line whose time is not whole yet."""
         self._line: bytes | None = None
@@ -180,7 +184,8 @@ class Joined:
     def _place(self, now: int) -> None:
         """Say whether the line that begins is known, and how much of it."""
         if not self._aligned:
-            if now < self._known[0]:
+            first = self._known[0] if self._known else self._open
+            if first is not None and now < first:
                 self._drop = True  # before all that was asked for at first
                 return
             self._aligned = True

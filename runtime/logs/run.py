@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported
 from flowdsl.runtime.local.names import pod_name
@@ -27,7 +27,7 @@ _OVER = ("Succeeded", *_FAILED)
 _PREFIX = "workflows.argoproj.io/"
 LABEL = f"{_PREFIX}workflow"
 """The label of pods that names their run. Source: workflow/common/common.go of Argo 4.1."""
-_KEPT = re.compile(r".+-logs")
+_KEPT = regex(r".+-logs")
 """The artifacts that `archiveLogs` makes: `main-logs`. Source: workflow/executor/executor.go of Argo 4.1."""
 
 
@@ -187,6 +187,7 @@ def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iter
                 container,
                 started,
                 str(pod["metadata"]["uid"]),
+                str(pod["spec"].get("nodeName") or ""),
             )
 
 

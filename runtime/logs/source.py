@@ -6,13 +6,14 @@ the task `train`. Source: operator.go and steps.go of Argo 4.1.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
+from flowdsl.grammar.regex import regex
+
 _NAME = r"[^.()\[\]]+"
-_PIECE = re.compile(rf"\.(?P<name>{_NAME})|\[\d+\]|\((?P<attempt>\d+)\)|\((?P<round>\d+):")
-_ITEM_ENDS = re.compile(rf"\)(?=$|\.{_NAME}|\(\d+[:)]|\[\d+\])")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_PIECE = regex(rf"\.(?P<name>{_NAME})|\[\d+\]|\((?P<attempt>\d+)\)|\((?P<round>\d+):")
+_ITEM_ENDS = regex(rf"\)(?=$|\.{_NAME}|\(\d+[:)]|\[\d+\])")
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class Place(NamedTuple):
@@ -89,3 +90,5 @@ class Source(NamedTuple):
     """When it began, RFC 3339; empty if it did not."""
     uid: str = ""
     """Of the pod."""
+    node: str = ""
+    """The node of the cluster that has it; empty where that is not known."""

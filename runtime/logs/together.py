@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.runtime.cluster.ended import states
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
+from flowdsl.runtime.cluster.trouble import Unread
 from flowdsl.runtime.logs.container import Extent, read
 from flowdsl.runtime.logs.join import Part, nanoseconds
 from flowdsl.runtime.logs.run import LABEL, Wanted, name_of, over, sources
@@ -30,11 +31,15 @@ _BATCHES = 64
 
 
 class Given(NamedTuple):
-    """Parts of a log that follow each other; none at its end, with whether it was there to its end."""
+    """Parts of a log that follow each other; none at its end, with whether it was there to its end.
+
+    `problem` is why it could not be read, if that is why it was not.
+    """
 
     source: Source
     parts: list[Part]
     whole: bool = True
+    problem: str = ""
 
 
 class _Stream:
@@ -42,7 +47,8 @@ class _Stream:
 
     def __init__(self, source: Source, reader: Reader) -> None:
         self.source = source
-        self.whole = True
+        self._whole = True
+        self._problem = ""
         self._reader = reader
         self._parts: list[Part] = []
         self._at = 0
@@ -54,10 +60,17 @@ class _Stream:
             try:
                 self._parts, self._at = next(self._reader), 0
             except StopIteration as end:
-                self.whole = end.value
+                self._whole = end.value
+                return False
+            except Unread as error:  # the others are there
+                self._whole, self._problem = False, str(error)
                 return False
         self._timed()
         return True
+
+    def end(self) -> Given:
+        """What is given at the end of the log."""
+        return Given(self.source, [], self._whole, self._problem)
 
     def take(self, until: float) -> list[Part]:
         """The parts up to a time, as far as they are there; a line that was begun goes on."""
@@ -92,7 +105,7 @@ def merged(found: Sequence[Source], reader: Callable[[Source], Reader]) -> Itera
             if stream.more():
                 heapq.heappush(streams, (stream.time, at, stream))
             else:
-                yield Given(source, [], stream.whole)
+                yield stream.end()
         if not streams:
             continue
         _, at, stream = heapq.heappop(streams)
@@ -107,7 +120,7 @@ def merged(found: Sequence[Source], reader: Callable[[Source], Reader]) -> Itera
         if more:
             heapq.heappush(streams, (stream.time, at, stream))
         else:
-            yield Given(stream.source, [], stream.whole)
+            yield stream.end()
 
 
 def _time(started: str) -> int:
@@ -119,7 +132,10 @@ def as_they_are(
 ) -> Iterator[Given]:
     """The logs of a run as they are now, merged by time. Raises Refusal, Unreachable."""
     namespace = workflow["metadata"].get("namespace")
-    return merged(sources(workflow, pods, wanted), lambda source: read(cluster, source, extent, namespace))
+    lost: set[str] = set()
+    return merged(
+        sources(workflow, pods, wanted), lambda source: read(cluster, source, extent, namespace, lost)
+    )
 
 
 class _Follower:
@@ -191,17 +207,20 @@ class _Follower:
 
     def _read(self, source: Source) -> None:
         reader = read(self._cluster, source, self._extent, self._namespace)
-        whole = True
+        whole, problem = True, ""
         while True:
             try:
                 parts = next(reader)
             except StopIteration as end:
                 whole = end.value
                 break
+            except Unread as error:
+                whole, problem = False, str(error)
+                break
             if not self._put(Given(source, parts)):
                 reader.close()
                 return
-        self._put(Given(source, [], whole))
+        self._put(Given(source, [], whole, problem))
 
     def _watch_pods(self) -> None:
         changes = follow(self._cluster, POD, labels=self._labels, namespace=self._namespace)

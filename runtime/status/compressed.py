@@ -57,6 +57,23 @@ def opened(workflow: Json) -> Json:
     return workflow
 
 
+def readable(workflow: Json) -> Json:
+    """A Workflow whose nodes can be read, or as it is where they cannot: `hidden` says why."""
+    try:
+        return opened(workflow)
+    except (Unreadable, Unsupported):
+        return workflow
+
+
+def hidden(workflow: Json) -> str:
+    """Why the nodes of a Workflow cannot be read; empty if they can."""
+    try:
+        opened(workflow)
+    except (Unreadable, Unsupported) as error:
+        return str(error)
+    return ""
+
+
 def _decoded(packed: object) -> bytes:
     if not isinstance(packed, str):
         raise _Broken("status.compressedNodes is no text")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.names import pod_name
 from flowdsl.runtime.local.node import ERROR, FAILED, FULFILLED, PENDING, RUNNING
 from flowdsl.runtime.status import gpu
@@ -27,7 +27,7 @@ NODE_ID = "workflows.argoproj.io/node-id"
 """The annotation by which a pod says which node it is of."""
 _NEUTRAL = ("Completed", "PodRunning")
 _HIDDEN = "flowdsl-"
-_FAILED_CHILD = re.compile(
+_FAILED_CHILD = regex(
     r"child '[^']*' (?:failed|errored)|template has failed or errored children and failFast enabled"
 )
 

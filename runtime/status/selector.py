@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from flowdsl.grammar.regex import regex
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _KEY, _VALUE = r"[\w./-]+", r"[\w.-]*"
-_ONE = re.compile(
+_ONE = regex(
     rf"\s*(?:(?P<key>{_KEY})\s*(?:(?P<sign>==|=|!=)\s*(?P<value>{_VALUE})"
     rf"|\s(?P<word>in|notin)\s*\((?P<values>[^()]*)\))?|!\s*(?P<absent>{_KEY}))\s*(?P<end>,|$)",
     re.ASCII,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_ROUND = re.compile(r"\((\d+):(.*)\)$", re.DOTALL)
+_ROUND = regex(r"\((\d+):(.*)\)$", re.DOTALL)
 _WORST = (ERROR, FAILED, RUNNING, PENDING, SUCCEEDED, SKIPPED, OMITTED)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 Amounts = dict[str, Decimal]
 
-_NAMES = re.compile(
+_NAMES = regex(
     r"nvidia\.com/mig-.+|gpu\.intel\.com/(?!.*(?:memory|millicores|monitoring|tiles)).+|habana\.ai/.+|.+/Ascend.+"
     r"|aws\.amazon\.com/neuron.*|.+/(?:v?gpu|gpu\.shared|gpu-count|tpu)"
 )

@@ -9,6 +9,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def port(pod: Json) -> int:
     return next((int(one["containerPort"]) for one in ports if one.get("name") == "metrics"), _PORT)
 
 
-_SAMPLE = re.compile(r"([a-zA-Z_:][\w:]*)(?:\s*\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?\s*", re.ASCII)
-_LABEL = re.compile(r'\s*([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?', re.ASCII)
+_SAMPLE = regex(r"([a-zA-Z_:][\w:]*)(?:\s*\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?\s*", re.ASCII)
+_LABEL = regex(r'\s*([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?', re.ASCII)
 _ESCAPES = {"\\\\": "\\", '\\"': '"', "\\n": "\n"}
 
 

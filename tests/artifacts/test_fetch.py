@@ -329,6 +329,24 @@ def test_a_store_that_is_elsewhere(
     assert "--endpoint http://localhost:PORT" in said
     assert command(["--endpoint", f"http://{objects.endpoint}"]) == 0
 
+    assert command(["--endpoint", "http://127.0.0.1:8", "-o", "again"]) == 3
+    said = capsys.readouterr().err
+    assert "http://127.0.0.1:8, which stands for s3://" in said
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["http://localhost:99999", "my minio:9000", "http://", "http://[bad", "ftp://x", "-"]
+)
+def test_what_is_no_address_of_a_store(
+    on: On, run: Json, capsys: pytest.CaptureFixture[str], endpoint: str
+) -> None:
+    run["status"]["artifactRepositoryRef"]["artifactRepository"]["s3"]["endpoint"] = endpoint
+    on(run)
+    assert command([]) == 3
+    assert f"`{endpoint}` is no address" in capsys.readouterr().err
+    assert command(["--endpoint", endpoint]) == 2
+    assert "is no address" in capsys.readouterr().err
+
 
 def test_a_plain_address(on: On, objects: Objects, tmp_path: Path) -> None:
     objects.put("web", b"page")

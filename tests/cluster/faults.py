@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Fault = Literal["unsent", "unanswered", "429", "500", "503", "cut", "late"]
+Fault = Literal["unsent", "unanswered", "401", "429", "500", "503", "504", "cut", "late", "empty", "hang"]
 
 FAULTS: tuple[Fault, ...] = ("unsent", "unanswered", "429", "500", "503", "cut", "late")
-"""Dropped before it is sent, dropped after the server acted, refused for now, cut half-way, delayed too long."""
+"""Dropped before it is sent, dropped after the server acted, refused for now, cut half-way, delayed too long.
+
+The others: 401 refused before it is sent, 504 refused after the server acted, an answer that is empty, and none at all.
+"""
 
 
 class Asked(NamedTuple):
@@ -39,6 +42,7 @@ class Proxy:
         """Whether the fault has happened."""
         self._at = 0
         self._fault: Fault | None = None
+        self._always: list[tuple[str, str, Fault]] = []
         self._lock = threading.Lock()
         self._closing = threading.Event()
 
@@ -61,10 +65,24 @@ class Proxy:
             self.broken = False
             self._at, self._fault = number, fault
 
+    def break_every(self, method: str, within: str, fault: Fault) -> None:
+        """Break every request of a method with a text in its path, from now on."""
+        with self._lock:
+            self._always.append((method, within, fault))
+
+    def pass_all(self) -> None:
+        """Break nothing any more."""
+        with self._lock:
+            self._always.clear()
+            self._fault = None
+
     def fault_of(self, asked: Asked) -> Fault | None:
         """Count a request; how it is broken, if it is."""
         with self._lock:
             self.seen.append(asked)
+            for method, within, fault in self._always:
+                if method == asked.method and within in asked.path:
+                    return fault
             if self._fault is None or len(self.seen) != self._at:
                 return None
             self.broken = True
@@ -94,8 +112,17 @@ def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
             if fault == "unsent":
                 self._drop()
                 return
-            if fault in ("429", "500", "503"):
+            if fault in ("401", "429", "500", "503"):
                 self._refuse(int(fault))
+                return
+            if fault == "empty":
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            if fault == "hang":
+                proxy.hold()
+                self._drop()
                 return
             with contextlib.closing(proxy.upstream()) as upstream:
                 kept = ("authorization", "content-type", "accept")
@@ -111,6 +138,10 @@ def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _pass  # noqa: N815 -- names of http.server
 
         def _answer(self, answer: http.client.HTTPResponse, fault: Fault | None) -> None:
+            if fault == "504":
+                answer.read()
+                self._refuse(504)
+                return
             if fault in ("unanswered", "late"):
                 # A stream is dropped at its beginning, an answer when the server has acted.
                 if answer.length is not None:
