@@ -13,6 +13,10 @@ CLIENTS := 31.0.0 32.0.1 33.1.0 34.1.0 35.0.0 36.0.3 37.0.1
 
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
+# With RERUN=1 the tests that failed beside others, on cores that were busy, are run once more alone, each by its name:
+# they pass there or the target fails. The CI of CPython does the same.
+TESTS = $(PYTEST) $(1) $(if $(RERUN),|| { test $$? = 1 && \
+	$(PYTEST) $(1) -n 0 --last-failed --last-failed-no-failures=none --verbose; })
 RUN := $(VENV)/.installed
 DEV := $(VENV)/.group-dev
 PEERS := .venv-bench/.group-bench
@@ -36,12 +40,12 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 	cd build/demo && $(abspath $(BIN))/flowdsl run $(abspath $(EXAMPLE))
 
 test: $(DEV) ## the tests that need nothing outside the checkout
-	$(PYTEST) tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers \
-		--ignore=tests/apiserver -n $(JOBS) --dist worksteal
+	$(call TESTS,tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers \
+		--ignore=tests/apiserver -n $(JOBS) --dist worksteal)
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
 	$(MATERIAL)
-	$(PYTEST) tests/corpus -n $$(( 2 * $(JOBS) )) --dist worksteal  # they wait for what was recorded
+	$(call TESTS,tests/corpus -n $$(( 2 * $(JOBS) )) --dist worksteal)  # they wait for what was recorded
 
 test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the Kubernetes tools
 	$(PYTEST) tests/reader
@@ -49,11 +53,12 @@ test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the
 test-cluster: $(DEV) $(VENV)/.group-go ## on a real API server, built once; PROOFS=short for a part of the proofs
 	$(MATERIAL)
 	$(BIN)/python -m tests.apiserver.build
-	FLOWDSL_PROOFS=$(PROOFS) $(PYTEST) tests/apiserver -n $$(( 2 * $(JOBS) )) --dist worksteal
+	export FLOWDSL_PROOFS=$(PROOFS); $(call TESTS,tests/apiserver -n $$(( 2 * $(JOBS) )) --dist worksteal)
 
 test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
 	@for version in $(CLIENTS); do echo "kubernetes $$version"; \
-		FLOWDSL_KUBERNETES=$${version%.*} PYTHONPATH=.clients/$$version $(PYTEST) -q tests/test_transport.py -n $$(( 2 * $(JOBS) )) || exit 1; done
+		( export FLOWDSL_KUBERNETES=$${version%.*} PYTHONPATH=.clients/$$version; \
+		$(call TESTS,-q tests/test_transport.py -n $$(( 2 * $(JOBS) ))) ) || exit 1; done
 
 test-peers: $(DEV) $(PEERS) ## compile what docs/comparison.md shows with the tools it compares
 	$(PYTEST) tests/peers
