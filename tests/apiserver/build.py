@@ -21,6 +21,7 @@ from typing import NamedTuple
 SOURCE = Path(__file__).resolve().parent / "go"
 PACKAGES = {"etcd": "go.etcd.io/etcd/server/v3", "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver"}
 MODULES = {"etcd": "go.etcd.io/etcd/server/v3", "kube-apiserver": "k8s.io/kubernetes"}
+TRIES = 3
 
 
 class Binaries(NamedTuple):
@@ -88,6 +89,16 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
+def _go_build(package: str, flags: str, target: Path) -> None:
+    """Build a program; again where it fails, for what Go downloads breaks now and then. Raises CalledProcessError."""
+    command = [go(), "build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", str(target), package]
+    environment = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"}
+    for _ in range(TRIES - 1):
+        if subprocess.run(command, cwd=SOURCE, env=environment, check=False).returncode == 0:
+            return
+    subprocess.run(command, cwd=SOURCE, env=environment, check=True)
+
+
 def build() -> Binaries:
     """The two programs, built if they are not in the cache. Raises FileNotFoundError or CalledProcessError."""
     place = folder()
@@ -106,22 +117,7 @@ def build() -> Binaries:
             say(f"{path}: building {package} {version(name)}; minutes, but only once")
             began = time.monotonic()
             part = place / f"{name}.part"
-            subprocess.run(
-                [
-                    go(),
-                    "build",
-                    "-trimpath",
-                    "-buildvcs=false",
-                    "-ldflags",
-                    _flags(name),
-                    "-o",
-                    str(part),
-                    package,
-                ],
-                cwd=SOURCE,
-                env={**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"},
-                check=True,
-            )
+            _go_build(package, _flags(name), part)
             part.replace(path)
             say(f"{path}: built in {time.monotonic() - began:.0f} s, {path.stat().st_size >> 20} MB")
     return binaries()
