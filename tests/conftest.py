@@ -4,10 +4,12 @@ import os
 import signal
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from flowdsl.cli.commands import load
+from flowdsl.runtime.cluster.policy import Policy
 
 # The same examples on every machine, and no verdict that depends on its speed. Hypothesis also tries the constants that
 # stand in those modules which are imported when a test begins, and these are others in each order of the tests.
@@ -27,3 +29,10 @@ os.environ.pop("COLUMNS", None)
 
 # Commands add themselves in the order in which they are first used, and a message lists them: one order for all tests.
 load()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors of a cluster are soon taken for what they are, while each answer may take its time."""
+    monkeypatch.setattr(Policy, "patience", 0.5)
+    monkeypatch.setattr(Policy, "contact", 2.0)

@@ -207,7 +207,7 @@ def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
     Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         url = f"http://127.0.0.1:{server.server_port}"
-        cluster = connect(kubeconfig(url, tmp_path / "config"), Policy(request=0.2))
+        cluster = connect(kubeconfig(url, tmp_path / "config"), QUICK)
         with pytest.raises(Unreachable, match="not what the Kubernetes API gives"):
             cluster.get(POD, "c200")
         with pytest.raises(Refusal, match="please log in"):

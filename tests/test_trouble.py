@@ -30,8 +30,6 @@ __all__ = ["cluster"]
 
 Object = dict[str, Any]
 
-FAST = ["--request-timeout", "0.3"]
-
 
 @pytest.fixture
 def submitted(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> Cluster:
@@ -45,30 +43,33 @@ def submitted(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> Cluster:
 
 
 @pytest.mark.parametrize("fault", ["504", "unanswered"])
+@pytest.mark.usefixtures("impatient")
 def test_a_run_that_was_created_though_every_answer_was_an_error(
     cluster: Cluster, capsys: pytest.CaptureFixture[str], fault: Fault
 ) -> None:
     cluster.proxy.break_every("POST", "workflows", fault)
-    assert flowdsl(["submit", "tiny.py", "--name", "one", *FAST]) == 0
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
     assert capsys.readouterr().out == "one\n"
     assert cluster.runs == ["one"]
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_run_that_nobody_can_look_for_is_uncertain(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cluster.proxy.break_every("POST", "workflows", "504")
     cluster.proxy.break_every("GET", "workflows", "503")
-    assert flowdsl(["submit", "tiny.py", "--name", "one", *FAST]) == 4
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 4
     said = capsys.readouterr().err
     assert "whether the run one was created is unknown; see\n  flowdsl get one" in said
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_server_that_could_not_create_it_created_nothing(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cluster.proxy.break_every("POST", "workflows", "500")
-    assert flowdsl(["submit", "tiny.py", *FAST]) == 3
+    assert flowdsl(["submit", "tiny.py"]) == 3
     assert "cannot create" in capsys.readouterr().err
 
 
@@ -80,11 +81,12 @@ def test_a_server_that_could_not_create_it_created_nothing(
         (["delete", "one", "--yes"], "DELETE", "one: deleted\n"),
     ],
 )
+@pytest.mark.usefixtures("impatient")
 def test_what_was_done_to_a_run_though_every_answer_was_an_error(
     submitted: Cluster, capsys: pytest.CaptureFixture[str], command: list[str], method: str, said: str
 ) -> None:
     submitted.proxy.break_every(method, "workflows", "504")
-    assert flowdsl([*command, *FAST]) == 0
+    assert flowdsl(command) == 0
     assert capsys.readouterr().out == said
 
 
@@ -93,22 +95,24 @@ def test_what_was_done_to_a_run_though_every_answer_was_an_error(
 
 @pytest.mark.parametrize("after", ["--wait", "--watch", "--logs"])
 @pytest.mark.parametrize("fault", ["401", "503"])
+@pytest.mark.usefixtures("impatient")
 def test_a_run_that_is_created_and_cannot_be_followed(
     cluster: Cluster, capsys: pytest.CaptureFixture[str], after: str, fault: Fault
 ) -> None:
     for within in ("watch=1", "/pods", "fieldSelector"):
         cluster.proxy.break_every("GET", within, fault)
-    assert flowdsl(["submit", "tiny.py", "--name", "one", after, "--request-timeout", "0.1"]) == 4
+    assert flowdsl(["submit", "tiny.py", "--name", "one", after]) == 4
     said = capsys.readouterr()
     assert said.out == "one\n"
     assert "come back to it with\n  flowdsl w" in said.err or "to follow it again" in said.err
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_watch_that_is_refused_for_now_loses_the_contact(
     submitted: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
     submitted.proxy.break_every("GET", "watch=1", "503")
-    assert flowdsl(["wait", "one", "--request-timeout", "0.1"]) == 4
+    assert flowdsl(["wait", "one"]) == 4
     assert "come back to it with\n  flowdsl wait one\n" in capsys.readouterr().err
 
 
@@ -221,6 +225,7 @@ def test_what_is_no_argument(
 @pytest.mark.parametrize(
     "answer", [{}, {"kind": "Status", "status": "Success"}, {"metadata": []}, {"metadata": {"name": "one"}}]
 )
+@pytest.mark.usefixtures("impatient")
 def test_an_answer_that_is_json_and_no_object(
     submitted: Cluster, capsys: pytest.CaptureFixture[str], answer: Object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,7 +234,7 @@ def test_an_answer_that_is_json_and_no_object(
 
     monkeypatch.setattr(submitted.objects, "answer", answered)
     for command in (["get", "one"], ["list"], ["stop", "one"]):
-        assert flowdsl([*command, "--request-timeout", "0.1"]) == 3
+        assert flowdsl(command) == 3
         assert "not what the Kubernetes API gives" in capsys.readouterr().err
 
 
@@ -350,7 +355,7 @@ def test_a_cluster_without_a_server_is_said(tmp_path: Path) -> None:
 def test_a_refusal_after_an_answer_was_lost_leaves_no_doubt(cluster: Cluster, tmp_path: Path) -> None:
     cluster.proxy.break_at(1, "unanswered")
     file = kubeconfig(cluster.proxy.url, tmp_path / "config")
-    way = Kubernetes(Transport(Access(kubeconfig=file)), Policy(request=0.5))
+    way = Kubernetes(Transport(Access(kubeconfig=file)), Policy(request=5))
     once = way._once  # pyright: ignore[reportPrivateUsage]
     tries: list[str] = []
 
