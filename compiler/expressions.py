@@ -268,7 +268,7 @@ def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
         text = f"toJSON({text})" if quote else text
         return f"({text} ?? 'null')" if isinstance(kind, t.Maybe) and isinstance(first, Out) else text
     other = _either(tuple(rest), kind)
-    if isinstance(first.type, t.Maybe) and other != "'null'":
+    if isinstance(first.type, t.Maybe) and not (isinstance(rest[0], Const) and rest[0].value is None):
         inner = f"fromJSON({text})" if t.is_text(first.type.item) and t.is_text(kind) else text
         return f"({text} == 'null' ? {other} : {inner})"
     return f"toJSON({text} ?? fromJSON({other}))" if quote else f"({text} ?? {other})"

@@ -273,7 +273,7 @@ class Lowering:
             elif sub is not None and id(sub) not in self._graphs:
                 own = f"{sub.own.spelled}{sub.store or ''}"
                 forms = " ".join(f"{name}:{spelled(form)}" for name, form in sub.forms.items())
-                difference = f"pipeline {target.name} {forms} {sub.looped}{own}"
+                difference = f"pipeline {target.name} {forms} {sub.looped}{sub.body}{own}"
                 self._graphs[id(sub)] = self.names.name(target.name, difference)
                 graphs += self._met(sub)
         return graphs

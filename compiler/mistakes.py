@@ -579,6 +579,17 @@ class RoundedInteger(Finding):
     number: str
 
 
+class EitherAlways(Finding):
+    """A first choice that is made without any task, such as an `either` with a default inside a branch."""
+
+    code = "FD355"
+    title = "`either` never takes what is behind a value that is always there"
+    label = "its first value is made without any task, so it is there whichever branch runs"
+    help = (
+        "give the default last, as in `either(either(a, b), -1)`, or let a step in the branch make the value"
+    )
+
+
 class FailureUnseen(Finding):
     """`try` around the call of a step, as if it could fail there."""
 

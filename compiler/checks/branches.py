@@ -26,6 +26,8 @@ def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     """Every expression of a graph, judged at the place where it is used."""
     for expr, region, place in uses(graph):
         yield from _escapes(expr, region, place)
+        if _always_first(expr):
+            yield Diagnostic(mistakes.EitherAlways(), place)
         foreign = next((leaf for leaf in leaves(expr) if _foreign(leaf, graph)), None)
         if foreign is not None:
             yield Diagnostic(_of_the_end(foreign, graph) or mistakes.ForeignValue(), place)
@@ -108,6 +110,22 @@ def _escapes(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagno
         if maker.region is not None and not _within(region, maker.region):
             related = (Related(maker.region.site, "made under this condition"),)
             yield Diagnostic(mistakes.BranchEscape(maker.target.name), place, related)
+
+
+def _always_first(expr: Expr) -> bool:
+    """Whether a choice is made between a value that is made without any task, and others behind it."""
+    made = expr.choices[:-1] if isinstance(expr, Either) else ()
+    plain = (Const, Param)  # what the author can see to be there
+    return any(not isinstance(one, plain) and _without_tasks(one) for one in made) or any(
+        _always_first(child) for child in children(expr)
+    )
+
+
+def _without_tasks(expr: Expr) -> bool:
+    """Whether a value exists in every run, whichever tasks and branches run."""
+    if isinstance(expr.type, t.Maybe) or isinstance(expr, (Out, Rows, Best, Status)):
+        return False
+    return all(_without_tasks(one) for one in (expr.choices[-1:] if isinstance(expr, Either) else children(expr)))
 
 
 def _foreign(leaf: Expr, graph: Graph) -> bool:

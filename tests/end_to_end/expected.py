@@ -319,6 +319,16 @@ def integers(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
     plain("equal", m.take, known[0] + 1, first)
 
 
+def ways(plain: Plain, m: Any, volumes: Volumes, word: str = "x", big: bool = False) -> None:
+    nested = [plain(f"nested.outer({n}).called.written", m.write, one) for n, one in enumerate([3, 4])]
+    plain("join", m.join, nested)
+    straight = [plain(f"straight.inner({n}).written", m.write, one) for n, one in enumerate([5, 6])]
+    plain("again", m.join, straight)
+    made = f"[{plain('number', m.write, 1)}]" if big else "none"
+    found = plain("found", m.find, word) or "null"
+    plain("show", m.show, found, f"<{found}>", made)
+
+
 def handed_on(plain: Plain, m: Any, volumes: Volumes, name: str = "n") -> None:
     points = enumerate([3.0, 1.0, 2.0])
     rows = [plain(f"lowest.runs.trial({n})", m.trial, point, m.Kind.ODD, name) for n, point in points]

@@ -42,6 +42,8 @@ CASES = [
     Case(PIPELINES / "items.py", {"size": 2}),
     Case(PIPELINES / "items.py", {"size": 1}),
     Case(PIPELINES / "integers.py", {}),
+    Case(PIPELINES / "ways.py", {}),
+    Case(PIPELINES / "ways.py", {"word": "", "big": True}),
     Case(PIPELINES / "texts.py", {}),
     Case(PIPELINES / "texts.py", {"text": "\ttwo\nlines\\ \U0001f600 '\"`$(PATH)`\"' }} { "}),
     Case(PIPELINES / "texts.py", {"text": ""}),
