@@ -29,6 +29,20 @@ def encode(value: Any, kind: t.Type) -> str:
     return text.replace("\x7f", "\\u007f")
 
 
+def choices(kind: t.Type) -> tuple[str, ...]:
+    """The texts of all values of a type that has few; none where Argo would evaluate one of them."""
+    match kind:
+        case t.Choice(values):
+            texts = tuple(encode(value, kind) for value in values)
+            return () if any("{{" in text for text in texts) else texts
+        case t.Enumeration(cls):
+            return tuple(member.name for member in cls)
+        case t.Flag():
+            return ("true", "false")
+        case _:
+            return ()
+
+
 def plain(value: Any, kind: t.Type) -> Any:
     """A value as JSON sees it: members of an Enum by name, records as objects, tuples as lists."""
     if isinstance(value, enum.Enum):

@@ -422,12 +422,20 @@ class Template(NamedTuple):
     memo: Memo | None = None
 
 
+class Parameter(NamedTuple):
+    """A parameter of a run: its default, if it has one, and all texts that it may be, if these are few."""
+
+    name: str
+    value: str | None
+    choices: tuple[str, ...] = ()
+
+
 class Program(NamedTuple):
     """One pipeline, ready to be written."""
 
     name: str
     entrypoint: str
-    parameters: tuple[tuple[str, str | None], ...]
+    parameters: tuple[Parameter, ...]
     templates: tuple[Template, ...]
     volumes: tuple[PodVolume, ...]
     options: Mapping[str, Any]

@@ -15,7 +15,7 @@ from flowdsl.compiler import kind_findings as findings
 from flowdsl.compiler.carry_text import control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import serves, supplied
 from flowdsl.compiler.command import CommandLine, bind, command_line
-from flowdsl.compiler.encode import encode
+from flowdsl.compiler.encode import choices, encode
 from flowdsl.compiler.forms import Absent, File, Mounted, Plain
 from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.compiler.manifest import Manifest, manifest
@@ -207,7 +207,7 @@ def questions(step: StepDef) -> list[ir.Input]:
             out.name,
             "parameter",
             default=_default(step, out),
-            asked=ir.Question(about if at == 0 and "{{" not in about else "", _choices(out.type)),
+            asked=ir.Question(about if at == 0 and "{{" not in about else "", choices(out.type)),
         )
         for at, out in enumerate(t.outputs(step.signature.returns))
         if out.name not in step.signature.by_name
@@ -217,18 +217,6 @@ def questions(step: StepDef) -> list[ir.Input]:
 def _default(step: StepDef, out: t.Output) -> str | None:
     default = supplied(step, out)
     return None if default is MISSING else encode(default, out.type)
-
-
-def _choices(kind: t.Type) -> tuple[str, ...]:
-    match kind:
-        case t.Choice(values):
-            return tuple(encode(value, kind) for value in values)
-        case t.Enumeration(cls):
-            return tuple(member.name for member in cls)
-        case t.Flag():
-            return ("true", "false")
-        case _:
-            return ()
 
 
 def refused(call: Call, step: StepDef, forms: Mapping[str, Form]) -> Iterator[Diagnostic]:

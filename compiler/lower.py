@@ -18,6 +18,7 @@ from flowdsl.compiler.checks.kinds import serves
 from flowdsl.compiler.command import CommandLine, bind
 from flowdsl.compiler.command_paths import misplaced
 from flowdsl.compiler.data_findings import ArchiveKeyed
+from flowdsl.compiler.encode import choices
 from flowdsl.compiler.ends import musts, parameters_of
 from flowdsl.compiler.expressions import VOLUMES, text_of
 from flowdsl.compiler.forms import (
@@ -171,18 +172,18 @@ class Lowering:
         self._graph(root, entry)
         if ending is not None and leave is not None:
             self._graph(ending, leave)
-        parameters: list[tuple[str, str | None]] = []
+        parameters: list[ir.Parameter] = []
         artifacts: list[tuple[str, Expr]] = []
         for p in owner.signature.parameters:
             files = self.planner.defaults.get(p.name)
             if files is None:
-                parameters.append((p.name, _default(p)))
+                parameters.append(ir.Parameter(p.name, _default(p), choices(p.type)))
                 continue
             for one in handed(p.name, files):
                 if one.kind == "artifact":
                     artifacts.append((one.name, one.value))
                 else:
-                    parameters.append((one.name, text_of(one.value, one.type)))
+                    parameters.append(ir.Parameter(one.name, text_of(one.value, one.type)))
         if self.planner.cached:
             self._cache(name)
         self.templates = borne(self.templates, lambda: self.names.name("succeed", "ends of graphs"), STATUS)

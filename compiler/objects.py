@@ -40,9 +40,9 @@ def misfits(objects: Sequence[tuple[Program, str]]) -> Iterator[Diagnostic]:
 def _scheduled(program: Program) -> Iterator[Diagnostic]:
     if "schedule" not in program.options:
         yield Diagnostic(findings.NoSchedule(program.name), program.place)
-    for name, default in program.parameters:
-        if default is None:
-            parameter = name.partition("-")[0]  # the parts of a record are parameters of their own
+    for one in program.parameters:
+        if one.value is None:
+            parameter = one.name.partition("-")[0]  # the parts of a record are parameters of their own
             place = program.place
             if isinstance(place, Definition):
                 place = place._replace(name=parameter)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo import objects, volumes
 from flowdsl.compiler.argo.control import locked
-from flowdsl.compiler.argo.origins import Json, Origins
+from flowdsl.compiler.argo.origins import Json, Origins, filled
 from flowdsl.compiler.argo.patch import Patcher
 from flowdsl.compiler.argo.sources import location
 from flowdsl.compiler.argo.template import Writer
@@ -54,12 +54,7 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
         origins.note(spec, "synchronization", program.places["locks"])
     objects.write_run(spec, program, kind, origins)
     if program.parameters:
-        spec["arguments"] = {
-            "parameters": [
-                {"name": name} if value is None else {"name": name, "value": value}
-                for name, value in program.parameters
-            ]
-        }
+        spec["arguments"] = {"parameters": [_parameter(one) for one in program.parameters]}
     if program.artifacts:
         files = [
             {"name": name, **location(value)}
@@ -95,3 +90,9 @@ _SPEC = {
     "activeDeadlineSeconds": "timeout",
     "podPriorityClassName": "priority",
 }
+
+
+def _parameter(one: ir.Parameter) -> Json:
+    """A parameter of the run; Argo refuses what is not in its `enum` before anything runs."""
+    value = {} if one.value is None else {"value": one.value}
+    return {"name": one.name, **value, **filled({"enum": list(one.choices)})}
