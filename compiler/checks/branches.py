@@ -125,7 +125,9 @@ def _without_tasks(expr: Expr) -> bool:
     """Whether a value exists in every run, whichever tasks and branches run."""
     if isinstance(expr.type, t.Maybe) or isinstance(expr, (Out, Rows, Best, Status)):
         return False
-    return all(_without_tasks(one) for one in (expr.choices[-1:] if isinstance(expr, Either) else children(expr)))
+    return all(
+        _without_tasks(one) for one in (expr.choices[-1:] if isinstance(expr, Either) else children(expr))
+    )
 
 
 def _foreign(leaf: Expr, graph: Graph) -> bool:

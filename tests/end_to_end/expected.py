@@ -320,9 +320,9 @@ def integers(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
 
 
 def ways(plain: Plain, m: Any, volumes: Volumes, word: str = "x", big: bool = False) -> None:
-    nested = [plain(f"nested.outer({n}).called.written", m.write, one) for n, one in enumerate([3, 4])]
+    nested = [plain(f"nested.outer({n}).inner.write", m.write, one) for n, one in enumerate([3, 4])]
     plain("join", m.join, nested)
-    straight = [plain(f"straight.inner({n}).written", m.write, one) for n, one in enumerate([5, 6])]
+    straight = [plain(f"straight.inner({n}).write", m.write, one) for n, one in enumerate([5, 6])]
     plain("again", m.join, straight)
     made = f"[{plain('number', m.write, 1)}]" if big else "none"
     found = plain("found", m.find, word) or "null"

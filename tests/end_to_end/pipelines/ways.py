@@ -27,14 +27,12 @@ def show(text: str, more: str, made: str) -> str:
 
 @pipeline
 def inner(number: int) -> str:
-    written = write(number)
-    return written
+    return write(number)
 
 
 @pipeline
 def outer(number: int) -> str:
-    called = inner(number)
-    return called
+    return inner(number)
 
 
 @pipeline
