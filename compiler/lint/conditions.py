@@ -12,6 +12,7 @@ from flowdsl.compiler.lint.kinds import WORDS, group, pattern_fault
 from flowdsl.compiler.lint.typing import result
 from flowdsl.compiler.lint.typing_findings import AsText, NeverEqual, WrongOperand, WrongResult
 from flowdsl.compiler.problem import Fault
+from flowdsl.diagnostic import near
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
@@ -26,7 +27,13 @@ _NUMBER = regex(r"(?:\d+\.?\d*|\.\d+)")
 _BITWISE = frozenset(("&", "|"))
 _FLAGS = frozenset(("true", "false"))
 _DATE = regex(r"\d{4}-\d\d-\d\d|\d?\d:\d\d[AP]M$|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ")
-_PLAIN = regex(r"\{\{[^{}']*\}\} [!=]= [A-Za-z]+(?<!true)(?<!false)|\{\{=[^}]*\}\}|true|false")
+_STATUS = regex(r"\{\{\s*(?:(?:tasks|steps)\.[-\w]+\.status|workflow\.(?:mainStatus|status))\s*\}\}")
+STATUSES = ("Succeeded", "Failed", "Error", "Skipped", "Omitted", "Running", "Pending")
+"""What nodes and workflows may be. Source: Argo Workflows, NodePhase and WorkflowPhase."""
+_PLAIN = regex(
+    r"\{\{[^{}']*(?<!tatus)\}\} [!=]= [A-Za-z]+(?<!true)(?<!false)"
+    rf"|\{{\{{[^{{}}']*\}}\}} [!=]= (?:{'|'.join(STATUSES)})|\{{\{{=[^}}]*\}}\}}|true|false"
+)
 
 
 def plain(text: str) -> bool:
@@ -170,6 +177,13 @@ class _Kinds:
             (node.right, two, node.left, one),
         )
         for side, kind, other, beside in sides:
+            if _STATUS.fullmatch(self.text[side.start : side.end].strip("'\"")) and isinstance(other, g.Text):
+                if not self.tagged(other) and other.value not in ("", *STATUSES):
+                    reason = f"no status is `{other.value}`"
+                    close = near(other.value, STATUSES)
+                    way = f"did you mean `{close}`?" if close else f"write one of {', '.join(STATUSES)}"
+                    self.report(NeverEqual(shown, answer, reason, way), node)
+                return
             fixed = other.value if isinstance(other, g.Text) and other.quoted else ""
             becomes = "a number" if _NUMBER.fullmatch(fixed) else "true or false" if fixed in _FLAGS else ""
             if kind == "any" and becomes and not self.tagged(other):
