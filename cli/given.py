@@ -314,6 +314,16 @@ def stand_for(manifest: Json, files: Mapping[str, Path]) -> dict[str, Path]:
     return found
 
 
+def stood_for(artifacts: Sequence[str]) -> dict[str, Path]:
+    """The files that `stand_for` let stand for artifacts, by name, out of what a run was given by key."""
+    begin = f"{GIVEN}/"
+    return {
+        name.removeprefix(begin): path
+        for name, path in paths(artifacts, "--artifact").items()
+        if name.startswith(begin)
+    }
+
+
 def interpreter(python: str | None) -> str:
     """The interpreter of Python steps, as a path. Raises RunError."""
     if python is None:

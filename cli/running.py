@@ -140,6 +140,7 @@ def _begin(found: _Found, options: Options) -> int:
     )
     texts = asked.texts
     before = taken = None
+    now, files = options, asked.files
     if options.only or options.since:
         before = past.chosen(options.runs, document, options.earlier)
         texts = {**past.parameters(before, document), **texts}
@@ -165,13 +166,14 @@ def _begin(found: _Found, options: Options) -> int:
             stand_ins.append(taken)
             skipped |= taken.names
             settings["from"] = [before.name, step]
-    files = given.stand_for(manifest, asked.files)
-    options = options._replace(
-        artifacts=[*options.artifacts, *(f"{key}={path}" for key, path in files.items())]
-    )
+            files = {**given.stood_for(options.artifacts), **files}
+    files = given.stand_for(manifest, files)
+    kept = (one for one in options.artifacts if one.partition("=")[0] not in files)
+    options = options._replace(artifacts=[*kept, *(f"{key}={path}" for key, path in files.items())])
     settings["artifacts"] = [_absolute(one) for one in options.artifacts]
     fakes.check(steps(manifest, found.references))
-    verdict = judged(manifest, found.references, _asked(options, skipped))
+    stored = frozenset[str]() if taken is None else taken.keys()
+    verdict = judged(manifest, found.references, _asked(now, options, skipped, stored))
     if verdict.refusals:
         raise RunError(_together(verdict.refusals))
     config = given.data(options.config_maps, "--config-map")
@@ -232,7 +234,9 @@ def _as_before(options: Options, folder: Path) -> Options:
     return options._replace(**kept)
 
 
-def _asked(options: Options, fakes: set[str]) -> Asked:
+def _asked(now: Options, options: Options, fakes: set[str], stored: frozenset[str]) -> Asked:
+    """`now`: what this command says; `options`: with what the earlier run was given besides; `stored`: its files."""
+
     def names(texts: Sequence[str]) -> frozenset[str]:
         return frozenset(one.partition("=")[0] for one in texts)
 
@@ -240,11 +244,12 @@ def _asked(options: Options, fakes: set[str]) -> Asked:
         options.engine,
         options.kubectl,
         frozenset(fakes),
-        names(options.mounts),
-        names(options.artifacts),
+        names(now.mounts),
+        names(now.artifacts),
         names(options.config_maps),
         names(options.secrets),
         _has,
+        stored | names(options.artifacts),
     )
 
 

@@ -420,6 +420,47 @@ def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     assert "the run two has no step `publsh`; did you mean `publish`?" in wrong.err
 
 
+def test_a_part_takes_the_files_of_the_earlier_run(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "raw.txt").write_text("a few words")
+    (folder / "data").mkdir()
+    (folder / "data/more.txt").write_text("and more")
+    (folder / "files.py").write_text(
+        """\
+from pathlib import Path
+from flowdsl import S3, Volume, pipeline, step
+
+@step(image="python:3.12-slim")
+def joined(raw: Path, more: Path) -> Path:
+    out = Path("corpus.txt")
+    out.write_text(raw.read_text() + more.read_text())
+    return out
+
+@step(image="python:3.12-slim")
+def size(corpus: Path) -> int:
+    return len(corpus.read_text())
+
+@pipeline
+def files(raw: Path = S3("raw.txt"), more: Path = Volume("data") / "more.txt") -> int:
+    corpus = joined(raw, more)
+    return size(corpus)
+"""
+    )
+    mount = ("--mount", "data=data")
+    for name, given in (("one", ("--artifact", "raw=raw.txt")), ("two", ("-p", "raw=raw.txt"))):
+        assert flowdsl("files.py", "-q", "--name", name, *mount, *given).code == 0
+        for part in (("--only", "size"), ("--only", "corpus"), ("--from", "size"), ("--from", "corpus")):
+            done = flowdsl("files.py", "-q", *part, "--of", name)
+            assert (done.code, done.err) == (0, ""), (name, part)
+            assert ["return", "19"] in rows(done.out) or part == ("--only", "corpus")
+    (folder / "other.txt").write_text("others")
+    done = flowdsl("files.py", "-q", "--from", "corpus", "--of", "two", "-p", "raw=other.txt")
+    assert ["return", "14"] in rows(done.out), done.err
+    wrong = flowdsl("files.py", "--only", "size", "--of", "one", "--artifact", "copus=raw.txt")
+    assert "--artifact copus: the workflow has no artifact `copus`; did you mean `corpus`?" in wrong.err
+    shutil.rmtree(folder / ".flowdsl/runs/one/artifacts")
+    assert "give the file with --artifact corpus=PATH" in flowdsl("files.py", "--only", "size", "--of", "one").err
+
+
 def test_from_a_step_on_lists_of_files_are_found_and_the_end_is_told_again(
     flowdsl: Callable[..., Result], folder: Path
 ) -> None:

@@ -38,7 +38,8 @@ class Asked(NamedTuple):
     """How a run is asked for, as far as it matters here.
 
     `fakes`: tasks and templates that do not run; `artifacts`, `config_maps`, `secrets`: names that are given.
-    `has`: whether this machine has a program; `mounts`: claims that folders are named for.
+    `has`: whether this machine has a program; `mounts`: claims that folders are named for. `earlier`: names and keys
+    of files that an earlier run had, of which not all are wanted.
     """
 
     engine: str | None = None
@@ -49,6 +50,7 @@ class Asked(NamedTuple):
     config_maps: frozenset[str] = frozenset()
     secrets: frozenset[str] = frozenset()
     has: Callable[[str], bool] = bool
+    earlier: frozenset[str] = frozenset()
 
 
 class Verdict(NamedTuple):
@@ -291,7 +293,7 @@ def _file(artifact: Json, made: set[str], asked: Asked, whose: str) -> Iterator[
         name = str(artifact["name"])
         if not isinstance(key, str) or "{{" in key or artifact.get("optional"):
             continue
-        if key not in made and not {key, name} & asked.artifacts:
+        if key not in made and not {key, key.strip("/"), name} & (asked.artifacts | asked.earlier):
             yield f"{whose} lies in a store, under {key}: give the file with --artifact {name}=PATH"
 
 

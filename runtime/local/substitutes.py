@@ -246,6 +246,11 @@ class Earlier:
         self._moved[key] = "/".join(self._run if one == self._name else one for one in parts)
         return {**artifact, kind: {**artifact[kind], PLACES[kind]: self._moved[key]}}
 
+    def keys(self) -> frozenset[str]:
+        """The keys of the files and folders that the earlier run stored."""
+        store = self._from / "artifacts"
+        return frozenset(path.relative_to(store).as_posix() for path in store.rglob("*"))
+
     def bring(self) -> None:
         """Put the files of the earlier run where those of this one are looked for."""
         before, now = self._from / "artifacts", self._target / "artifacts"
