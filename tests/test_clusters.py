@@ -174,6 +174,25 @@ def test_a_pool_is_its_labels_and_its_taints(tmp_path: Path) -> None:
     assert [one["key"] for one in made["tolerations"]] == ["dedicated", "nvidia.com/gpu", "sku"]
 
 
+@pytest.mark.parametrize("gpu", ["8", 'GPU(8, product="T4")', 'GPU(1, memory="30Gi")'])
+def test_of_a_pool_without_amounts_nothing_is_known(tmp_path: Path, gpu: str) -> None:
+    for amounts, codes in (
+        ("", []),
+        ('taints = ["a:NoSchedule"]', []),
+        ("cpu = 8", ["FD68"]),
+        ("gpus = 0", ["FD68"]),
+        ("products = []", ["FD68"]),
+    ):
+        pools = f'pools.bare = {{ labels = {{ pool = "bare" }}{amounts and ", "}{amounts} }}'
+        (tmp_path / "flowdsl.toml").write_text(re.sub("pools.new = .*", pools, LAB))
+        file = tmp_path / "case.py"
+        file.write_text(
+            f'{HEAD}\n\n@step(image=I, gpu={gpu}, pool="bare")\ndef train() -> None: ...\n\n\n'
+            "@pipeline\ndef case() -> None:\n    train()\n"
+        )
+        assert [one.finding.code[:4] for one in judge(file).diagnostics] == codes, amounts
+
+
 def test_spot_nodes_are_chosen_and_lost_pods_are_tried_again(tmp_path: Path) -> None:
     made = compiled(tmp_path, LAB, "spot=True")
     assert made["nodeSelector"] == {"life": "spot"}

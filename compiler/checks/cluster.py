@@ -232,7 +232,7 @@ def _devices(
     least = gpu_memory(gpu.memory)
 
     def serves(pool: Pool) -> list[Product]:
-        offered = profile.products if pool.products is None and pool.gpus else pool.products or ()
+        offered = profile.products if pool.products is None and _gpus(pool) != 0 else pool.products or ()
         return [profile.products[name] for name in offered if not names or name in names]
 
     if names:
@@ -255,8 +255,9 @@ def _devices(
 
 
 def _gpus(pool: Pool) -> int | None:
-    """The GPUs of a node; none where the profile names neither a number nor products."""
-    return pool.gpus if pool.gpus is not None or pool.products else 0
+    """The GPUs of a node, if known: none where a profile says what nodes have, and no number or products."""
+    unsaid = pool.products is None and pool.cpu is None and pool.memory is None
+    return pool.gpus if pool.gpus is not None or pool.products or unsaid else 0
 
 
 def _limit(operator: str, limit: int) -> str:
