@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import TYPE_CHECKING, cast
 
@@ -18,6 +19,8 @@ def collect_seldom() -> None:
 def main() -> None:
     """Run the command in `sys.argv` and exit with its code."""
     collect_seldom()
+    if cast("object", sys.stdin) is None:  # closed by whoever started the process
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8", closefd=False)
     stream = cast("io.TextIOWrapper | None", sys.stdout)
     if stream is not None:
         # What is compiled has the same bytes everywhere.

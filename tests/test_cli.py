@@ -818,6 +818,29 @@ def test_the_disk_is_full(arguments: tuple[str, ...], folder: Path) -> None:
     assert re.fullmatch(r"flowdsl: .*No space left on device\n", err)
 
 
+def test_a_standard_input_that_is_closed_is_empty(folder: Path) -> None:
+    def closed(*arguments: str) -> Result:
+        command = [sys.executable, "-m", "flowdsl.cli", *arguments]
+        with subprocess.Popen(
+            ["sh", "-c", 'exec "$@" <&-', "sh", *command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        ) as child:
+            out, err = child.communicate(timeout=120)
+            return Result(child.returncode, out, err)
+
+    assert closed("check", "-") == finished("check", "-", stdin=subprocess.DEVNULL)
+    write(
+        "gate.py",
+        "from flowdsl import approve, pipeline\n\n\n@approve()\ndef gate() -> None: ...\n\n\n"
+        "@pipeline\ndef asked() -> None:\n    gate()\n",
+    )
+    done = closed("run", "gate.py")
+    assert (done.code, "waits for somebody to approve gate" in done.err) == (4, True), done
+
+
 def test_standard_output_is_utf8_everywhere(folder: Path) -> None:
     write("pipeline.py", PIPELINE.replace("hello {name}", "héllo → {name}"))
     env = {**os.environ, "PYTHONIOENCODING": "latin-1", "LC_ALL": "C"}
