@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from flowdsl.compiler.manifests import Manifests
 
 _MANIFESTS = (".yaml", ".yml", ".json")
-_PIPELINE = regex(r"^\s*(?:from|import)\s+flowdsl\b(?!\.testing\b)", re.MULTILINE)
+_OURS = regex(r"^\s*(?:from|import)\s+flowdsl\b(?!\.testing\b)", re.MULTILINE)
+_ALONE = ("FD105", "FD107")
+"""What is said of a file that cannot be run by itself, as a module of a package cannot."""
 _CODES = regex(r"FD\d{0,3}")
 
 
@@ -77,21 +79,23 @@ def _files(target: str) -> Iterator[tuple[str, bool]]:
     found = False
     for file in sorted(path.rglob("*")):
         hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-        if not hidden and file.is_file() and (file.suffix in _MANIFESTS or _is_pipeline(file)):
+        if not hidden and file.is_file() and (file.suffix in _MANIFESTS or _is_ours(file)):
             found = True
             yield str(file), False
     if not found:
         raise Refused(f"{target} has no pipeline, YAML or JSON in it")
 
 
-def _is_pipeline(file: Path) -> bool:
-    if file.suffix != ".py":
-        return False
+def _is_ours(file: Path) -> bool:
+    # Why a file cannot be read is found with the others.
+    return file.suffix == ".py" and ((text := _text(file)) is None or _OURS.search(text) is not None)
+
+
+def _text(file: Path) -> str | None:
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        return file.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return True  # why it cannot be read is found with the others
-    return "pipeline" in text and _PIPELINE.search(text) is not None
+        return None
 
 
 def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judged]:
@@ -103,7 +107,7 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judge
             results.append(len(manifests))
             manifests.append(_manifests(target, named, goal))
         else:
-            results.append(_python(Path(target), goal))
+            results.append(_python(Path(target), named, goal))
     checked: list[list[Diagnostic]] = []
     if manifests:
         from flowdsl.compiler.manifests import check_manifests
@@ -132,8 +136,20 @@ def judge_manifests(
     return judged, [body for one, _, _ in files for body in one.bodies]
 
 
-def _python(path: Path, goal: Target) -> Callable[[], Judged]:
-    return lambda: judge(path, goal=goal)
+def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
+    """What finds the mistakes of a file; one of a folder may hold steps for others, and need no pipeline."""
+
+    def found() -> Judged:
+        judged = judge(path, goal=goal)
+        if named:
+            return judged
+        left = ["FD110"]
+        if "pipeline" not in (_text(path) or "pipeline"):
+            left.extend(_ALONE)
+        told = [one for one in judged.diagnostics if one.finding.code not in left]
+        return judged._replace(diagnostics=told, traceback=judged.traceback if told else "")
+
+    return found
 
 
 def _manifests(target: str, named: bool, goal: Target) -> tuple[Manifests, Sources, frozenset[str]]:

@@ -120,6 +120,29 @@ def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "empty has no pipeline, YAML or JSON in it" in said
 
 
+def test_a_folder_may_hold_steps_for_others(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    steps = PIPELINE[: PIPELINE.index("@pipeline")]
+    (folder / "all").mkdir()
+    (folder / "all/commented.py").write_text("# Steps of a pipeline.\n" + steps.replace("pipeline, ", ""))
+    (folder / "all/steps.py").write_text(steps.replace("pipeline, ", ""))
+    (folder / "all/of_a_package.py").write_text("from flowdsl import step\nfrom .names import IMAGE\n")
+    assert check(capsys, "all") == (0, "")
+    code, said = check(capsys, "all/steps.py")
+    assert (code, "there is no pipeline in all/steps.py" in said) == (2, True)
+    (folder / "all/steps.py").write_text(
+        steps.replace("pipeline, ", "").replace("12-slim", '12-slim", memory="4GB')
+    )
+    (folder / "all/slip.py").write_text(PIPELINE.replace("pipeline", "pipelin"))
+    code, said = check(capsys, "all", "--format", "concise")
+    assert code == 2
+    assert said.splitlines() == [
+        "all/slip.py:2:1: error[FD763]: flowdsl has no word `pipelin`",
+        "all/steps.py:5:40: error[FD273]: `memory` cannot be `4GB`",
+    ]
+    (folder / "all/broken.py").write_text(PIPELINE + "1 / 0\n")
+    assert "ZeroDivisionError" in check(capsys, "all")[1]
+
+
 def test_files_that_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = check(capsys, "missing.yaml")
     assert code == 2
