@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.cli.compiling import USUAL, Judged, judge, parted, show
+from flowdsl.cli.compiling import MANIFESTS, USUAL, Judged, judge, parted, show
 from flowdsl.cli.config import cluster, ignored, settings_of
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.cli.report import suppressed
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from flowdsl.cli.report import Format
     from flowdsl.compiler.manifests import Manifests
 
-_MANIFESTS = (".yaml", ".yml", ".json")
 _OURS = regex(r"^\s*(?:from|import)\s+flowdsl\b(?!\.testing\b)", re.MULTILINE)
 _ALONE = ("FD105", "FD107")
 """What is said of a file that cannot be run by itself, as a module of a package cannot."""
@@ -79,7 +78,7 @@ def _files(target: str) -> Iterator[tuple[str, bool]]:
     found = False
     for file in sorted(path.rglob("*")):
         hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-        if not hidden and file.is_file() and (file.suffix in _MANIFESTS or _is_ours(file)):
+        if not hidden and file.is_file() and (file.suffix in MANIFESTS or _is_ours(file)):
             found = True
             yield str(file), False
     if not found:
@@ -103,7 +102,7 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judge
     results: list[Callable[[], Judged] | int] = []
     manifests: list[tuple[Manifests, Sources, frozenset[str]]] = []
     for target, named in targets:
-        if target == STDIN or parted(Path(target))[0].suffix in _MANIFESTS:
+        if target == STDIN or parted(Path(target))[0].suffix in MANIFESTS:
             results.append(len(manifests))
             manifests.append(_manifests(target, named, goal))
         else:

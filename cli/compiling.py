@@ -29,6 +29,9 @@ class Target(NamedTuple):
     argo: str | None = None
 
 
+MANIFESTS = (".yaml", ".yml", ".json")
+"""How the names of files with manifests end."""
+
 USUAL = Target()
 """The cluster and the version of the project's settings."""
 
@@ -52,12 +55,18 @@ class Judged(NamedTuple):
 
 
 def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal: Target = USUAL) -> Judged:
-    """Load and compile FILE or FILE:NAME; raises `Refused` when the project's settings cannot be used."""
+    """Load and compile FILE or FILE:NAME.
+
+    Raises `Refused` for YAML and JSON, and when the project's settings cannot be used.
+    """
     from flowdsl.cli.config import cluster, ignored, settings_of
     from flowdsl.compiler.compile import compile_loaded
     from flowdsl.compiler.load import LoadError, load
 
     path, name = parted(target)
+    if path.suffix in MANIFESTS and path.is_file():
+        language = "JSON" if path.suffix == ".json" else "YAML"
+        raise Refused(f"{path} is {language} already, no Python: `flowdsl check`, `run` and `submit` take it")
     settings = settings_of(path)
     codes = ignored(settings)
     profile, wrong = cluster(settings, goal.cluster, goal.argo)

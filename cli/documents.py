@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.checking import judge_manifests
-from flowdsl.cli.compiling import judge, parted, show
+from flowdsl.cli.compiling import MANIFESTS, judge, parted, show
 from flowdsl.cli.process import STDIN, err
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_MANIFESTS = (".yaml", ".yml", ".json")
-
 
 def _documents(
     targets: Sequence[str], goal: Target, kind: Kind | None
@@ -28,7 +26,7 @@ def _documents(
 
     `kind` is what pipelines become.
     """
-    manifests = [one for one in targets if one == STDIN or parted(Path(one))[0].suffix in _MANIFESTS]
+    manifests = [one for one in targets if one == STDIN or parted(Path(one))[0].suffix in MANIFESTS]
     found, documents = judge_manifests(manifests, goal) if manifests else ([], [])
     programs: list[tuple[Json, Program]] = []
     for target in targets:

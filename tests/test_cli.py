@@ -306,6 +306,15 @@ def test_a_file_that_is_not_there(command: str, flowdsl: Callable[..., Result]) 
     assert "did you mean `pipeline.py`?" in out + err
 
 
+@pytest.mark.parametrize("command", ["compile", "graph"])
+@pytest.mark.parametrize(("name", "language"), [("ok.yaml", "YAML"), ("ok.json", "JSON")])
+def test_yaml_is_not_compiled(command: str, name: str, language: str, flowdsl: Callable[..., Result]) -> None:
+    write(name, "kind: Workflow\n")
+    done = flowdsl(command, name)
+    said = f"flowdsl: {name} is {language} already, no Python: `flowdsl check`, `run` and `submit` take it\n"
+    assert done == Result(2, "", said)
+
+
 def test_findings_go_to_standard_error(flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", WRONG)
     code, out, err = flowdsl("compile", "pipeline.py")
