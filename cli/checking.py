@@ -71,6 +71,8 @@ def _codes(written: Sequence[str]) -> tuple[str, ...]:
 
 def _files(target: str) -> Iterator[tuple[str, bool]]:
     """The files of a target, and whether it was named itself; of a folder, those that may be meant."""
+    if not target:  # for a path, that is the current folder
+        raise Refused("the name of a file is empty: name one, or `.` for the current folder")
     path = Path(target)
     if target == STDIN or not path.is_dir():
         yield target, True

@@ -147,6 +147,10 @@ def test_files_that_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[s
     code, said = check(capsys, "missing.yaml")
     assert code == 2
     assert "missing.yaml" in said
+    (folder / "pipeline.py").write_text(PIPELINE)
+    said = "flowdsl: the name of a file is empty: name one, or `.` for the current folder\n"
+    assert check(capsys, "") == (2, said)
+    assert check(capsys, "pipeline.py", "") == (2, said)
 
 
 def test_a_file_that_is_no_text_keeps_no_other_from_being_checked(
