@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,7 @@ def _codes(written: Sequence[str]) -> tuple[str, ...]:
 
 
 def _files(target: str) -> Iterator[tuple[str, bool]]:
-    """The files of a target, and whether it was named itself; of a folder, those that may be meant."""
+    """The files of a target, and whether it was named itself; of a folder, those that may be meant, or itself."""
     if not target:  # for a path, that is the current folder
         raise Refused("the name of a file is empty: name one, or `.` for the current folder")
     path = Path(target)
@@ -84,7 +85,7 @@ def _files(target: str) -> Iterator[tuple[str, bool]]:
             found = True
             yield str(file), False
     if not found:
-        raise Refused(f"{target} has no pipeline, YAML or JSON in it")
+        yield target, True
 
 
 def _is_ours(file: Path) -> bool:
@@ -104,7 +105,9 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judge
     results: list[Callable[[], Judged] | int] = []
     manifests: list[tuple[Manifests, Sources, frozenset[str]]] = []
     for target, named in targets:
-        if target == STDIN or parted(Path(target))[0].suffix in MANIFESTS:
+        if named and target != STDIN and Path(target).is_dir():
+            results.append(partial(_empty, target))
+        elif target == STDIN or parted(Path(target))[0].suffix in MANIFESTS:
             results.append(len(manifests))
             manifests.append(_manifests(target, named, goal))
         else:
@@ -135,6 +138,12 @@ def judge_manifests(
         for found, (_, sources, codes) in zip(checked, files, strict=True)
     ]
     return judged, [body for one, _, _ in files for body in one.bodies]
+
+
+def _empty(folder: str) -> Judged:
+    from flowdsl.compiler.load_findings import NoPipeline
+
+    return Judged(None, [Diagnostic(NoPipeline(folder, folder=True), None)], Sources())
 
 
 def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
@@ -168,11 +177,9 @@ def _manifests(target: str, named: bool, goal: Target) -> tuple[Manifests, Sourc
         try:
             data = Path(target).read_bytes()
         except OSError as error:
-            if named:
-                raise Refused(f"{target} cannot be read: {error.strerror}") from error
-            from flowdsl.compiler.load_findings import Unreadable
+            from flowdsl.compiler.load import unread
 
-            finding = Unreadable(path=target, reason=error.strerror or str(error))
+            finding = unread(Path(target), error, *MANIFESTS)
             return Manifests(target, [], [Diagnostic(finding, None)]), sources, codes
         try:
             text = data.decode("utf-8-sig")

@@ -181,21 +181,12 @@ def _is_beside(name: str, folder: str) -> bool:
 
 def _read(path: Path, sources: Sources, filename: str) -> str:
     """The text of a file, decoded as Python does it."""
-    from flowdsl.compiler.load_findings import Folder, NoFile, Unreadable, WrongEncoding
+    from flowdsl.compiler.load_findings import WrongEncoding
 
     try:
         data = path.read_bytes()
     except (OSError, ValueError) as error:
-        finding: Finding
-        if isinstance(error, FileNotFoundError | NotADirectoryError):
-            finding = NoFile(path=str(path), hint=_instead(path))
-        elif os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir raises where a name is too long
-            names = ", ".join(f"`{entry}`" for entry in _python_files(path)[:3])
-            finding = Folder(path=str(path), hint=f": {names}" if names else "")
-        else:
-            reason = getattr(error, "strerror", None) or str(error)
-            finding = Unreadable(path=str(path), reason=reason)
-        raise LoadError(sources, Diagnostic(finding, None)) from error
+        raise LoadError(sources, Diagnostic(unread(path, error, ".py"), None)) from error
     try:
         return decode_source(data)
     except (SyntaxError, LookupError, UnicodeDecodeError) as error:
@@ -212,6 +203,18 @@ def _read(path: Path, sources: Sources, filename: str) -> str:
         raise LoadError(sources, Diagnostic(WrongEncoding(reason=reason), place)) from error
 
 
+def unread(path: Path, error: Exception, *suffixes: str) -> Finding:
+    """Why a file could not be read; `suffixes` are those of files that may be meant instead."""
+    from flowdsl.compiler.load_findings import Folder, NoFile, Unreadable
+
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return NoFile(path=str(path), hint=_instead(path, suffixes))
+    if os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir raises where a name is too long
+        names = ", ".join(f"`{entry}`" for entry in _entries(path, suffixes)[:3])
+        return Folder(path=str(path), hint=f": {names}" if names else "")
+    return Unreadable(path=str(path), reason=getattr(error, "strerror", None) or str(error))
+
+
 def _undecodable(data: bytes) -> UnicodeDecodeError | None:
     try:
         data.decode("utf-8")
@@ -220,19 +223,19 @@ def _undecodable(data: bytes) -> UnicodeDecodeError | None:
     return None
 
 
-def _python_files(folder: Path) -> list[Path]:
+def _entries(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
     try:
-        return sorted(entry for entry in folder.iterdir() if entry.suffix == ".py" and entry.is_file())
+        return sorted(entry for entry in folder.iterdir() if entry.suffix in suffixes and entry.is_file())
     except OSError:
         return []
 
 
-def _instead(path: Path) -> str:
+def _instead(path: Path, suffixes: tuple[str, ...]) -> str:
     from flowdsl.diagnostic import near
 
     if path.is_symlink():
         return f"it is a link to `{path.readlink()}`, which is not there: make the link anew"
-    close = near(path.name, [entry.name for entry in _python_files(path.parent)])
+    close = near(path.name, [entry.name for entry in _entries(path.parent, suffixes)])
     if close is not None:
         return f"did you mean `{path.parent / close}`?"
     return f"name a file that exists; the current folder is {os.getcwd()}"  # noqa: PTH109

@@ -106,12 +106,21 @@ class Unreadable(Finding):
 
 
 class NoPipeline(Finding):
-    """A file without a pipeline."""
+    """A file without a pipeline, or a folder without anything to check."""
 
     code = "FD110"
-    title = "there is no pipeline in {path}"
-    help = "put @pipeline above the function that calls the steps"
+    title = "there is no {what} in {path}"
+    help = "{way}"
     path: str
+    folder: bool = False
+
+    def words(self) -> dict[str, str]:
+        """The fields, what is wanted, and the way out."""
+        what, way = "pipeline", "put @pipeline above the function that calls the steps"
+        if self.folder:
+            what = "pipeline, YAML or JSON"
+            way = "name a folder of files that import flowdsl, or of workflows of Argo"
+        return {**super().words(), "what": what, "way": way}
 
 
 class UnknownPipeline(Finding):

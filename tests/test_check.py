@@ -117,7 +117,7 @@ def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "empty").mkdir()
     code, said = check(capsys, "empty")
     assert code == 2
-    assert "empty has no pipeline, YAML or JSON in it" in said
+    assert "there is no pipeline, YAML or JSON in empty\n" in said
 
 
 def test_a_folder_may_hold_steps_for_others(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,7 +146,16 @@ def test_a_folder_may_hold_steps_for_others(folder: Path, capsys: pytest.Capture
 def test_files_that_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = check(capsys, "missing.yaml")
     assert code == 2
-    assert "missing.yaml" in said
+    assert "error[FD102]: there is no file `missing.yaml`\n" in said
+    (folder / "empty").mkdir()
+    (folder / "missin.yml").write_text(RIGHT)
+    for name, finding, hint in (
+        ("missing.yml", "FD102", "did you mean `missin.yml`?"),
+        ("empty", "FD110", "name a folder of files that import flowdsl, or of workflows of Argo"),
+    ):
+        code, said = check(capsys, name, "--format", "json")
+        (told,) = json.loads(said)
+        assert (code, told["code"], told["help"]) == (2, finding, hint)
     (folder / "pipeline.py").write_text(PIPELINE)
     said = "flowdsl: the name of a file is empty: name one, or `.` for the current folder\n"
     assert check(capsys, "") == (2, said)
