@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.cli.files import difference, same, save
-from flowdsl.cli.process import DONE, NO, WRONG, Refused, err, out
+from flowdsl.cli.process import DONE, NO, WRONG, Refused, colored, err, out
 from flowdsl.cli.report import render_all, suppressed
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.source import Sources
@@ -141,7 +141,7 @@ def show(found: Sequence[Judged], format: Format, to: Callable[[str], None]) -> 
     for one in found:
         err(one.traceback)
     stream = sys.stdout if to is out else sys.stderr
-    color = format == "text" and stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
+    color = format == "text" and colored(stream)
     to(render_all([(one.shown(format), one.sources) for one in found], format, color))
 
 

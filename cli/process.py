@@ -42,6 +42,16 @@ def said(error: OSError) -> str:
     return ": ".join(str(one) for one in (error.filename, error.strerror or error) if one)
 
 
+def on_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal that takes more than text: colours, and pictures that are drawn anew."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def colored(stream: TextIO | None) -> bool:
+    """Whether a stream is shown with colours."""
+    return on_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
 def out(text: str) -> None:
     """Write to standard output; raises `Refused` when it takes nothing more."""
     if (error := _put(sys.stdout, text)) is not None:

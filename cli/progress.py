@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.cli.columns import line as one_line
-from flowdsl.cli.process import err
+from flowdsl.cli.process import err, on_terminal
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.status.tree import RunNode, duration, idle
@@ -17,7 +16,6 @@ from flowdsl.runtime.status.tree import RunNode, duration, idle
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
     from pathlib import Path
-    from typing import TextIO
 
     from flowdsl.runtime.local.events import Event
     from flowdsl.runtime.local.machine import Machine
@@ -68,11 +66,6 @@ def view(folder: Path, stood_in: Mapping[str, str], *, quiet: bool) -> View:
 
         return Live(folder, stood_in)
     return Lines(stood_in)
-
-
-def on_terminal(stream: TextIO | None) -> bool:
-    """Whether a stream is a terminal on which a picture can be drawn anew."""
-    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 class Pace:

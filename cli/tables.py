@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
+from flowdsl.cli.process import colored
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
 
 _CODES = {
     "red": "31",
@@ -26,10 +28,9 @@ _CODES = {
 class Paint:
     """Colours for one stream: none where nobody sees them, or wants them."""
 
-    def __init__(self, stream: object) -> None:
-        isatty = getattr(stream, "isatty", None)
-        self.terminal = bool(isatty is not None and isatty())
-        self.on = self.terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    def __init__(self, stream: TextIO | None) -> None:
+        self.terminal = stream is not None and stream.isatty()
+        self.on = colored(stream)
 
     def __call__(self, text: str, style: str) -> str:
         """A text in a style."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.columns import line
-from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, Refused, err, out
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, Refused, err, on_terminal, out
 from flowdsl.cli.reach import find
 from flowdsl.cli.report import visible
 
@@ -141,7 +141,7 @@ class _Shown:
 
     def __init__(self) -> None:
         from flowdsl.cli.live import Tree
-        from flowdsl.cli.progress import Changes, on_terminal
+        from flowdsl.cli.progress import Changes
 
         self._tree = Tree() if on_terminal(sys.stderr) else None
         self._changes = Changes()

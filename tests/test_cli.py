@@ -325,6 +325,32 @@ def test_findings_go_to_standard_error(flowdsl: Callable[..., Result]) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("terminal", "settings", "colours"),
+    [
+        (True, {"TERM": "xterm"}, True),
+        (True, {"TERM": "xterm", "NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (False, {"TERM": "xterm"}, False),
+    ],
+)
+def test_findings_have_colours_where_they_are_seen(
+    terminal: bool,
+    settings: dict[str, str],
+    colours: bool,
+    flowdsl: Callable[..., Result],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write("wrong.py", WRONG)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    assert ("\x1b[" in flowdsl("check", "wrong.py").out) == colours
+    assert ("\x1b[" in flowdsl("compile", "wrong.py").err) == colours
+
+
 def test_what_the_file_prints_goes_to_standard_error(flowdsl: Callable[..., Result]) -> None:
     write(
         "pipeline.py",
