@@ -416,7 +416,11 @@ class _Run:
             return UNKNOWN
         finally:
             self.view.close()
-        self._end(machine)
+        try:
+            self._end(machine)
+        except Refused as error:
+            err(f"flowdsl: {error}: the run has ended; when that is mended, see its end with\n  {again}\n")
+            return UNKNOWN
         return DONE if machine.phase == "Succeeded" else NO
 
     def _end(self, machine: Machine) -> None:

@@ -206,6 +206,27 @@ def test_the_end_of_a_sweep(flowdsl: Callable[..., Result]) -> None:
     assert done.out.endswith("its folder is .flowdsl/runs/one\n")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full")
+def test_an_end_that_cannot_be_written_is_not_lost(folder: Path, flowdsl: Callable[..., Result]) -> None:
+    command = [sys.executable, "-m", "flowdsl.cli", "run", "gate.py", "-q", "--name", "one", "--approve"]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [*command, "--fake", "gate=you"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+    assert done.returncode == 4
+    assert done.stderr == (
+        "flowdsl: standard output cannot be written: No space left on device: the run has ended; "
+        "when that is mended, see its end with\n  flowdsl run --resume one\n"
+    )
+    again = flowdsl("--resume", "one", "-q")
+    assert (again.code, ["return", "hello", "you"] in rows(again.out)) == (0, True)
+
+
 def test_a_line_for_each_change(flowdsl: Callable[..., Result]) -> None:
     done = flowdsl("pipeline.py", "--name", "one")
     lines = [re.sub(r"after \d+\.\ds", "after T", line) for line in done.err.splitlines()]
@@ -458,7 +479,10 @@ def files(raw: Path = S3("raw.txt"), more: Path = Volume("data") / "more.txt") -
     wrong = flowdsl("files.py", "--only", "size", "--of", "one", "--artifact", "copus=raw.txt")
     assert "--artifact copus: the workflow has no artifact `copus`; did you mean `corpus`?" in wrong.err
     shutil.rmtree(folder / ".flowdsl/runs/one/artifacts")
-    assert "give the file with --artifact corpus=PATH" in flowdsl("files.py", "--only", "size", "--of", "one").err
+    assert (
+        "give the file with --artifact corpus=PATH"
+        in flowdsl("files.py", "--only", "size", "--of", "one").err
+    )
 
 
 def test_from_a_step_on_lists_of_files_are_found_and_the_end_is_told_again(
