@@ -612,6 +612,26 @@ class FailureUnseen(Finding):
         return {**super().words(), "way": way}
 
 
+class LeftBlock(Finding):
+    """`return`, `break` or `continue` in a block of `when` and its like: Python obeys it while it compiles."""
+
+    code = "FD353"
+    title = "this `{verb}` is obeyed while compiling, not when the block of `{word}` runs"
+    label = "leaves out what follows, in every run"
+    help = "{way}"
+    verb: str
+    word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = "call what is to run otherwise in a block of `unless(...)` or `otherwise()`"
+        if self.verb == "return":
+            way += ", and return once at the end: `either(value, other)` is the value of the branch that ran"
+        if self.word.startswith("on_"):
+            way = f"let the body go on after the block: what is called there does not wait for `{self.word}`"
+        return {**super().words(), "way": way}
+
+
 class RowsInside(Finding):
     """The results of a loop inside another value."""
 

@@ -84,6 +84,8 @@ class _Ending:
         entry = next((one for one in self.graph.pending if one[1] is self.site), None)
         if entry is not None:
             self.graph.pending.remove(entry)
+        word = "on_failure" if self.failed else "on_exit"
+        self.graph.blocks[id(self.site.code), self.site.lasti] = word, self.site
         graph = self.graph
         if self.call is not None:
             graph.region = Region(Const(True, BOOL), graph.region, self.site)

@@ -126,6 +126,7 @@ class Graph:
 
     __slots__ = (
         "around",
+        "blocks",
         "calls",
         "finished",
         "inputs",
@@ -152,6 +153,7 @@ class Graph:
         self.region: Region | None = None  # the one being written
         self.finished: Region | None = None  # the `when` that ended last, for `otherwise`
         self.pending: list[tuple[str, Site]] = []  # conditions that no `with` has entered yet
+        self.blocks: dict[tuple[int, int], tuple[str, Site]] = {}  # and those that one has, by instruction
         self.uses: list[Any] | None = None  # what the checks found it to use, looked for once
         self.locals: list[tuple[CodeType, Mapping[str, Any]]] = []  # of functions that ask what none can see
 

@@ -1,0 +1,75 @@
+"""`with` blocks that Python leaves while it compiles, as if the condition were asked then."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler import mistakes
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.regex import regex
+from flowdsl.place import Span, extent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.source import SourceFile, Sources
+    from flowdsl.trace import Trace
+
+_NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_LOOP = (ast.For, ast.AsyncFor, ast.While)
+_LEAVES = regex(r"\b(?:return|break|continue)\b")
+
+
+def left_blocks(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
+    """`return`, `break` and `continue` that leave a block of `when` and its like, in every run."""
+    functions: dict[int, tuple[ast.FunctionDef | ast.AsyncFunctionDef, SourceFile, bool]] = {}
+    words: dict[int, dict[tuple[int, int], str]] = {}  # by where the call behind `with` ends
+    for graph in trace.graphs.values():
+        for word, site in graph.blocks.values():
+            file, place = sources.file(site.code.co_filename), extent(site)
+            if file is None or place is None or not _LEAVES.search(file.text) or file.index is None:
+                continue
+            if (node := file.index.function(site.code)) is not None:
+                functions[id(node)] = node, file, site.code is graph.owner.code
+                words.setdefault(id(node), {})[place[2:]] = word
+    for node, file, is_body in functions.values():
+        last = node.body[-1]
+        # The value of a helper's only branch: nothing is left out.
+        fine = last.body[-1] if isinstance(last, ast.With) and not is_body else None
+        for word, found in _leaving(node.body, words[id(node)], None, None):
+            if found is not fine:
+                yield Diagnostic(mistakes.LeftBlock(_verb(found), word), _place(found, file))
+
+
+def _leaving(
+    statements: list[ast.stmt], words: Mapping[tuple[int, int], str], around: str | None, inside: str | None
+) -> Iterator[tuple[str, ast.stmt]]:
+    """Statements that leave a block; `around` is that of the function, `inside` that of the loop they are in."""
+    for one in statements:
+        block = around if isinstance(one, ast.Return) else inside
+        if isinstance(one, (ast.Return, ast.Break, ast.Continue)):
+            if block is not None:
+                yield block, one
+        elif isinstance(one, ast.With):
+            entered = (item.context_expr for item in one.items)
+            ends = ((call.end_lineno or 0, call.end_col_offset or 0) for call in entered)
+            word = next((words[end] for end in ends if end in words), None)
+            yield from _leaving(one.body, words, word or around, word or inside)
+        elif isinstance(one, _LOOP):
+            yield from _leaving(one.body, words, around, None)
+            yield from _leaving(one.orelse, words, around, inside)
+        elif not isinstance(one, _NESTED):
+            for part in ("body", "orelse", "finalbody"):
+                yield from _leaving(getattr(one, part, []), words, around, inside)
+            for each in (*getattr(one, "handlers", ()), *getattr(one, "cases", ())):
+                yield from _leaving(each.body, words, around, inside)
+
+
+def _verb(node: ast.stmt) -> str:
+    return type(node).__name__.lower()
+
+
+def _place(node: ast.stmt, file: SourceFile) -> Span:
+    column = file.column(node.lineno, node.col_offset)
+    return Span(file.filename, node.lineno, column, node.lineno, column + len(_verb(node)))
