@@ -632,6 +632,19 @@ class LeftBlock(Finding):
         return {**super().words(), "way": way}
 
 
+class EmptyBlock(Finding):
+    """A block of `when`, `unless` or `otherwise` in which no step is called."""
+
+    code = "FD354"
+    severity: ClassVar[Severity] = "warning"
+    title = "no step is called in this block of `{word}`"
+    label = "what else stands in it happens while compiling, in every run"
+    help = (
+        "call a step in it that returns the value, and take `either(value, other)` behind it; or take it out"
+    )
+    word: str
+
+
 class RowsInside(Finding):
     """The results of a loop inside another value."""
 

@@ -200,8 +200,9 @@ CONDITIONS = {
         "use": "{{=inputs.parameters['opt'] != 'null'}}"
     },
     "with when(ready()):\n    use(1)": {"use": "{{=tasks['ready'].outputs.parameters['return'] == 'true'}}"},
-    "with when(mode == Mode.FAST):\n    pass\nwith otherwise():\n    use(1)": {
-        "use": "{{=not(inputs.parameters['mode'] == 'FAST')}}"
+    "with when(mode == Mode.FAST):\n    nothing()\nwith otherwise():\n    use(1)": {
+        "nothing": "{{=inputs.parameters['mode'] == 'FAST'}}",
+        "use": "{{=not(inputs.parameters['mode'] == 'FAST')}}",
     },
 }
 

@@ -65,7 +65,7 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
         found += sharing.sharing(trace)
     found += ends.ends(trace)
     found += attempts.unseen_failures(trace, sources)
-    found += blocks.left_blocks(trace, sources)
+    found += blocks.blocks(trace, sources)
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]

@@ -1,4 +1,4 @@
-"""`with` blocks that Python leaves while it compiles, as if the condition were asked then."""
+"""`with` blocks that do not do what they seem to: left while compiling, or without a step."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from flowdsl.compiler import mistakes
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
 from flowdsl.place import Span, extent
+from flowdsl.trace import regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,7 +22,13 @@ _LOOP = (ast.For, ast.AsyncFor, ast.While)
 _LEAVES = regex(r"\b(?:return|break|continue)\b")
 
 
-def left_blocks(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
+def blocks(trace: Trace, sources: Sources) -> list[Diagnostic]:
+    """What is wrong with the blocks that a trace entered; one that is left early may be empty because of that."""
+    left = list(_left(trace, sources))
+    return left or ([] if trace.failed else list(_empty(trace)))
+
+
+def _left(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
     """`return`, `break` and `continue` that leave a block of `when` and its like, in every run."""
     functions: dict[int, tuple[ast.FunctionDef | ast.AsyncFunctionDef, SourceFile, bool]] = {}
     words: dict[int, dict[tuple[int, int], str]] = {}  # by where the call behind `with` ends
@@ -40,6 +47,18 @@ def left_blocks(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
         for word, found in _leaving(node.body, words[id(node)], None, None):
             if found is not fine:
                 yield Diagnostic(mistakes.LeftBlock(_verb(found), word), _place(found, file))
+
+
+def _empty(trace: Trace) -> Iterator[Diagnostic]:
+    """Blocks under a condition in which no step is called: nothing in them is conditional."""
+    for graph in trace.graphs.values():
+        if not graph.blocks or not graph.calls:  # a graph without any calls is told as a whole
+            continue
+        around = {id(one): one.site for call in graph.calls for one in regions(call.region)}
+        used = {(id(site.code), site.lasti) for site in around.values()}
+        for key, (word, site) in graph.blocks.items():
+            if key not in used and not word.startswith("on_"):
+                yield Diagnostic(mistakes.EmptyBlock(word), site)
 
 
 def _leaving(
