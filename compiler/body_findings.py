@@ -1,4 +1,4 @@
-"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD775.
+"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD777.
 
 Imported when the first one is reported.
 """
@@ -52,6 +52,23 @@ class NoResult(Finding):
     help = "end it with `return ...`, or annotate `-> None`"
     step: str
     want: str
+
+
+class ResultLost(Finding):
+    """A step whose body returns a value, and whose annotation does not say so."""
+
+    code = "FD777"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{step}` returns a value, and {says}"
+    label = "no task gets it"
+    help = "annotate what it returns, such as `-> int`, or return nothing"
+    step: str
+    annotated: bool
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what the definition says."""
+        says = "its annotation says None" if self.annotated else "has no return annotation"
+        return {**super().words(), "says": says}
 
 
 class NotJson(Finding):

@@ -154,9 +154,23 @@ def _results(body: Body, step: StepDef) -> Iterator[Diagnostic]:
     needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported))
     if needed and not body.returned and not body.ends and not _is_sketch(body.node):
         yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
+    annotated = step.signature.annotated
+    if isinstance(kind, t.Nothing):
+        lost = [value for value in body.returned if _is_lost(value, annotated)]
+        if lost:
+            first = min(lost, key=lambda value: value.lineno)
+            yield Diagnostic(findings.ResultLost(step.name, annotated), body.module.span(first))
     for value in body.returned:
-        if type(value) in _LOOKED_INTO:
+        constant = isinstance(value, ast.Constant)
+        if (constant and annotated) or (type(value) in _LOOKED_INTO and not isinstance(kind, t.Nothing)):
             yield from _flaws(value, kind, body)
+
+
+def _is_lost(value: ast.expr, annotated: bool) -> bool:
+    """Whether a returned expression is a value; `None` is none, and under `-> None` a call may give none."""
+    if annotated:
+        return not isinstance(value, (ast.Call, ast.Constant))  # another constant is of a wrong type
+    return not isinstance(value, ast.Constant) or value.value is not None
 
 
 def _is_sketch(node: Function) -> bool:
