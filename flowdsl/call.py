@@ -70,7 +70,7 @@ def _arrive(trace: Trace, option: object) -> None:
     if is_value(option):
         return
     if isinstance(option, str):
-        trace.arrived.update(int(number) for _, number, _ in TOKEN.findall(option) if number)
+        trace.arrived.update(int(number) for _, number, *_ in TOKEN.findall(option) if number)
     elif is_dict(option):
         for inner in option.values():
             _arrive(trace, inner)

@@ -7,6 +7,7 @@ answered with a stand-in, so one run finds all mistakes.
 from __future__ import annotations
 
 import re
+from binascii import crc32
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -320,22 +321,27 @@ def complain(kind: str, **data: Any) -> None:
 
 
 # Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)
-# is still refused as a literal that Argo would read as a tag.
-TOKEN = re.compile(r"\{\{fD(!?)(?:(\d+)|:([a-z_.]+))\}\}")
+# is still refused as a literal that Argo would read as a tag. The sum at the end tells a token that became
+# that of another value: `f"{size} 2".replace("2", "0")`.
+TOKEN = re.compile(r"\{\{fD(!?)(?:(\d+)|:([a-z_.]+))C([0-9a-f]{8})\}\}")
 _FOLDER = "checkpoint_dir"
-DAMAGED = re.compile(r"\{\{fd[!:\d]|fd!?\d+\}\}|\{\{fD", re.IGNORECASE)
+DAMAGED = re.compile(r"\{\{fd|fd!?(?:\d+|:[a-z_.]+)c[0-9a-f]{8}\}\}", re.IGNORECASE)
 
 
 def token(expr: Expr, *, shown: bool = False) -> str:
     """The text that stands for a value inside other text; `shown` when repr() made it."""
     mark = "!" if shown else ""
     if isinstance(expr, RunField) and not isinstance(expr.type, t.Sequence):
-        return f"{{{{fD{mark}:{expr.name}}}}}"
+        return _spelled(f"{mark}:{expr.name}")
     trace = current()
     if trace is None:
-        return f"{{{{fD{mark}:{_FOLDER}}}}}" if isinstance(expr, Checkpoint) else "<run-time value>"
+        return _spelled(f"{mark}:{_FOLDER}") if isinstance(expr, Checkpoint) else "<run-time value>"
     trace.tokens.append(Token(expr, here(), shown))
-    return f"{{{{fD{mark}{len(trace.tokens) - 1}}}}}"
+    return _spelled(f"{mark}{len(trace.tokens) - 1}")
+
+
+def _spelled(key: str) -> str:
+    return f"{{{{fD{key}C{crc32(key.encode()):08x}}}}}"
 
 
 def parts(text: str, trace: Trace | None) -> tuple[str | Expr, ...]:
@@ -353,7 +359,9 @@ def parts(text: str, trace: Trace | None) -> tuple[str | Expr, ...]:
 
 
 def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
-    shown, number, name = match.groups()
+    shown, number, name, _ = match.groups()
+    if match.group() != _spelled(f"{shown}{number or f':{name}'}"):
+        return match.group()
     if name == _FOLDER:
         if trace is not None:
             trace.report("TextType", here(), (), type="Path")
