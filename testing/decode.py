@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -81,15 +82,46 @@ def _value(name: str, kind: t.Type, ports: _Ports) -> Any:
             )
         case t.Fixed(items):
             return tuple(_value(f"{name}-{at}", one, ports) for at, one in enumerate(items))
+        case t.Sequence() | t.Mapping() if (folder := _file(name, ports)) is not None:
+            return _unfolded(folder, kind)
         case t.Sequence(item):
-            numbers = range(len({*ports.texts, *ports.artifacts}))
-            return [
-                _value(f"{name}-{at}", item, ports)
-                for at in numbers
-                if any(one.startswith(f"{name}-{at}") for one in (*ports.texts, *ports.artifacts))
-            ]
+            there = [*ports.texts, *ports.artifacts]
+            numbers = itertools.takewhile(
+                lambda at: any(one == f"{name}-{at}" or one.startswith(f"{name}-{at}-") for one in there),
+                itertools.count(),
+            )
+            return [_value(f"{name}-{at}", item, ports) for at in numbers]
         case _:
             raise RunFailed(f"the output `{name}` is {t.spell(kind)}: its files are in {ports.files.folder}")
+
+
+def _unfolded(folder: Path, kind: t.Sequence | t.Mapping) -> Any:
+    """A list or dict with files, which is one folder: see the readers of folders and bundles in compiler/ports.py."""
+    entries = folder.iterdir() if folder.is_dir() else ()
+    if not isinstance(kind.item, t.File):
+        return _bundled(json.loads((folder / "value.json").read_text(encoding="utf-8")), kind, folder)
+    if isinstance(kind, t.Mapping):
+        return {one.name: one for one in sorted(entries)}
+    return sorted(entries, key=lambda one: int(one.name.partition("-")[0]))
+
+
+def _bundled(value: Any, kind: t.Type, folder: Path) -> Any:
+    """What JSON says as a value of the type, where files are names of entries of a folder."""
+    if value is None or not t.holds_file(kind):
+        return rebuilt(value, kind)
+    match kind:
+        case t.Maybe(item):
+            return _bundled(value, item, folder)
+        case t.Sequence(item):
+            return [_bundled(one, item, folder) for one in value]
+        case t.Mapping(item):
+            return {key: _bundled(one, item, folder) for key, one in value.items()}
+        case t.Fixed(items):
+            return tuple(_bundled(*pair, folder) for pair in zip(value, items, strict=True))
+        case t.Record(cls, fields):
+            return cls(**{one.name: _bundled(value[one.name], one.type, folder) for one in fields})
+        case _:
+            return folder / value
 
 
 def _file(name: str, ports: _Ports) -> Path | None:

@@ -139,6 +139,55 @@ def test_the_rounds_of_a_sweep(run_pipeline: RunPipeline, raw: Path) -> None:
         _ = loop.rounds[2].outputs
 
 
+class Part(NamedTuple):
+    file: Path
+    number: int
+
+
+class Split(NamedTuple):
+    files: list[Path]
+    parts: list[Part]
+    by_name: dict[str, Path]
+
+
+@step(image=PYTHON)
+def split(number: int) -> Split:
+    files = [Path(f"part-{at}") for at in range(number)]
+    for at, file in enumerate(files):
+        file.write_text(str(at), encoding="utf-8")
+    return Split(files, [Part(file, at) for at, file in enumerate(files)], {"last of all": files[-1]})
+
+
+@step(image=PYTHON)
+def files_of(number: int) -> list[Path]:
+    files = [Path(f"part-{at}") for at in range(number)]
+    for at, file in enumerate(files):
+        file.write_text(str(at), encoding="utf-8")
+    return files
+
+
+@step(image=PYTHON)
+def size(file: Path) -> int:
+    return file.stat().st_size
+
+
+@pipeline
+def parted() -> Split:
+    fan_out(size, over={"file": files_of(2)})
+    return split(12)
+
+
+def test_lists_and_dicts_of_files(run_pipeline: RunPipeline) -> None:
+    run = run_pipeline(parted)
+    assert [file.read_text() for file in run.outputs.files] == [str(number) for number in range(12)]
+    assert [(part.number, part.file.read_text()) for part in run.outputs.parts][9:11] == [
+        (9, "9"),
+        (10, "10"),
+    ]
+    assert [(name, file.read_text()) for name, file in run.outputs.by_name.items()] == [("last of all", "11")]
+    assert [file.read_text() for file in run.steps["files-of"].outputs] == ["0", "1"]
+
+
 def test_a_loop_and_a_condition(run_pipeline: RunPipeline) -> None:
     run = run_pipeline(halves, numbers=[1, 2, 3])
     assert run.outputs == 3.0
