@@ -94,9 +94,11 @@ def either(first: T | None, second: T) -> T:
     trace = needed("either")
     site = here()
     if not is_value(first) and isinstance(first, str) and TOKEN.search(first):
-        made = lift(
-            first, t.TEXT, lambda name, **data: trace.report(name, Argument(site, "first", 0), **data)
-        )
+
+        def tell(name: str, **data: Any) -> None:
+            trace.report(name, Argument(site, "first", 0), **data)
+
+        made = lift(first, t.TEXT, tell)
         first = cast(T, value(made))
     if not is_value(first):
         if not trace.told(site):
