@@ -75,6 +75,11 @@ def tags(text: str) -> tuple[Tag, ...]:
     return tuple(_tag(str(token), span(token)[0]) for token in tokens if kind_of(token) != "TEXT")
 
 
+def masked(text: str) -> str:
+    """A text with each tag made a word of the same length, so that the rest can be read, and offsets stay."""
+    return TAG.sub(lambda tag: "x" * len(tag[0]), text)
+
+
 def _tag(written: str, start: int) -> Tag:
     end = start + len(written)
     if not written.endswith("}}") or len(written) < 4:

@@ -17,7 +17,7 @@ from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG
+from flowdsl.grammar.template import TAG, masked
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
@@ -31,8 +31,9 @@ _STATUS = regex(r"\{\{\s*(?:(?:tasks|steps)\.[-\w]+\.status|workflow\.(?:mainSta
 STATUSES = ("Succeeded", "Failed", "Error", "Skipped", "Omitted", "Running", "Pending")
 """What nodes and workflows may be. Source: Argo Workflows, NodePhase and WorkflowPhase."""
 _PLAIN = regex(
-    r"\{\{[^{}']*(?<!tatus)\}\} [!=]= [A-Za-z]+(?<!true)(?<!false)"
-    rf"|\{{\{{[^{{}}']*\}}\}} [!=]= (?:{'|'.join(STATUSES)})|\{{\{{=[^}}]*\}}\}}|true|false"
+    rf"\{{\{{[^{{}}']*\}}\}} [!=]= (?:{'|'.join(STATUSES)})"
+    rf"|(?!{_STATUS.pattern})\{{\{{[^{{}}']*\}}\}} [!=]= [A-Za-z]+(?<!true)(?<!false)"
+    r"|\{\{=[^}]*\}\}|true|false"
 )
 
 
@@ -45,9 +46,8 @@ def plain(text: str) -> bool:
 def condition(text: str) -> tuple[Fault, ...] | GrammarError:
     """The findings about a condition, or the reason why it cannot be read. Its tags may become any word."""
     tags = {tag.start(): tag for tag in TAG.finditer(text)}
-    blank = TAG.sub(lambda tag: "x" * len(tag[0]), text)
     try:
-        tree = g.parse(blank)
+        tree = g.parse(masked(text))
     except GrammarError as error:
         beside = any(tag.start() < error.end and error.start < tag.end() for tag in tags.values())
         if beside and error.start != error.end:
@@ -177,12 +177,10 @@ class _Kinds:
             (node.right, two, node.left, one),
         )
         for side, kind, other, beside in sides:
-            if _STATUS.fullmatch(self.text[side.start : side.end].strip("'\"")) and isinstance(other, g.Text):
-                if not self.tagged(other) and other.value not in ("", *STATUSES):
-                    reason = f"no status is `{other.value}`"
-                    close = near(other.value, STATUSES)
-                    way = f"did you mean `{close}`?" if close else f"write one of {', '.join(STATUSES)}"
-                    self.report(NeverEqual(shown, answer, reason, way), node)
+            if word := self.no_status(side, other):
+                close = near(word, STATUSES)
+                way = f"did you mean `{close}`?" if close else f"write one of {', '.join(STATUSES)}"
+                self.report(NeverEqual(shown, answer, f"no status is `{word}`", way), node)
                 return
             fixed = other.value if isinstance(other, g.Text) and other.quoted else ""
             becomes = "a number" if _NUMBER.fullmatch(fixed) else "true or false" if fixed in _FLAGS else ""
@@ -206,6 +204,13 @@ class _Kinds:
             way = "put a variable into double braces, as in `{{tasks.a.status}}`"
             reason = "there is no variable in it"
             self.report(NeverEqual(shown, "true" if same else "false", reason, way), node)
+
+    def no_status(self, side: g.Condition, other: g.Condition) -> str:
+        """The word that a status is compared with, if that is none that a status may be; else nothing."""
+        written = self.text[side.start : side.end].strip("'\"")
+        if not isinstance(other, g.Text) or self.tagged(other) or not _STATUS.fullmatch(written):
+            return ""
+        return "" if other.value in STATUSES else other.value
 
     def order(self, node: g.Binary, one: Kind, two: Kind) -> None:
         """Numbers without quotes are put in order as numbers, with quotes as texts; both together fail."""

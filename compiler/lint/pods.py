@@ -277,7 +277,7 @@ def _claim(found: Typed) -> Iterator[Problem]:
             found.path, Incomplete("the claim", "`accessModes`", "add `accessModes: [ReadWriteOnce]`")
         )
     if inside(found.data, "resources", "requests").get("storage") is None:
-        way = "add `resources: {{requests: {{storage: 10Gi}}}}`".replace("{{", "{").replace("}}", "}")
+        way = "add `resources: {requests: {storage: 10Gi}}`"
         yield Problem(found.path, Incomplete("the claim", "`resources.requests.storage`", way))
 
 

@@ -17,7 +17,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.expression_tree import variables as tree_variables
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS, TAG, unbalanced, variables
+from flowdsl.grammar.template import ROOTS, TAG, masked, unbalanced, variables
 
 if TYPE_CHECKING:
     from flowdsl.grammar.template import Reference
@@ -41,7 +41,7 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
     if braces and text.count("{") > text.count("}"):
         way = "the first two closing braces end the tag: write a space between them"
     tags = () if tag else tuple(TAG.finditer(text))
-    read = _masked(text) if tags else text
+    read = masked(text) if tags else text
     if (broken := balance(read, text, way)) is not None:
         return Read((broken,))
     if extra.item == "text" and typing.plain(text, extra.use):
@@ -69,17 +69,12 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
     return Read((*found, *(passed_on(text, node) if tag else ())), others)
 
 
-def _masked(text: str) -> str:
-    """A text with its tags made words of the same length."""
-    return TAG.sub(lambda tag: "x" * len(tag[0]), text)
-
-
 def condition(text: str) -> tuple[Fault, ...]:
     """The findings about the whole of a `when`, whatever its tags become."""
     way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
     if _CALLS.search(text) and (written := _as_expression(text)):
         way = f"functions need an expression: `{{{{={written}}}}}`"
-    if (broken := balance(_masked(text), text, way)) is not None:
+    if (broken := balance(masked(text), text, way)) is not None:
         return (broken,)
     found = conditions.condition(text)
     if not isinstance(found, GrammarError):

@@ -10,7 +10,7 @@ from flowdsl.diagnostic import Finding
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG
+from flowdsl.grammar.template import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -261,7 +261,7 @@ def memoization(view: View) -> Iterator[Problem]:
         if template.data.get("memoize") is None:
             continue
         key = string(template.data, "memoize", "key")
-        known = TAG.sub(lambda tag: "x" * len(tag[0]), key)
+        known = masked(key)
         wrong = _NO_MEMO_KEY.search(known)
         if not key or wrong is not None:
             yield Problem((*template.path, "memoize", "key"), BadKey(key), part=wrong and wrong.span())

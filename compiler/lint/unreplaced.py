@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.view import LOOPS
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS, TAG
+from flowdsl.grammar.template import ROOTS, masked
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.tree import Path
@@ -60,5 +60,4 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
 
 def is_quoted(condition: str, offset: int) -> bool:
     """Whether an offset in a condition is inside quotes, whatever its tags become."""
-    blank = TAG.sub(lambda tag: "x" * len(tag[0]), condition)
-    return any(match.start() < offset < match.end() for match in _QUOTED.finditer(blank))
+    return any(match.start() < offset < match.end() for match in _QUOTED.finditer(masked(condition)))
