@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import enum
 import json
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from flowdsl import types as t
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _WHOLE = regex(r"[+-]?[0-9]+")
 _FLAGS = {"true": True, "false": False}
@@ -69,8 +72,11 @@ def decoded(text: str, kind: t.Type) -> Any:
     return rebuilt(_parsed(text), kind)
 
 
-def rebuilt(value: Any, kind: t.Type, where: str = "") -> Any:
-    """What JSON says as a value of the type; `where` is its place in a larger one. Raises WrongValue."""
+def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None) -> Any:
+    """What JSON says as a value of the type; `where` is its place in a larger one. Raises WrongValue.
+
+    `files` is the folder of which a file is the name of an entry; without one there is no value of such a type.
+    """
     place = f"{where}: " if where else ""
     match kind:
         case t.Text() if isinstance(value, str):
@@ -90,18 +96,20 @@ def rebuilt(value: Any, kind: t.Type, where: str = "") -> Any:
         case t.Enumeration(cls) if isinstance(value, str):
             return _member(value, cls, place)
         case t.Maybe(item):
-            return None if value is None else rebuilt(value, item, where)
+            return None if value is None else rebuilt(value, item, where, files)
         case t.Sequence(item) if _is_list(value):
-            return [rebuilt(one, item, f"{where}[{at}]") for at, one in enumerate(value)]
+            return [rebuilt(one, item, f"{where}[{at}]", files) for at, one in enumerate(value)]
         case t.Mapping(item) if _is_dict(value):
-            return {key: rebuilt(one, item, f"{where}[{key!r}]") for key, one in value.items()}
+            return {key: rebuilt(one, item, f"{where}[{key!r}]", files) for key, one in value.items()}
         case t.Fixed(items) if _is_list(value):
             if len(value) != len(items):
                 raise WrongValue(f"{place}it has {len(items)} parts, not {len(value)}")
             parts = zip(value, items, strict=True)
-            return tuple(rebuilt(one, item, f"{where}[{at}]") for at, (one, item) in enumerate(parts))
+            return tuple(rebuilt(one, item, f"{where}[{at}]", files) for at, (one, item) in enumerate(parts))
         case t.Record(cls, fields) if _is_dict(value):
-            return _record(value, cls, fields, where)
+            return _record(value, cls, fields, where, files)
+        case t.File() if files is not None and isinstance(value, str):
+            return files / value
         case t.Json():
             return value
         case t.Nothing() if value is None:
@@ -119,7 +127,9 @@ def _is_dict(value: object) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
 
 
-def _record(given: dict[str, Any], cls: type[Any], fields: tuple[t.Field, ...], where: str) -> Any:
+def _record(
+    given: dict[str, Any], cls: type[Any], fields: tuple[t.Field, ...], where: str, files: Path | None
+) -> Any:
     names = [one.name for one in fields]
     place = f"{where}: " if where else ""
     for name in given:
@@ -131,7 +141,7 @@ def _record(given: dict[str, Any], cls: type[Any], fields: tuple[t.Field, ...], 
     for one in fields:
         if one.name in given:
             at = f"{where}.{one.name}" if where else one.name
-            found[one.name] = rebuilt(given[one.name], one.type, at)
+            found[one.name] = rebuilt(given[one.name], one.type, at, files)
         elif one.required:
             raise WrongValue(f"{place}the field `{one.name}` of {cls.__name__} is missing")
     return cls(**found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl import types as t
 from flowdsl.compiler.values import WrongValue, decoded, rebuilt
 from flowdsl.runtime.local.places import unpacked
+from flowdsl.runtime.local.rounds import INDEX
 from flowdsl.runtime.local.shapes import several
 from flowdsl.testing.result import RunFailed
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_INDEX = "flowdsl-index"
-
 
 class _Ports(NamedTuple):
     """The outputs of a node, by name."""
@@ -29,6 +28,10 @@ class _Ports(NamedTuple):
     texts: dict[str, str]
     artifacts: dict[str, Json]
     files: Files
+
+    def has(self, name: str) -> bool:
+        """Whether there is an output of this name, or a part of it."""
+        return any(one == name or one.startswith(f"{name}-") for one in (*self.texts, *self.artifacts))
 
 
 def returned(outputs: Json | None, kind: t.Type, files: Files) -> Any:
@@ -51,7 +54,7 @@ def _value(name: str, kind: t.Type, ports: _Ports) -> Any:
     """The value of an output, or of a part of one."""
     text = ports.texts.get(name)
     try:
-        if isinstance(kind, t.Sequence) and text is not None and _INDEX in text:
+        if isinstance(kind, t.Sequence) and text is not None and INDEX in text:
             return [_row(one, kind.item, ports.files) for one in json.loads(text)]
         if not t.holds_file(kind):
             if text is None:
@@ -66,10 +69,9 @@ def _value(name: str, kind: t.Type, ports: _Ports) -> Any:
                 raise RunFailed(f"the file of the output `{name}` is not there")
             return found
         case t.Maybe(item):
-            known = any(one == name or one.startswith(f"{name}-") for one in (*ports.texts, *ports.artifacts))
             if isinstance(item, t.File):
                 return _file(name, ports)
-            return _value(name, item, ports) if known else None
+            return _value(name, item, ports) if ports.has(name) else None
         case t.Record(cls, fields):
             plain: Json = json.loads(text) if text else {}
             return cls(
@@ -85,12 +87,8 @@ def _value(name: str, kind: t.Type, ports: _Ports) -> Any:
         case t.Sequence() | t.Mapping() if (folder := _file(name, ports)) is not None:
             return _unfolded(folder, kind)
         case t.Sequence(item):
-            there = [*ports.texts, *ports.artifacts]
-            numbers = itertools.takewhile(
-                lambda at: any(one == f"{name}-{at}" or one.startswith(f"{name}-{at}-") for one in there),
-                itertools.count(),
-            )
-            return [_value(f"{name}-{at}", item, ports) for at in numbers]
+            names = map(f"{name}-{{}}".format, itertools.count())
+            return [_value(one, item, ports) for one in itertools.takewhile(ports.has, names)]
         case _:
             raise RunFailed(f"the output `{name}` is {t.spell(kind)}: its files are in {ports.files.folder}")
 
@@ -99,29 +97,11 @@ def _unfolded(folder: Path, kind: t.Sequence | t.Mapping) -> Any:
     """A list or dict with files, which is one folder: see the readers of folders and bundles in compiler/ports.py."""
     entries = folder.iterdir() if folder.is_dir() else ()
     if not isinstance(kind.item, t.File):
-        return _bundled(json.loads((folder / "value.json").read_text(encoding="utf-8")), kind, folder)
+        text = (folder / "value.json").read_text(encoding="utf-8")
+        return rebuilt(json.loads(text), kind, files=folder)
     if isinstance(kind, t.Mapping):
         return {one.name: one for one in sorted(entries)}
     return sorted(entries, key=lambda one: int(one.name.partition("-")[0]))
-
-
-def _bundled(value: Any, kind: t.Type, folder: Path) -> Any:
-    """What JSON says as a value of the type, where files are names of entries of a folder."""
-    if value is None or not t.holds_file(kind):
-        return rebuilt(value, kind)
-    match kind:
-        case t.Maybe(item):
-            return _bundled(value, item, folder)
-        case t.Sequence(item):
-            return [_bundled(one, item, folder) for one in value]
-        case t.Mapping(item):
-            return {key: _bundled(one, item, folder) for key, one in value.items()}
-        case t.Fixed(items):
-            return tuple(_bundled(*pair, folder) for pair in zip(value, items, strict=True))
-        case t.Record(cls, fields):
-            return cls(**{one.name: _bundled(value[one.name], one.type, folder) for one in fields})
-        case _:
-            return folder / value
 
 
 def _file(name: str, ports: _Ports) -> Path | None:

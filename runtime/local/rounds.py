@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 HIDDEN = "flowdsl-"
 """How the names of what the compiler adds begin."""
 
-_INDEX = "flowdsl-index"
+INDEX = "flowdsl-index"
+"""What every row of a loop has: the numbers of its items."""
 
 Json = dict[str, Any]
 
@@ -63,12 +64,12 @@ class Table(NamedTuple):
 
 
 def _place(row: dict[str, Any]) -> list[int]:
-    return [int(number) for number in row[_INDEX].split("/")[1:]]
+    return [int(number) for number in row[INDEX].split("/")[1:]]
 
 
 def gathered(text: str) -> object:
     """What a loop handed on: for each item in order the text of its value, or its texts by name; else the text."""
-    if not text.startswith("[") or _INDEX not in text:
+    if not text.startswith("[") or INDEX not in text:
         return text
     try:
         rows: list[dict[str, Any]] = json.loads(text)
