@@ -89,15 +89,13 @@ def _files(target: str) -> Iterator[tuple[str, bool]]:
 
 
 def _is_ours(file: Path) -> bool:
-    # Why a file cannot be read is found with the others.
-    return file.suffix == ".py" and ((text := _text(file)) is None or _OURS.search(text) is not None)
-
-
-def _text(file: Path) -> str | None:
+    if file.suffix != ".py":
+        return False
     try:
-        return file.read_text(encoding="utf-8", errors="replace")
+        text = file.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return None
+        return True  # why it cannot be read is found with the others
+    return _OURS.search(text) is not None
 
 
 def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judged]:
@@ -153,10 +151,9 @@ def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
         judged = judge(path, goal=goal)
         if named:
             return judged
-        left = ["FD110"]
-        if "pipeline" not in (_text(path) or "pipeline"):
-            left.extend(_ALONE)
-        told = [one for one in judged.diagnostics if one.finding.code not in left]
+        file = judged.sources.file(str(path.absolute()))
+        alone = _ALONE if file is not None and "pipeline" not in file.text else ()
+        told = [one for one in judged.diagnostics if one.finding.code not in ("FD110", *alone)]
         return judged._replace(diagnostics=told, traceback=judged.traceback if told else "")
 
     return found

@@ -579,17 +579,6 @@ class RoundedInteger(Finding):
     number: str
 
 
-class EitherAlways(Finding):
-    """A first choice that is made without any task, such as an `either` with a default inside a branch."""
-
-    code = "FD355"
-    title = "`either` never takes what is behind a value that is always there"
-    label = "its first value is made without any task, so it is there whichever branch runs"
-    help = (
-        "give the default last, as in `either(either(a, b), -1)`, or let a step in the branch make the value"
-    )
-
-
 class FailureUnseen(Finding):
     """`try` around the call of a step, as if it could fail there."""
 
@@ -643,6 +632,17 @@ class EmptyBlock(Finding):
         "call a step in it that returns the value, and take `either(value, other)` behind it; or take it out"
     )
     word: str
+
+
+class EitherAlways(Finding):
+    """A first choice that is made without any task, such as an `either` with a default inside a branch."""
+
+    code = "FD355"
+    title = "`either` never takes what is behind a value that is always there"
+    label = "its first value is made without any task, so it is there whichever branch runs"
+    help = (
+        "give the default last, as in `either(either(a, b), -1)`, or let a step in the branch make the value"
+    )
 
 
 class RowsInside(Finding):

@@ -22,7 +22,7 @@ from flowdsl.place import Definition
 from flowdsl.tracing import KINDS as UNUSUAL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from flowdsl.compiler.carry import Carried, ModuleSource
     from flowdsl.place import Span
@@ -155,14 +155,15 @@ def _results(body: Body, step: StepDef) -> Iterator[Diagnostic]:
     if needed and not body.returned and not body.ends and not _is_sketch(body.node):
         yield Diagnostic(findings.NoResult(step.name, t.spell(kind)), Definition(step.code, "return"))
     annotated = step.signature.annotated
+    looked_into: Collection[type[ast.AST]] = _LOOKED_INTO
     if isinstance(kind, t.Nothing):
+        looked_into = (ast.Constant,) if annotated else ()
         lost = [value for value in body.returned if _is_lost(value, annotated)]
         if lost:
             first = min(lost, key=lambda value: value.lineno)
             yield Diagnostic(findings.ResultLost(step.name, annotated), body.module.span(first))
     for value in body.returned:
-        constant = isinstance(value, ast.Constant)
-        if (constant and annotated) or (type(value) in _LOOKED_INTO and not isinstance(kind, t.Nothing)):
+        if type(value) in looked_into:
             yield from _flaws(value, kind, body)
 
 

@@ -60,9 +60,8 @@ def _seconds(whole: bytes, zone: bytes) -> int:
 
 def rfc3339(second: int) -> str:
     """A whole second since 1970 as the API takes it."""
-    return (
-        datetime.fromtimestamp(second, UTC).isoformat().replace("+00:00", "Z")
-    )  # strftime writes the year 999 so
+    # strftime writes the year 999 with three digits.
+    return datetime.fromtimestamp(second, UTC).isoformat().replace("+00:00", "Z")
 
 
 class Joined:
