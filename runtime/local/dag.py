@@ -87,6 +87,8 @@ class Dag(Frame):
         self.unsettled = len(self.wanted)
         self.going_on = 0
         """How many tasks are ready or have begun, and have not settled; not counted is what waits for ever."""
+        self.awaited: Node | None = None
+        """What goes on below it, though all of its tasks have ended."""
         self.stopping = False
         self.fails_fast = template["dag"].get("failFast") is not False
 
@@ -360,7 +362,11 @@ class Dag(Frame):
         group = task.node
         if task.open or group is None or self.over:
             return
-        failed = [child.phase for child in task.children if child.failed]
+        self._complete(group, task.children)
+
+    def _complete(self, group: Node, children: Iterable[Node]) -> None:
+        """All rounds of a loop have ended."""
+        failed = [child.phase for child in children if child.failed]
         self.machine.mark(group, failed[-1] if failed else SUCCEEDED)
 
     def _settled(self, task: Task, node: Node) -> None:
@@ -424,8 +430,12 @@ class Dag(Frame):
     # --- the end -----------------------------------------------------------------------------------
 
     def stuck(self) -> list[str]:
-        """The tasks that refer to what never comes."""
-        return [*(task.stuck for task in self.wanted if task.stuck), *([self.lost] if self.lost else [])]
+        """The tasks that refer to what never comes, and what nobody goes on with."""
+        found = [task.stuck for task in self.wanted if task.stuck]
+        left = self.awaited
+        if left is not None and not left.fulfilled and not left.lock:
+            found.append(f"{left.name}: it is {left.phase}, and what it is part of has failed")
+        return [*found, *([self.lost] if self.lost else [])]
 
     def shut_down(self) -> None:
         """The run is to stop: the graph has failed as soon as no exit hook of a target runs."""
@@ -478,13 +488,9 @@ class Dag(Frame):
 
     def _phase(self) -> str:
         """How the graph ended: as its targets did, those that were omitted as the branches that led to them."""
-        phases: dict[str, str] = {}
-        for name in self.targets:
-            node = self.tasks[name].node
-            if node is not None and node.completed and node.reached:
-                phases[name] = node.phase
-        if len(phases) < len(self.targets):
-            phases = self._walked()
+        phases = self._walked()
+        if phases is None:
+            return RUNNING
         result = SUCCEEDED
         for name in self.targets:
             phase = phases.get(name, "")
@@ -501,19 +507,30 @@ class Dag(Frame):
                     break
         return result
 
-    def _walked(self) -> dict[str, str]:
-        """The phases of the targets, found along the nodes from the beginning of the graph."""
+    def _walked(self) -> dict[str, str] | None:
+        """The phases of the targets, found along the nodes from the beginning of the graph.
+
+        None while one of those goes on, which may be of a template that has failed: it is waited for.
+        """
         nodes = {name: self.tasks[name].node for name in self.targets}
         targets = {node.id: name for name, node in nodes.items() if node is not None}
         found: dict[str, str] = {}
         queue = [(child, SUCCEEDED) for child in self.node.children.values()]
         seen = {(child.id, phase) for child, phase in queue}
         for node, phase in queue:
+            children = list(node.children.values())
+            rounds = children if node.type == "TaskGroup" else []
+            if rounds and not node.fulfilled and all(child.fulfilled for child in rounds):
+                self._complete(node, rounds)
+            if not node.fulfilled:
+                if self.awaited is not node:
+                    self.awaited = node
+                    self.machine.when_fulfilled(node, self._maybe_finish)
+                return None
             branch = node.phase if node.completed else phase
             name = targets.get(node.id)
             if name is not None and found.get(name) not in (FAILED, ERROR):
                 found[name] = branch
-            children = list(node.children.values())
             if node.type == "Retry":
                 children = [
                     below

@@ -233,6 +233,8 @@ class Execution:
         node, strategy = self.node, self.retry
         if node is None or strategy is None or node.completed:
             return
+        if self.call.frame is not None and self.call.frame.over:
+            return  # nobody looks at it any more
         policy = retry.policy_of(strategy)
         if error is not None and policy == "OnFailure":
             self.machine.mark(node, ERROR, error)
@@ -350,7 +352,9 @@ class Execution:
             self._over(node, error)
 
     def _over(self, node: Node, error: str | None) -> None:
-        self.machine.release(self.call.name)
+        frame = self.call.frame
+        if frame is None or not frame.fail_fast():  # else nobody ever gives its locks back
+            self.machine.release(self.call.name)
         if error is not None:  # the caller has its say before those that see the node's phase
             self.machine.soon(lambda: self.call.done(node, error))
         else:

@@ -49,7 +49,6 @@ class Node:
         "outputs",
         "phase",
         "plain",
-        "reached",
         "retried",
         "scope",
         "started",
@@ -70,8 +69,6 @@ class Node:
         self.boundary: Node | None = None
         self.children: dict[str, Node] = {}
         self.outbound: list[Node] = []
-        self.reached = False
-        """Whether it is a child of some node."""
         self.inputs: Json | None = None
         self.outputs: Json | None = None
         self.template = ""
@@ -105,7 +102,6 @@ class Node:
     def adopt(self, child: Node) -> None:
         """Note that another node follows this one."""
         self.children[child.id] = child
-        child.reached = True
 
     def mark(self, now: float, phase: str, message: str | None = None) -> None:
         """Change the phase; without a message, the one that is there stays."""
