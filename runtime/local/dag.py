@@ -53,6 +53,8 @@ class Task:
         self.logic = ""
         """What `depends` asks, with the results of each operand; nothing for a row of names."""
         self.after: list[Task] = []
+        self.rank = 0
+        """Where it stands in the order in which tasks are looked at."""
         self.missing = 0
         """How many of those before it have not settled yet."""
         self.node: Node | None = None
@@ -147,7 +149,8 @@ class Dag(Frame):
                     seen.add(name)
                     waiting.append((name, True))
                     waiting.extend((one, False) for one in reversed(task.before))
-        for task in order:
+        for rank, task in enumerate(order):
+            task.rank = rank
             task.missing = len(task.before)
             for name in task.before:
                 self.tasks[name].after.append(task)
@@ -317,7 +320,7 @@ class Dag(Frame):
             if error is not None:
                 self.machine.mark(node, ERROR, f"task '{name}' errored: {error}")
 
-        self.child("tasks", name, holder, connect, done)
+        self.child("tasks", name, holder, connect, done, task.rank)
 
     def _watch(self, task: Task, node: Node) -> None:
         """Follow a node until it and its hooks have ended."""
@@ -354,6 +357,7 @@ class Dag(Frame):
             lambda found: settled(task, found),
             refused,
             waits=not target,
+            rank=task.rank,
         )
         self.machine.when_changed(node, hooks.changed)
 

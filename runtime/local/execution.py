@@ -106,13 +106,13 @@ class Execution:
         """Wait for a place where `parallelism` has none (checkParallelism)."""
         frame = self.call.frame
         if self.machine.saturated():
-            self.machine.wait_for_place(frame, self.gate)
+            self.machine.wait_for_place(frame, self.call.rank, self.gate)
             return
         if frame is not None:
             if frame.over or frame.fail_fast():
                 return
             if frame.blocked():
-                frame.waiting.append(self.gate)
+                self.machine.wait_within(frame, self.call.rank, self.gate)
                 return
         self.lock()
 
@@ -287,7 +287,7 @@ class Execution:
         if frame is not None and (frame.over or frame.fail_fast() or frame.gives_up()):
             return
         if self.machine.saturated():
-            self.machine.wait_for_place(frame, self._attempt_gate)
+            self.machine.wait_for_place(frame, self.call.rank, self._attempt_gate)
         else:
             self._attempt()
 

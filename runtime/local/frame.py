@@ -22,7 +22,7 @@ from flowdsl.runtime.local.templates import ABSENT, Base, input_variables
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.run import Boundary, Leaf, Run
+    from flowdsl.runtime.local.run import Boundary, Leaf, Run, Turn
 
 FAIL_FAST = "template has failed or errored children and failFast enabled"
 
@@ -48,8 +48,9 @@ class Frame:
         self.active = 0
         self.active_pods = 0
         self.unsuccessful = 0
-        self.waiting: deque[Callable[[], None]] = deque()
-        self.queued = 0  # those of its children that wait for a place in the workflow
+        self.waiting: list[Turn] = []
+        self.queued: deque[int] = deque()
+        """The ranks of those of its children that wait for a place in the workflow, in the order of their turns."""
         self.daemons: list[Node] = []
         self.lost = ""
         """What is missing below it, without which a graph never ends."""
@@ -146,6 +147,7 @@ class Frame:
         holder: Json,
         created: Callable[[Node], None],
         done: Callable[[Node, str | None], None],
+        rank: int = 0,
     ) -> None:
         """Execute the template that a task or step names; `kind` is `tasks` or `steps`."""
         self.machine.call(
@@ -156,6 +158,7 @@ class Frame:
             frame=self,
             on_exit=self.on_exit,
             kind=kind,
+            rank=rank,
             created=created,
             done=done,
         )

@@ -60,7 +60,8 @@ class Hooks:
     """The hooks of one node. `settled` is called when the node has ended, and each hook that was started.
 
     `holder` is what has them, with the variables of the workflow as they are when it is asked for. `waits`: whether
-    nothing is asked while the node is pending. `refused` gets the error of a hook that cannot be judged or executed,
+    nothing is asked while the node is pending. `rank`: among those that wait for a free place, its hooks come before
+    those of a higher one. `refused` gets the error of a hook that cannot be judged or executed,
     and whether it is the exit hook.
     """
 
@@ -75,6 +76,7 @@ class Hooks:
         refused: Callable[[str, bool], None],
         *,
         waits: bool,
+        rank: int,
     ) -> None:
         self.frame = frame
         self.machine: Run = frame.machine
@@ -85,6 +87,7 @@ class Hooks:
         self.settled = settled
         self.refused = refused
         self.waits = waits
+        self.rank = rank
         self.others: dict[str, Json] = {}
         self.exit: Json | None = None
         self.started: set[str] = set()
@@ -171,7 +174,9 @@ class Hooks:
             self.open -= 1
             self.refused(str(error), on_exit)
             return
-        self.machine.after_those_within(self.frame, lambda: self._call(name, hook, arguments, on_exit))
+        self.machine.after_those_within(
+            self.frame, self.rank, lambda: self._call(name, hook, arguments, on_exit)
+        )
 
     def _call(self, name: str, hook: Json, arguments: Json, on_exit: bool) -> None:
         """Run the template where a place is free; where none is, most hooks do not wait for one (checkParallelism)."""
@@ -191,6 +196,7 @@ class Hooks:
             frame=self.frame,
             on_exit=on_exit or self.frame.on_exit,
             hooked=True,
+            rank=self.rank,
             created=self.node.adopt,
             done=lambda _, error: self._hook_ended(error, on_exit),
         )

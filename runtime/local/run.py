@@ -49,8 +49,8 @@ class Boundary(Protocol):
     active: int
     active_pods: int
     unsuccessful: int
-    waiting: deque[Callable[[], None]]
-    queued: int
+    waiting: list[Turn]
+    queued: deque[int]
     daemons: list[Node]
     lost: str
 
@@ -90,6 +90,14 @@ class Boundary(Protocol):
         """The run is to stop."""
 
 
+class Turn(NamedTuple):
+    """What waits for a free place in a template: where its task stands among the others, and since when."""
+
+    rank: int
+    made: int
+    action: Callable[[], None]
+
+
 class Call(NamedTuple):
     """What asks for a template. `done` gets the node, and an error of Argo's that was not the step's."""
 
@@ -102,6 +110,7 @@ class Call(NamedTuple):
     on_exit: bool
     hooked: bool
     kind: str
+    rank: int
     created: Callable[[Node], None]
     done: Callable[[Node, str | None], None]
 
@@ -191,15 +200,20 @@ class Run:
         """Do something before all else that is to be done: what begins in a part begins before the next part."""
         self.queue.extendleft(reversed(actions))
 
-    def wait_for_place(self, frame: Boundary | None, action: Callable[[], None]) -> None:
+    def wait_for_place(self, frame: Boundary | None, rank: int, action: Callable[[], None]) -> None:
         """Do something when the parallelism of the workflow lets another pod begin."""
         if frame is not None:
-            frame.queued += 1
+            frame.queued.append(rank)
         self.waiting.append((frame, action))
 
-    def after_those_within(self, frame: Boundary, action: Callable[[], None]) -> None:
-        """Do something when those have begun that may and wait for a free place in a template; now, if none do."""
-        if frame.waiting or frame.queued:
+    def wait_within(self, frame: Boundary, rank: int, action: Callable[[], None]) -> None:
+        """Do something when a template lets another of its children begin."""
+        self._made += 1
+        heapq.heappush(frame.waiting, Turn(rank, self._made, action))
+
+    def after_those_within(self, frame: Boundary, rank: int, action: Callable[[], None]) -> None:
+        """Do something when those before it have begun that may and wait for a free place; now, if none do."""
+        if (frame.queued and frame.queued[0] < rank) or (frame.waiting and frame.waiting[0].rank < rank):
             self.hindmost.append(action)
         else:
             action()
@@ -239,13 +253,13 @@ class Run:
             if self.waiting and not self.saturated():
                 within, action = self.waiting.popleft()
                 if within is not None:
-                    within.queued -= 1
+                    within.queued.popleft()
                 self.queue.append(action)
             elif self._freed:
                 _, frame = self._freed.popitem()
                 if frame.waiting and not frame.over and not frame.fail_fast() and not frame.blocked():
                     self._freed[frame.node.name] = frame
-                    self.queue.append(frame.waiting.popleft())
+                    self.queue.append(heapq.heappop(frame.waiting).action)
             elif self.hindmost:
                 self.queue.append(self.hindmost.popleft())
             else:
@@ -271,6 +285,7 @@ class Run:
         on_exit: bool = False,
         hooked: bool = False,
         kind: str = "",
+        rank: int = 0,
         created: Callable[[Node], None] | None = None,
         done: Callable[[Node, str | None], None] | None = None,
     ) -> None:
@@ -278,7 +293,18 @@ class Run:
         depth = 1 if frame is None else frame.depth + 1
         none: Callable[..., None] = _nothing
         made = Call(
-            name, holder, arguments, base, frame, depth, on_exit, hooked, kind, created or none, done or none
+            name,
+            holder,
+            arguments,
+            base,
+            frame,
+            depth,
+            on_exit,
+            hooked,
+            kind,
+            rank,
+            created or none,
+            done or none,
         )
         self.execute(made)
 

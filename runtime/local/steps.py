@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.templates import Base
 
 
+_LAST = 1
+"""All steps of a group come before the hooks of each; their own rank is 0."""
+
+
 class Steps(Frame):
     """A template of kind steps."""
 
@@ -165,7 +169,17 @@ class Steps(Frame):
         def renewed() -> Json:
             return self._renewed(holder["name"], original)
 
-        hooks = Hooks(self, node, renewed, names, self.scope, self._one_settled, self._refused, waits=False)
+        hooks = Hooks(
+            self,
+            node,
+            renewed,
+            names,
+            self.scope,
+            self._one_settled,
+            self._refused,
+            waits=False,
+            rank=_LAST,
+        )
         self.machine.when_changed(node, hooks.changed)
 
     def _renewed(self, name: str, original: Json) -> Json:
@@ -214,7 +228,7 @@ class Steps(Frame):
             return
         turned_away, self.turned_away = self.turned_away, []
         for again in turned_away:
-            self.machine.after_those_within(self, again)
+            self.machine.after_those_within(self, _LAST, again)
         self.open -= 1
         if self.open or self.group.fulfilled:
             return
