@@ -22,7 +22,7 @@ from flowdsl.runtime.local.scope import Scope
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError
 from flowdsl.runtime.local.templates import Templates
-from flowdsl.runtime.local.workflow import settled, spec_of, variables
+from flowdsl.runtime.local.workflow import settled, spec_of, variables, whole_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +120,7 @@ class Machine:
         except ArgoError as error:
             self._finish(ERROR if "label" in str(error) else FAILED, str(error))
             return
+        self.run.hindmost.append(self._note_marks)
         self.run.strategy = self.run.spec.get("shutdown") or None
         self.run.templates = Templates(self.run.name, spec, self.references)
         self.run.arguments = part(self.run.spec, "arguments")
@@ -138,6 +139,10 @@ class Machine:
             self.message = "Workflow is suspended"
             return
         self._enter()
+
+    def _note_marks(self) -> None:
+        for name, text in whole_marks(self.manifest, self.run.spec).items():
+            self.run.globals[name] = text
 
     def _enter(self) -> None:
         """Take the locks of the workflow, and execute its entrypoint."""

@@ -8,6 +8,7 @@ Source: the patchMergeKey of the fields in k8s.io/api/core/v1 and pkg/apis/workf
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 _KEYS = {
@@ -56,13 +57,16 @@ def _objects(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lists(under: list[Any], over: list[Any], key: str) -> list[Any]:
-    """The items of the patch in its order, and the others where they were, behind it where they are new."""
-    patches = {item.get(key): item for item in over}
+    """The items of the patch in its order; each other is before the first of them that it was before."""
+    places = {item.get(key): place for place, item in enumerate(under)}
+    patched = {item.get(key) for item in over}
+    others = deque(item for item in under if item.get(key) not in patched)
     found: list[Any] = []
-    for item in under:
-        patch = patches.pop(item.get(key), None)
-        if patch is None:
-            found.append(item)
-        elif patch.get("$patch") != "delete":
-            found.append(_objects(item, patch))
-    return [*found, *(patch for patch in patches.values() if patch.get("$patch") != "delete")]
+    for patch in over:
+        if patch.get("$patch") == "delete":
+            continue
+        name = patch.get(key)
+        while others and places[others[0].get(key)] < places.get(name, 0):
+            found.append(others.popleft())
+        found.append(_objects(under[places[name]], patch) if name in places else patch)
+    return [*found, *others]

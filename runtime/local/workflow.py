@@ -22,6 +22,7 @@ from flowdsl.runtime.local.tags import ArgoError, replaced
 
 Json = dict[str, Any]
 
+_MARKS = ("annotations", "labels")
 _FORMATS = "BbmAadHIMSYypZzL"
 
 
@@ -35,9 +36,30 @@ def spec_of(manifest: Json, references: list[Json]) -> Json:
     for document in references:
         if document.get("kind") == kind and part(document, "metadata").get("name") == reference.get("name"):
             own = {name: value for name, value in spec.items() if name != "workflowTemplateRef"}
-            found: Json = merged(part(document, "spec"), own)
+            found: Json = merged(_behind(own, part(document, "spec")), own)
             return found
     raise ArgoError(f"{kind} {reference.get('name')} is not among the files of this run")
+
+
+def _behind(own: Json, theirs: Json) -> Json:
+    """Of the spec of a template, what may stand behind that of a workflow: what is not merged goes as a whole."""
+    left = {name: value for name, value in theirs.items() if name != "suspend"}
+    if hooks := part(left, "hooks"):
+        left["hooks"] = _without(hooks, part(own, "hooks"))
+    metadata = part(left, "workflowMetadata")
+    if labels := part(metadata, "labelsFrom"):
+        taken = part(part(own, "workflowMetadata"), "labelsFrom")
+        left["workflowMetadata"] = {**metadata, "labelsFrom": _without(labels, taken)}
+    arguments = part(left, "arguments")
+    if parameters := several(arguments, "parameters"):
+        taken = {one["name"]: one for one in several(part(own, "arguments"), "parameters")}
+        bare = [{"name": one["name"]} if one["name"] in taken else one for one in parameters]
+        left["arguments"] = {**arguments, "parameters": bare}
+    return left
+
+
+def _without(of: Json, taken: Json) -> Json:
+    return {name: value for name, value in of.items() if name not in taken}
 
 
 def _uid(of: str) -> uuid.UUID:
@@ -71,12 +93,9 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
     for one in parameters:
         found[f"workflow.parameters.{one['name']}"] = _parameter(one, config)
     more: Json = part(spec, "workflowMetadata")
-    for kind in ("annotations", "labels"):
-        given: Json = metadata.get(kind) or {}
-        added: Json = more.get(kind) or {}
-        texts = {key: any_string(value) for key, value in {**given, **added}.items()}
-        found[f"workflow.{kind}"] = found[f"workflow.{kind}.json"] = json_of(texts)
-        found |= {f"workflow.{kind}.{key}": text for key, text in texts.items()}
+    for kind in _MARKS:
+        found |= {f"workflow.{kind}.{key}": text for key, text in _texts(kind, metadata, more).items()}
+    found |= _whole(metadata)
     made = Variables(found)
     for key, source in part(more, "labelsFrom").items():
         try:
@@ -87,6 +106,20 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
             raise ArgoError(f'failed to evaluate label "{key}": the value must be a string')
         made[f"workflow.labels.{key}"] = value
     return made
+
+
+def whole_marks(manifest: Json, spec: Json) -> dict[str, str]:
+    """The variables of all labels and of all annotations, from the second pass on: first the spec adds none."""
+    return _whole(part(manifest, "metadata"), part(spec, "workflowMetadata"))
+
+
+def _whole(*of: Json) -> dict[str, str]:
+    found = {f"workflow.{kind}": json_of(_texts(kind, *of) or None) for kind in _MARKS}
+    return found | {f"{name}.json": text for name, text in found.items()}
+
+
+def _texts(kind: str, *of: Json) -> dict[str, str]:
+    return {key: any_string(value) for one in of for key, value in part(one, kind).items()}
 
 
 def _parameter(one: Json, config: dict[str, dict[str, str]]) -> str:
