@@ -125,9 +125,12 @@ class Locks:
                 f"the ConfigMap '{name}' with the key '{key}', the limit of a semaphore, is not known here"
             )
         try:
-            self._limits[full] = int(value)
+            limit = int(value)
         except ValueError:
             raise ArgoError(f"the limit of the semaphore {full} is not a number: {value}") from None
+        if limit < 1:
+            raise ArgoError(f"the limit of the semaphore {full} is {limit}, and lets nobody in")
+        self._limits[full] = limit
         return full
 
 
