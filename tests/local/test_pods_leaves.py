@@ -26,6 +26,8 @@ class Echo(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         status = int(self.path.strip("/")) if self.path.strip("/").isdigit() else 200
         text = json.dumps({"method": self.command, "body": body, "token": self.headers.get("X-Token")})
+        if "said" in self.path:
+            text = self.path
         self.send_response(status)
         self.send_header("X-Made", "here")
         self.end_headers()
@@ -61,6 +63,17 @@ def test_a_request_has_its_answer_as_the_result(one: Street, url: str) -> None:
     assert json.loads(result(done)) == {"method": "POST", "body": "hello", "token": "secret"}
     done = one.run({"http": {"url": url, "method": "PUT", "bodyFrom": {"bytes": "aGVsbG8="}}})
     assert json.loads(result(done))["body"] == "hello"
+
+
+def test_a_url_and_a_header_may_have_any_characters_in_them(one: Street, url: str) -> None:
+    done = one.run({"http": {"url": url + "/said/gr\u00fc\u00df \u65e5%20?q=\u00fc%20"}})
+    assert result(done) == "/said/gr%C3%BC%C3%9F%20%E6%97%A5%20?q=%C3%BC%20"
+    done = one.run({"http": {"url": url, "headers": [{"name": "X-Token", "value": "gr\u00fc\u65e5"}]}})
+    assert json.loads(result(done))["token"].encode("latin-1").decode() == "gr\u00fc\u65e5"
+    assert result(load(one, {"http": {"url": url + "/said/\u00fc"}})) == "/said/%C3%BC"
+    for bad in ("http://\u00fc..invalid/", "ftp://here", "no url", url + "/?a b", "http://[::1/"):
+        assert one.run({"http": {"url": bad}}).phase == "Failed"
+        assert load(one, {"http": {"url": bad}}).phase == "Error"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_ARTIFACT, Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, copied, located, place
+from flowdsl.runtime.local.pods.web import UNANSWERED, add_header, request
 from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
@@ -86,9 +87,12 @@ def fetch(artifact: Json, target: Path, store: Store, settings: Settings) -> Non
 
 def download(http: Json, target: Path, settings: Settings) -> None:
     """Get a URL. Raises NotFound, LoadError."""
-    request = urllib.request.Request(http["url"])
+    try:
+        asked = request(http["url"])
+    except ValueError as error:
+        raise LoadError(f"{http['url']}: {error}") from None
     for header in several(http, "headers"):
-        request.add_header(header["name"], header["value"])
+        add_header(asked, header["name"], header["value"])
     basic = part(part(http, "auth"), "basicAuth")
     if basic:
         import base64
@@ -98,11 +102,9 @@ def download(http: Json, target: Path, settings: Settings) -> None:
             for one in ("usernameSecret", "passwordSecret")
             if one in basic
         ]
-        request.add_header("Authorization", "Basic " + base64.b64encode(":".join(words).encode()).decode())
-    if request.type not in ("http", "https"):
-        raise LoadError(f"unsupported protocol scheme {request.type!r}")
+        asked.add_header("Authorization", "Basic " + base64.b64encode(":".join(words).encode()).decode())
     try:
-        with urllib.request.urlopen(request) as answer, target.open("wb") as file:
+        with urllib.request.urlopen(asked) as answer, target.open("wb") as file:
             shutil.copyfileobj(answer, file, 1 << 20)
     except urllib.error.HTTPError as error:
         with error:
@@ -111,7 +113,7 @@ def download(http: Json, target: Path, settings: Settings) -> None:
             raise LoadError(
                 f"loading file from {http['url']} failed with reason: {error.code} {error.reason}"
             ) from None
-    except (urllib.error.URLError, OSError) as error:
+    except UNANSWERED as error:
         raise LoadError(f"{http['url']}: {error}") from None
 
 

@@ -51,6 +51,7 @@ def http(wanted: Json, settings: Settings) -> Outcome:
 
     from flowdsl.runtime.expressions.evaluate import evaluate
     from flowdsl.runtime.expressions.values import ExpressionError
+    from flowdsl.runtime.local.pods.web import UNANSWERED, add_header, request
 
     method = str(wanted.get("method") or "GET").upper()
     given = part(wanted, "bodyFrom").get("bytes")
@@ -61,20 +62,18 @@ def http(wanted: Json, settings: Settings) -> Outcome:
         context.verify_mode = ssl.CERT_NONE
     sent: dict[str, list[str]] = {}
     try:
-        request = urllib.request.Request(str(wanted["url"]), data=body or None, method=method)
-        if request.type not in ("http", "https"):
-            raise ValueError(f"unsupported protocol scheme {request.type!r}")
+        asked = request(str(wanted["url"]), data=body or None, method=method)
         for header in several(wanted, "headers"):
             value = header.get("value") or ""
             reference = part(header, "valueFrom").get("secretKeyRef")
             if reference:
                 value = keyed("secretKeyRef", reference, settings, "http") or ""
-            request.add_header(header["name"], value)
+            add_header(asked, header["name"], value)
             sent.setdefault(header["name"].title(), []).append(value)
-        if body and not request.has_header("Content-type"):
-            request.add_header("Content-Type", "application/octet-stream")
+        if body and not asked.has_header("Content-type"):
+            asked.add_header("Content-Type", "application/octet-stream")
         try:
-            answer = urllib.request.urlopen(request, timeout=wanted.get("timeoutSeconds"), context=context)
+            answer = urllib.request.urlopen(asked, timeout=wanted.get("timeoutSeconds"), context=context)
         except urllib.error.HTTPError as error:
             answer = error
         with answer:
@@ -83,7 +82,7 @@ def http(wanted: Json, settings: Settings) -> Outcome:
             headers: dict[str, list[str]] = {}
             for name, value in answer.headers.items():
                 headers.setdefault(name.title(), []).append(value)
-    except (OSError, ValueError) as error:
+    except UNANSWERED as error:
         reason = getattr(error, "reason", error)
         return Outcome("Failed", f'{method.title()} "{wanted["url"]}": {reason}')
     outputs = {"result": text}

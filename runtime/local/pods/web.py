@@ -1,0 +1,38 @@
+"""Requests by HTTP, written as Go's net/url and net/http write them."""
+
+from __future__ import annotations
+
+import re
+import urllib.request
+from http.client import HTTPException
+from urllib.parse import quote, unquote, urlsplit
+
+from flowdsl.grammar.regex import regex
+
+UNANSWERED = (OSError, ValueError, HTTPException)
+"""What is raised where there is no answer, or the request cannot be written."""
+
+_LABEL = regex(r"[^.:@\[\]]*[^\x00-\x7f][^.:@\[\]]*")
+_PATH = regex(r"[-\w.~!$&'()*+,/:;=@\[\]%]*", re.ASCII)
+_QUERY = "".join(map(chr, range(128)))
+
+
+def request(url: str, *, data: bytes | None = None, method: str = "GET") -> urllib.request.Request:
+    """A request of a URL, in which any characters may be. Raises ValueError."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https"):
+        raise ValueError(f"unsupported protocol scheme {parts.scheme!r}")
+    path = parts.path if _PATH.fullmatch(parts.path) else quote(unquote(parts.path), safe="$&+,/:;=@")
+    made = parts._replace(
+        netloc=_LABEL.sub(_ascii, parts.netloc), path=path, query=quote(parts.query, safe=_QUERY)
+    )
+    return urllib.request.Request(made.geturl(), data=data, method=method)
+
+
+def _ascii(label: re.Match[str]) -> str:
+    return label[0].encode("idna").decode("ascii")
+
+
+def add_header(to: urllib.request.Request, name: str, value: str) -> None:
+    """Send a header, as UTF-8."""
+    to.add_header(name, value.encode().decode("latin-1"))
