@@ -109,7 +109,7 @@ class Execution:
             self.machine.wait_for_place(frame, self.call.rank, self.gate)
             return
         if frame is not None:
-            if frame.over or frame.fail_fast():
+            if frame.fail_fast(begins=True):
                 return
             if frame.blocked():
                 self.machine.wait_within(frame, self.call.rank, self.gate)
@@ -282,9 +282,12 @@ class Execution:
             self._retried(attempt.phase, reason)
 
     def _attempt_gate(self) -> None:
-        """A further attempt needs a place too, but none in its frame; failFast there lets none begin."""
+        """A further attempt needs a place too, but none in its frame; failFast there lets none begin.
+
+        An attempt of a template that is itself tried again is not asked.
+        """
         frame = self.call.frame
-        if frame is not None and (frame.over or frame.fail_fast() or frame.gives_up()):
+        if frame is not None and (frame.fail_fast() or (frame.gives_up() and not frame.node.retried)):
             return
         if self.machine.saturated():
             self.machine.wait_for_place(frame, self.call.rank, self._attempt_gate)

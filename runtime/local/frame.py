@@ -83,9 +83,13 @@ class Frame:
         """Whether a child has failed, and `failFast` of the template lets nothing more begin."""
         return self.template.get("failFast") is True and self.unsuccessful > 0
 
-    def fail_fast(self) -> bool:
-        """End the frame where `failFast` of the template asks for it, and say whether it has ended."""
-        if not self.over and self.gives_up() and not self.active_pods:
+    def fail_fast(self, *, begins: bool = False) -> bool:
+        """End the frame where `failFast` of the template asks for it, and say whether it has ended.
+
+        An attempt of a template that is tried again is asked only when a child begins (checkParallelism).
+        """
+        asked = begins or not self.node.retried
+        if not self.over and asked and self.gives_up() and not self.active_pods:
             self.abort()
         return self.over
 

@@ -72,8 +72,8 @@ class Boundary(Protocol):
         """Whether the exit hook of a child does not wait for a place where there is none; it may be asked again."""
         ...
 
-    def fail_fast(self) -> bool:
-        """End where `failFast` of the template asks for it, and say whether it has ended."""
+    def fail_fast(self, *, begins: bool = False) -> bool:
+        """End where `failFast` of the template asks for it, when a child begins or not, and say whether it has ended."""
         ...
 
     def finish(self, phase: str, message: str | None = None) -> None:
@@ -257,7 +257,7 @@ class Run:
                 self.queue.append(action)
             elif self._freed:
                 _, frame = self._freed.popitem()
-                if frame.waiting and not frame.over and not frame.fail_fast() and not frame.blocked():
+                if frame.waiting and not frame.fail_fast(begins=True) and not frame.blocked():
                     self._freed[frame.node.name] = frame
                     self.queue.append(heapq.heappop(frame.waiting).action)
             elif self.hindmost:
