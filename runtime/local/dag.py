@@ -522,7 +522,7 @@ class Dag(Frame):
         queue = [(child, SUCCEEDED) for child in self.node.children.values()]
         seen = {(child.id, phase) for child, phase in queue}
         for node, phase in queue:
-            children = list(node.children.values())
+            children = _begun(node)
             rounds = children if node.type == "TaskGroup" else []
             if rounds and not node.fulfilled and all(child.fulfilled for child in rounds):
                 self._complete(node, rounds)
@@ -546,6 +546,16 @@ class Dag(Frame):
                     seen.add((child.id, branch))
                     queue.append((child, branch))
         return found
+
+
+def _begun(node: Node) -> list[Node]:
+    """The children of a node without those that Argo never begins: the steps behind one that has an error at once."""
+    children = list(node.children.values())
+    if node.type != "StepGroup" or node.phase != ERROR:
+        return children
+    at_once = (one.phase == ERROR and one.finished == node.finished for one in children)
+    last = next((place for place, wrong in enumerate(at_once) if wrong), len(children))
+    return [one for place, one in enumerate(children) if place <= last or one.started != node.finished]
 
 
 def _only_exit(holder: Json) -> Json:
