@@ -73,7 +73,7 @@ class Boundary(Protocol):
         ...
 
     def fail_fast(self, *, begins: bool = False) -> bool:
-        """End where `failFast` of the template asks for it, when a child begins or not, and say whether it has ended."""
+        """End where `failFast` of the template asks for it, also as a child `begins`, and say whether it has ended."""
         ...
 
     def finish(self, phase: str, message: str | None = None) -> None:
