@@ -13,6 +13,7 @@ from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.values import WrongValue, typed
 from flowdsl.diagnostic import near
+from flowdsl.runtime.local.faked import in_place_of
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.substitutes import by_name
@@ -170,29 +171,47 @@ def remote(given: Mapping[str, str], document: Json, program: Program | None) ->
     return Remote(travelling(found.texts), travelling(found.keys))
 
 
-def fakes(given: Sequence[str], known: Mapping[str, Json], program: Program | None) -> list[str]:
+def fakes(
+    given: Sequence[str], known: Mapping[str, Json], program: Program | None, folder: Path
+) -> list[str]:
     """What stands for the outputs of steps, as it travels: of a pipeline's by their types. Raises RunError.
 
-    `known`: templates by task; a step may be named by its template too.
+    `known`: templates by task; a step may be named by its template too. `folder` is where lists of files go.
     """
     templates = by_name(known)
     found: list[str] = []
     for text in given:
         head, equals, value = text.partition("=")
         step, _, output = head.partition(".")
-        outputs = _outputs(program, str(templates.get(step, {}).get("name", "")))
+        template = templates.get(step, {})
+        outputs = _outputs(program, str(template.get("name", "")))
         one = next((one for one in outputs if output == one.name or (not output and len(outputs) == 1)), None)
+        made = [text]
         if equals and one is not None:
             try:
-                value = _travelling(one, value)
-            except WrongValue as wrong:
+                made = [*in_place_of(step, one, _faked(one.type, value), template, folder)]
+            except (WrongValue, OSError) as wrong:
                 raise RunError(f"--fake {text}: `{head}` is {t.spell(one.type)}: {wrong}") from None
         missing = [each for each in outputs if not _names(given, f"{step}.{each.name}")]
         if output and missing and all(isinstance(each.type, t.File) for each in missing):
             name = missing[0].name
             raise RunError(f"--fake {step}: the file `{name}` needs a path: --fake {step}.{name}=PATH")
-        found.append(f"{head}{equals}{value}")
+        found += made
     return found
+
+
+def _faked(kind: t.Type, text: str) -> Any:
+    """The value that stands for an output; files are named by their paths. Raises WrongValue."""
+    match kind:
+        case t.File() | t.Maybe(t.File()):
+            path = Path(text).expanduser()
+            if isinstance(kind, t.Maybe) and text.strip() in ("", "null"):
+                return None
+            if not text or not path.exists():
+                raise WrongValue(f"there is no {path}" if text else "it needs a path")
+            return path.absolute()
+        case _:
+            return typed(text, kind, Path.cwd())
 
 
 def answer(program: Program | None, template: str, name: str, text: str) -> str:
@@ -201,7 +220,7 @@ def answer(program: Program | None, template: str, name: str, text: str) -> str:
     if one is None:
         return text
     try:
-        return _travelling(one, text)
+        return text if t.holds_file(one.type) else encode(typed(text, one.type), one.type)
     except WrongValue as wrong:
         raise RunError(f"{name} is {t.spell(one.type)}: {wrong}") from None
 
@@ -209,11 +228,6 @@ def answer(program: Program | None, template: str, name: str, text: str) -> str:
 def _outputs(program: Program | None, template: str) -> tuple[t.Output, ...]:
     kind = None if program is None else program.returns.get(template)
     return () if kind is None else t.outputs(kind)
-
-
-def _travelling(output: t.Output, text: str) -> str:
-    """A value for an output as text of a parameter; what is a file is left as it is. Raises WrongValue."""
-    return text if t.holds_file(output.type) else encode(typed(text, output.type), output.type)
 
 
 def _names(given: Sequence[str], name: str) -> bool:

@@ -17,6 +17,7 @@ from flowdsl.cli.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.honoured import Asked, judged, steps
+from flowdsl.runtime.local.means import volumes_of
 from flowdsl.runtime.local.names import suffix
 from flowdsl.runtime.local.prepare import chosen, named, workflow
 from flowdsl.runtime.local.rounds import objectives_of
@@ -67,6 +68,11 @@ class Options(NamedTuple):
     def runs(self) -> Path:
         """The folder of the runs."""
         return self.folder / "runs"
+
+    @property
+    def volumes(self) -> Path:
+        """The folder of the claims that no folder is named for."""
+        return (self.folder / "volumes").resolve()
 
 
 class _Found(NamedTuple):
@@ -120,7 +126,9 @@ def resume_run(name: str, options: Options) -> int:
         kept["secrets"] = [*kept.get("secrets", ()), *options.secrets]
         kept["fakes"] = [*kept.get("fakes", ()), *options.fakes]
         options = options._replace(**kept)
-        fakes = Fakes(folder, name, options.fakes)
+        mounts = given.folders(options.mounts, "--mount")
+        volumes = volumes_of(header["manifest"], mounts, options.volumes, folder)
+        fakes = Fakes(folder, name, options.fakes, volumes)
         fakes.check(steps(header["manifest"], header["references"]))
         stand_ins: list[Fakes | Earlier] = [fakes]
         since = header["settings"].get("from")
@@ -149,10 +157,11 @@ def _begin(found: _Found, options: Options) -> int:
     name = _name(manifest, options)
     manifest["metadata"]["name"] = name
     folder = options.runs / name
-    options = options._replace(
-        fakes=given.fakes(options.fakes, steps(manifest, found.references), found.program)
-    )
-    fakes = Fakes(folder, name, options.fakes)
+    tasks = steps(manifest, found.references)
+    options = options._replace(fakes=given.fakes(options.fakes, tasks, found.program, folder / "faked"))
+    mounted = given.folders(options.mounts, "--mount")
+    volumes = volumes_of(manifest, mounted, options.volumes, folder)
+    fakes = Fakes(folder, name, options.fakes, volumes)
     stand_ins: list[Fakes | Earlier] = [fakes]
     skipped = set(fakes.names)
     settings = _kept(options, found)
@@ -338,7 +347,7 @@ class _Run:
             manifest,
             Means(
                 given.interpreter(options.python),
-                (options.folder / "volumes").resolve(),
+                options.volumes,
                 given.folders(options.mounts, "--mount"),
                 given.paths(options.artifacts, "--artifact"),
                 given.data(options.config_maps, "--config-map"),

@@ -23,6 +23,7 @@ from flowdsl.compiler.ports import (
     layout,
 )
 from flowdsl.compiler.script_parts import IMPORTS, PARTS, STEP, assembled, indented, words
+from flowdsl.compiler.values import WrongValue
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -64,6 +65,17 @@ def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequ
             ending.replace(STEP, function),
         )
     )
+
+
+def write(step: str, result: object, outputs: Sequence[Writer]) -> None:
+    """Write outputs as the script of a step would that got this result. Raises WrongValue."""
+    names: dict[str, Any] = {"returned": lambda: result}
+    code = _Ending("returned", {}, frozenset(), ()).code((), outputs).replace(STEP, step)
+    exec(code, names)  # what is written is what steps write, by the same lines
+    try:
+        names[_MAIN]()
+    except SystemExit as wrong:
+        raise WrongValue(str(wrong).partition("): ")[2]) from None
 
 
 @lru_cache(maxsize=256)

@@ -24,10 +24,11 @@ class WrongValue(Exception):
     """A value that is not of its type; the text says what is wrong with it."""
 
 
-def typed(text: str, kind: t.Type) -> Any:
+def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
     """The value that somebody means who types a text. Raises WrongValue.
 
-    Numbers, flags, members of an Enum and texts are bare, everything else is JSON; `null` is None.
+    Numbers, flags, members of an Enum and texts are bare, everything else is JSON; `null` is None. `files` is the
+    folder that paths in it are relative to; without one there is no value with files.
     """
     match kind:
         case t.Text():
@@ -55,14 +56,14 @@ def typed(text: str, kind: t.Type) -> Any:
         case t.Maybe(item):
             if text.strip() == "null":
                 return None
-            return typed(text, item)
+            return typed(text, item, files)
         case t.Json():
             try:
                 return json.loads(text)
             except ValueError:
                 return text
         case _:
-            return rebuilt(_parsed(text), kind)
+            return rebuilt(_parsed(text), kind, files=files)
 
 
 def decoded(text: str, kind: t.Type) -> Any:

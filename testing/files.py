@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from flowdsl.compiler.expressions import VOLUMES
+from flowdsl.runtime.local.places import on_volume
 
 
 class Files(NamedTuple):
@@ -17,9 +17,5 @@ class Files(NamedTuple):
 
     def of_text(self, text: str) -> Path | None:
         """The file of a key, or of a path on a volume."""
-        if text.startswith(f"{VOLUMES}/"):
-            name, _, rest = text.removeprefix(f"{VOLUMES}/").partition("/")
-            found = self.volumes[name] / rest if name in self.volumes else Path(text)
-        else:
-            found = self.folder / "artifacts" / text.strip("/")
+        found = on_volume(text, self.volumes) or self.folder / "artifacts" / text.strip("/")
         return found if found.exists() else None

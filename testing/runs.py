@@ -83,9 +83,10 @@ class RunPipeline:
             text = str(error).replace("--fake ", "fakes: ").replace("-p ", "")
             raise CannotRun(text) from None
         folder = self.folder / "runs" / name
+        from flowdsl.runtime.local.means import volumes_of
         from flowdsl.testing.files import Files
 
-        places = Files(folder, _volumes(ready.manifest, means, folder))
+        places = Files(folder, volumes_of(ready.manifest, means.mounts, means.volumes, folder))
         kind = pipeline._definition.signature.returns  # pyright: ignore[reportPrivateUsage] -- as in compile.py
         return Run(machine, folder, kind, program.returns, places)
 
@@ -106,6 +107,7 @@ def _ready(
     """A run with its values, if nothing stands against it. Raises RunError, CannotRun."""
     from flowdsl.cli.given import stand_for
     from flowdsl.runtime.local.honoured import Asked, judged, steps
+    from flowdsl.runtime.local.means import volumes_of
     from flowdsl.runtime.local.prepare import workflow
     from flowdsl.runtime.local.substitutes import Fakes
 
@@ -114,7 +116,9 @@ def _ready(
     manifest["metadata"]["name"] = name
     means = means._replace(artifacts={**means.artifacts, **stand_for(manifest, files)})
     known = steps(manifest, [])
-    fake = Fakes(folder / "runs" / name, name, _fakes(fakes, known, program))
+    place = folder / "runs" / name
+    given = _fakes(fakes, known, program, place / "faked")
+    fake = Fakes(place, name, given, volumes_of(manifest, means.mounts, means.volumes, place))
     fake.check(known)
     asked = Asked(
         fakes=fake.names,
@@ -230,10 +234,13 @@ def _parameters(
     return {**texts, **found.texts}, found.files
 
 
-def _fakes(given: Mapping[str, object], known: Mapping[str, Json], program: Program) -> list[str]:
-    """The outputs of steps that do not run, as texts."""
-    from flowdsl.compiler.encode import encode, field, plain
+def _fakes(
+    given: Mapping[str, object], known: Mapping[str, Json], program: Program, folder: Path
+) -> list[str]:
+    """The outputs of steps that do not run, as texts; lists of files go to `folder`."""
+    from flowdsl.compiler.encode import field, plain
     from flowdsl.compiler.values import WrongValue, rebuilt
+    from flowdsl.runtime.local.faked import in_place_of
     from flowdsl.runtime.local.substitutes import by_name
 
     templates = by_name(known)
@@ -252,28 +259,7 @@ def _fakes(given: Mapping[str, object], known: Mapping[str, Json], program: Prog
                 part = value if one.attribute is None else field(value, str(one.attribute))
                 if not t.holds_file(one.type):
                     rebuilt(plain(part, one.type), one.type)
-                    text = encode(part, one.type)
-                elif part is None:
-                    continue
-                else:
-                    text = str(part)
-            except (WrongValue, TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
+                found += in_place_of(step, one, part, template, folder)
+            except (WrongValue, TypeError, ValueError, LookupError, AttributeError, OSError) as error:
                 raise CannotRun(f"fakes: `{step}` returns {t.spell(kind)}, not {value!r}: {error}") from None
-            found.append(f"{step}.{one.name}={text}")
-    return found
-
-
-def _volumes(manifest: Json, means: Means, folder: Path) -> dict[str, Path]:
-    """The folders of volumes, by the names that the manifest has for them."""
-    from flowdsl.runtime.local.shapes import part, several
-
-    spec = part(manifest, "spec")
-    found: dict[str, Path] = {}
-    for one in several(spec, "volumes"):
-        claim = part(one, "persistentVolumeClaim").get("claimName")
-        if claim:
-            found[one["name"]] = means.mounts.get(str(claim), means.volumes / str(claim))
-    for one in several(spec, "volumeClaimTemplates"):
-        name = str(part(one, "metadata").get("name", ""))
-        found[name] = folder / "volumes" / f"{part(manifest, 'metadata')['name']}-{name}"
     return found

@@ -409,6 +409,66 @@ def test_a_fake_is_of_the_type_of_the_step(
     assert said in done.err
 
 
+FILES = """\
+from pathlib import Path
+
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def split() -> list[Path]:
+    raise ValueError("not here")
+
+
+@step(image="python:3.12-slim")
+def named() -> dict[str, Path]:
+    raise ValueError("not here")
+
+
+@step(image="python:3.12-slim")
+def last() -> Path | None:
+    raise ValueError("not here")
+
+
+@step(image="python:3.12-slim")
+def read(one: Path) -> str:
+    return one.read_text()
+
+
+@step(image="python:3.12-slim")
+def join(texts: list[str], named: dict[str, Path], last: Path | None) -> str:
+    return f"{texts} {sorted(named)} {last}"
+
+
+@pipeline
+def files() -> str:
+    return join(fan_out(read, over={"one": split()}), named(), last())
+"""
+
+
+def test_files_that_are_faked(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "files.py").write_text(FILES)
+    (folder / "a.txt").write_text("one")
+    fakes = ["--fake", 'named={"x": "a.txt"}', "--fake", "last=null", "-q"]
+    done = flowdsl("files.py", "--fake", 'split=["a.txt", "a.txt"]', *fakes)
+    assert (done.code, ["return", "['one',", "'one']", "['x']", "None"] in rows(done.out)) == (0, True)
+    done = flowdsl("files.py", "--fake", 'split=["b.txt"]', *fakes)
+    assert (done.code, "`split` is list[Path]: the path " in done.err) == (2, True)
+    done = flowdsl("files.py", "--fake", "split=a.txt", *fakes)
+    assert (done.code, "`split` is list[Path]: it is no JSON: " in done.err) == (2, True)
+    done = flowdsl("files.py", "--fake", 'split=["a.txt"]', *fakes[:2], "--fake", "last=")
+    assert done.code == 0
+
+
+def test_files_that_a_manifest_cannot_have_faked(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "files.py").write_text(FILES)
+    assert run(["compile", "files.py", "-o", "files.yaml"]) == 0
+    done = flowdsl("files.yaml", "--fake", "split=a.txt")
+    assert done.code == 2
+    assert "flowdsl-" not in done.err
+    assert "can be faked where the pipeline itself is run" in done.err
+
+
 def test_a_gate_says_what_it_takes(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "gate.py").write_text(
         GATE.replace("-> str:\n    raise", "-> bool:\n    raise").replace("who: str", "who: bool")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, assert_type
 
 import pytest
 
-from flowdsl import S3, Volume, approve, choice, fan_out, maximize, pipeline, step, sweep, when
+from flowdsl import S3, Pipeline, Volume, approve, choice, fan_out, maximize, pipeline, step, sweep, when
 from flowdsl.testing import CannotRun, Run, RunFailed, RunPipeline
 
 pytest_plugins = ["flowdsl.testing.plugin"]
@@ -186,6 +186,55 @@ def test_lists_and_dicts_of_files(run_pipeline: RunPipeline) -> None:
     ]
     assert [(name, file.read_text()) for name, file in run.outputs.by_name.items()] == [("last of all", "11")]
     assert [file.read_text() for file in run.steps["files-of"].outputs] == ["0", "1"]
+
+
+@step(image=PYTHON)
+def newest(files: list[Path], at: int) -> Path | None:
+    return None
+
+
+@step(image=PYTHON)
+def told(sizes: list[int], newest: Path | None) -> str:
+    return f"{sizes} {newest and newest.read_text(encoding='utf-8')}"
+
+
+@pipeline
+def kept() -> str:
+    files = files_of(2)
+    return told(fan_out(size, over={"file": files}), newest(files, 1))
+
+
+@pipeline(store=DATA / "runs")
+def stored() -> str:
+    files = files_of(2)
+    return told(fan_out(size, over={"file": files}), newest(files, 1))
+
+
+@pytest.mark.parametrize("given", [kept, stored], ids=["repository", "store"])
+def test_lists_of_files_are_faked(given: Pipeline[[], str], run_pipeline: RunPipeline, raw: Path) -> None:
+    other = raw.with_name("other.txt")
+    other.write_text("more words", encoding="utf-8")
+    run = run_pipeline(given, fakes={"files": [raw, other, raw], "newest": None})
+    assert run.outputs == "[5, 10, 5] None"
+    run = run_pipeline(given, fakes={"files-of": [], "newest": raw})
+    assert run.outputs == "[] words"
+
+
+@pytest.mark.parametrize("given", [kept, stored], ids=["repository", "store"])
+def test_a_list_of_files_that_cannot_be_faked_is_told(
+    given: Pipeline[[], str], run_pipeline: RunPipeline
+) -> None:
+    with pytest.raises(CannotRun, match=r"the path nowhere\.txt does not exist"):
+        run_pipeline(given, fakes={"files-of": [Path("nowhere.txt")]})
+    with pytest.raises(CannotRun, match=r"`files-of` returns list\[Path\], not 3: expected list, got int 3"):
+        run_pipeline(given, fakes={"files-of": 3})
+
+
+def test_records_with_files_are_faked(run_pipeline: RunPipeline, raw: Path) -> None:
+    fake = Split([raw], [Part(raw, 3)], {"one": raw})
+    found = run_pipeline(parted, fakes={"split": fake}).outputs
+    files = (found.files[0], found.parts[0].file, found.by_name["one"])
+    assert [one.read_text() for one in files] == ["words"] * 3
 
 
 def test_a_loop_and_a_condition(run_pipeline: RunPipeline) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.runtime.local.pods.settings import Settings
-from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +25,20 @@ class Means(NamedTuple):
     secrets: Mapping[str, Mapping[str, str]] = {}
     engine: str | None = None
     kubectl: bool = False
+
+
+def volumes_of(manifest: Json, mounts: Mapping[str, Path], shared: Path, folder: Path) -> dict[str, Path]:
+    """The folders of the claims of a run in `folder`, by the names that the manifest has for its volumes."""
+    spec = part(manifest, "spec")
+    found: dict[str, Path] = {}
+    for one in several(spec, "volumes"):
+        claim = part(one, "persistentVolumeClaim").get("claimName")
+        if claim:
+            found[one["name"]] = mounts.get(str(claim), shared / str(claim))
+    for one in several(spec, "volumeClaimTemplates"):
+        name = str(part(one, "metadata").get("name", ""))
+        found[name] = folder / "volumes" / f"{part(manifest, 'metadata')['name']}-{name}"
+    return found
 
 
 def settings_of(manifest: Json, means: Means) -> Settings:

@@ -6,10 +6,12 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.runtime.local.pods.store import place
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 Json = dict[str, Any]
@@ -25,6 +27,14 @@ def file_of(artifact: Json, folder: Path) -> Path | None:
             path = folder / "artifacts" / str(key).strip("/")
             return path if path.exists() else None
     return None
+
+
+def on_volume(text: str, volumes: Mapping[str, Path]) -> Path | None:
+    """The file of a path on a volume, in the folders of volumes by their names; None for any other text."""
+    if not text.startswith(f"{VOLUMES}/"):
+        return None
+    name, _, rest = text.removeprefix(f"{VOLUMES}/").partition("/")
+    return volumes[name] / rest if name in volumes else None
 
 
 def linked(source: Path, target: Path) -> None:

@@ -7,11 +7,12 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import events, journal
 from flowdsl.runtime.local.names import any_string
-from flowdsl.runtime.local.places import file_of, link, linked
+from flowdsl.runtime.local.places import file_of, link, linked, on_volume
 from flowdsl.runtime.local.pods.store import PLACES, place
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several, texts
@@ -53,9 +54,10 @@ class Fakes:
 
     called = "faked"
 
-    def __init__(self, folder: Path, run: str, texts: Sequence[str]) -> None:
+    def __init__(self, folder: Path, run: str, texts: Sequence[str], volumes: Mapping[str, Path]) -> None:
         self._folder = folder
         self._run = run
+        self._volumes = volumes
         self._given: dict[str, dict[str, str]] = {}
         for text in texts:
             name, equals, value = text.partition("=")
@@ -115,14 +117,19 @@ class Fakes:
         parameters, artifacts = several(declared, "parameters"), several(declared, "artifacts")
         left = dict(given)
         made: Json = {"exitCode": "0"}
-        wanted = [one for one in parameters if one.get("value") is None]
+        wanted = [one for one in parameters if one.get("value") is None or _stored(one)]
         names = list(dict.fromkeys(str(one["name"]) for one in (*wanted, *artifacts)))
+        if any(name.startswith("flowdsl-") and name not in left for name in names):
+            raise RunError(
+                f"--fake {step}: a step whose files are listed beside them can be faked "
+                "where the pipeline itself is run, not its YAML: flowdsl run PIPELINE.py"
+            )
         if "" in left and len(names) == 1:
             left[names[0]] = left.pop("")
         elif "" in left and names:
             ways = " ".join(f"--fake {step}.{name}=..." for name in names)
             raise RunError(f"--fake {step}: it has several outputs: {ways}")
-        values = [self._parameter(step, one, left) for one in parameters]
+        values = [self._parameter(step, one, left, pod) for one in parameters]
         files = [self._artifact(step, one, left, pod) for one in artifacts]
         if values:
             made["parameters"] = values
@@ -137,9 +144,15 @@ class Fakes:
             )
         return made
 
-    def _parameter(self, step: str, one: Json, given: dict[str, str]) -> Json:
+    def _parameter(self, step: str, one: Json, given: dict[str, str], pod: events.StartPod | None) -> Json:
         name = str(one["name"])
         default = part(one, "valueFrom").get("default")
+        if _stored(one):
+            source = self._file(step, name, given, may_lack=True)
+            target = on_volume(str(one["value"]), self._volumes)
+            if pod is not None and source is not None and target is not None:
+                _copy(source, target)
+            return one
         if one.get("value") is not None:
             return one
         if name in given:
@@ -154,22 +167,38 @@ class Fakes:
         self, step: str, one: Json, given: dict[str, str], pod: events.StartPod | None
     ) -> Json | None:
         name = str(one["name"])
-        if name not in given:
-            if one.get("optional"):
-                return None
-            raise RunError(f"--fake {step}: the file `{name}` needs a path: --fake {step}.{name}=PATH")
-        source = Path(given.pop(name)).expanduser()
-        if not source.exists():
-            raise RunError(f"--fake {step}.{name}={source}: there is no {source}")
+        if name not in given and one.get("optional"):
+            return None
+        source = self._file(step, name, given, bool(one.get("optional")))
+        if source is None:
+            return None
         key = str(part(one, "s3").get("key") or f"{self._run}/{pod.pod if pod else ''}/{name}")
         if pod is not None:
-            target = self._folder / "artifacts" / key
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if source.is_dir():
-                shutil.copytree(source, target, dirs_exist_ok=True)
-            else:
-                shutil.copy2(source, target)
+            _copy(source, self._folder / "artifacts" / key)
         return {**one, "archive": {"none": {}}, "s3": {"key": key}}
+
+    def _file(self, step: str, name: str, given: dict[str, str], may_lack: bool) -> Path | None:
+        """The file that stands for an output, or none where an empty text says so. Raises RunError."""
+        text = given.pop(name, None)
+        if text is None or not (text or may_lack):
+            raise RunError(f"--fake {step}: the file `{name}` needs a path: --fake {step}.{name}=PATH")
+        source = Path(text).expanduser()
+        if not source.exists():
+            raise RunError(f"--fake {step}.{name}={source}: there is no {source}")
+        return source if text else None
+
+
+def _stored(one: Json) -> bool:
+    """Whether an output is a file that its step writes to a volume."""
+    return str(one.get("value") or "").startswith(f"{VOLUMES}/")
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True)
+    else:
+        shutil.copy2(source, target)
 
 
 def said_near(name: str, known: Iterable[str]) -> str:

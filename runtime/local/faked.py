@@ -1,0 +1,49 @@
+"""Values of steps that do not run, as the texts and paths that `Fakes` takes for their outputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.compiler.encode import encode
+from flowdsl.compiler.forms import DIGEST, ROWS
+from flowdsl.compiler.ports import Writer, layout
+from flowdsl.compiler.script import write
+from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Json = dict[str, Any]
+
+
+def in_place_of(step: str, output: t.Output, value: object, template: Json, folder: Path) -> Iterator[str]:
+    """One output with what goes along with it, each as `step.name=text`. Raises WrongValue, OSError.
+
+    A file is its path, or nothing if there is none; what has several files is written to `folder`.
+    """
+    name, kind = output.name, output.type
+    if not t.holds_file(kind):
+        yield f"{step}.{name}={encode(value, kind)}"
+        return
+    declared = {str(one["name"]) for one in several(part(template, "outputs"), "parameters")}
+    beside = [one for one in (DIGEST + name, ROWS + name) if one in declared]
+    if layout(kind) == "file" and not beside:
+        yield f"{step}.{name}={'' if value is None else value}"
+        return
+    place = folder / step
+    path, digest, rows = (str(place / one) for one in (name, DIGEST + name, ROWS + name))
+    writer = Writer(
+        name,
+        None,
+        kind,
+        path,
+        digest=digest if DIGEST + name in beside else "",
+        rows=rows if ROWS + name in beside else "",
+    )
+    place.mkdir(parents=True, exist_ok=True)
+    write(step, value, [writer])
+    yield f"{step}.{name}={'' if value is None and layout(kind) == 'file' else path}"
+    for one in beside:
+        yield f"{step}.{one}={(place / one).read_text(encoding='utf-8')}"
