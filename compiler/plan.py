@@ -76,7 +76,7 @@ from flowdsl.step import StepDef
 from flowdsl.trace import FAILED, Call, regions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.compiler.ir import Store
     from flowdsl.compiler.leaves import Descriptions
@@ -894,15 +894,16 @@ class _Graph:
         """Note that Argo takes a value out of another, where that rounds whole numbers and no formula can tell."""
         if whole(part.type) or not t.holds_whole(part.type):
             return
-        made = _origin(part)
-        maker = self.plan.by_call.get(id(made[0])) if made is not None else None
-        while maker is not None and made is not None:
-            if maker.sub is None:
-                maker.taken.add(made[1])
-                return
-            value, graph = maker.sub.results[made[1]].values[0], maker.sub
-            made = (value.task, value.name) if isinstance(value, Out) else None
-            maker = next((one for one in graph.calls if made is not None and one.name == made[0]), None)
+        for task, name in _origins(part):
+            made: tuple[Call | str, str] | None = task, name
+            maker = self.plan.by_call.get(id(task))
+            while maker is not None and made is not None:
+                if maker.sub is None:
+                    maker.taken.add(made[1])
+                    break
+                value, graph = maker.sub.results[made[1]].values[0], maker.sub
+                made = (value.task, value.name) if isinstance(value, Out) else None
+                maker = next((one for one in graph.calls if made is not None and one.name == made[0]), None)
 
     def _rounded(self, items: Expr) -> int | None:
         """A whole number of a list known now, or of the default of a parameter, that Argo would round."""
@@ -913,6 +914,8 @@ class _Graph:
                 parameter = self.graph.owner.signature.by_name[name]
                 if parameter.default is not MISSING:
                     return too_large(plain(parameter.default, parameter.type))
+            case Many(parts):
+                return next((found for one in parts if (found := self._rounded(one)) is not None), None)
             case _:
                 pass
         return None
@@ -1000,19 +1003,23 @@ def _holds(expr: Expr, choices: tuple[Expr, ...]) -> bool:
     return any(_holds(child, choices) for child in children(expr))
 
 
-def _origin(expr: Expr) -> tuple[Call | str, str] | None:
-    """The call that made a value, or a value around it, and the output that it is."""
+def _origins(expr: Expr) -> Iterator[tuple[Call | str, str]]:
+    """The calls that made a value, parts of it with whole numbers, or a value around it, with the outputs they are."""
     match expr:
         case Out(task, name) | Best(task, name):
-            return task, name
+            yield task, name
         case Get(Rows(task), int() | Item()):
-            return task, "return"
+            yield task, "return"
         case Get(Get(Rows(task), int() | Item()), str() as name):
-            return task, name
+            yield task, name
         case Get(of):
-            return _origin(of)
+            yield from _origins(of)
+        case Many(parts) | Either(parts):
+            for one in parts:
+                if t.holds_whole(one.type):
+                    yield from _origins(one)
         case _:
-            return None
+            pass
 
 
 def _part(result: Expr, out: t.Output) -> Expr:

@@ -197,7 +197,7 @@ def as_json(check):
 def exact(check):
     def look(value):
         if isinstance(value, int) and abs(value) > 2 ** 53:
-            raise ValueError(f"Argo would round {value} when it takes it out: return it as a str, or in a list[int]")
+            raise ValueError(f"Argo would round {value} when it takes it out: return it as a str")
         for one in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
             look(one)
         return value

@@ -221,6 +221,36 @@ def test_lists_that_are_walked_together_have_one_length(world: World, size: int)
     assert any("the lists that are walked together differ in length" in one for one in run.errors())
 
 
+@pytest.mark.parametrize(
+    ("kind", "items"),
+    [
+        ("dict[str, int]", '[{"a": one()}, {"b": 2}]'),
+        ("list[int]", "[[one()], [2]]"),
+        ("int | None", "[either(one(), 2), None]"),
+    ],
+)
+def test_a_number_that_argo_would_round_in_a_list_ends_the_step_with_a_sentence(
+    world: World, kind: str, items: str
+) -> None:
+    source = f"""
+@step(image="a:1")
+def one() -> int:
+    return 2**53 + 1
+
+
+@step(image="a:1")
+def take(item: {kind}) -> None: ...
+
+
+@pipeline
+def main() -> None:
+    fan_out(take, over={{"item": {items}}})
+"""
+    _, document = compiled(written(world.folder, source))
+    run = world.run(document)
+    assert "Argo would round 9007199254740993 when it takes it out" in run.task("one").log
+
+
 # --- large graphs ----------------------------------------------------------------------------------
 
 

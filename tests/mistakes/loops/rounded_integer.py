@@ -19,3 +19,4 @@ def load(name: str, ids: dict[str, int]) -> int:
 def nightly(more: list[dict[str, int]] = MORE) -> None:
     fan_out(load, over={"name": names(), "ids": [{"a": 1827364554433221123}, {"b": 2}]})
     fan_out(load.options(name="again"), over={"ids": more}, name="c")
+    fan_out(load.options(name="built"), over={"ids": [{"a": load("a", {"a": 1})}, {"a": 2**53 + 1}]}, name="a")
