@@ -386,7 +386,7 @@ class Lowering:
             else:
                 if not plan.root and not port.startswith(DIGEST) and _may_fail(value):
                     finding = mistakes.ReturnsComputed(plan.owner.name)
-                    place = Definition(plan.owner.code, "return")
+                    place = Definition(plan.owner.code, "return", f"item:{name}")
                     self.diagnostics.append(Diagnostic(finding, place))
                 typed = value if not isinstance(value, Const) else Const(value.value, kind)
                 found.append(ir.Output(port, "parameter", None, typed))

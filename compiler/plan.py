@@ -819,7 +819,7 @@ class _Graph:
     def _place(self, choices: tuple[Expr, ...], call: Call | None) -> Place:
         """Where a choice was written: in an argument of a call, else in the result of the pipeline."""
         if call is None:
-            return Definition(self.graph.owner.code, "return")
+            return Definition(self.graph.owner.code, "return", "value")
         for name, expr in call.arguments.items():
             if _holds(expr, choices):
                 return call.argument(name)

@@ -24,6 +24,7 @@ Wide = (ast.If | ast.While | ast.IfExp | ast.Assert | ast.For | ast.With) | (
 Node = ast.expr | ast.stmt | ast.keyword | ast.arg
 
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)  # hold no statements
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _WORD = re.compile(r"(\w+)")
 _DEFINED = re.compile(r"(?:async(?:\s|\\\n)+)?def(?:\s|\\\n)+(\w+)")
 
@@ -85,6 +86,9 @@ class Index:
             return None if node is None else Piece(extent_of(node), _DEFINED)
         found: Node | None
         if name == "return":
+            value = None if part == "name" else _returned(node)
+            if value is not None:
+                return _inner(value, part)
             found = node.returns
         else:
             parameter, default = next((one for one in _parameters(node) if one[0].arg == name), (None, None))
@@ -168,6 +172,21 @@ class Index:
                 if name in ("body", "orelse", "finalbody", "handlers", "cases"):
                     todo += getattr(statement, name)
         return found
+
+
+def _returned(function: Function) -> ast.expr | None:
+    """What a function returns, where a single statement of its own says that."""
+    found: list[ast.expr | None] = []
+    todo: list[ast.AST] = [*function.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Return):
+            found.append(node.value)
+        elif isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)) and not isinstance(
+            node, _SCOPES
+        ):
+            todo += ast.iter_child_nodes(node)
+    return found[0] if len(found) == 1 else None
 
 
 def extent_of(node: Node) -> Extent:

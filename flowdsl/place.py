@@ -55,7 +55,8 @@ class Definition(NamedTuple):
     """A function's definition, or a part of it.
 
     Without a name, the name in its `def` line. With one: a parameter (`part` "name", "annotation" or
-    "default"), or, with the name "return", the annotation of the result.
+    "default"), or, with the name "return", the annotation of the result; with the part "value", or "item:NAME"
+    for one of its outputs, what is returned, where a single `return` says that.
     """
 
     code: CodeType

@@ -237,6 +237,43 @@ def test_records_with_files_are_faked(run_pipeline: RunPipeline, raw: Path) -> N
     assert [one.read_text() for one in files] == ["words"] * 3
 
 
+class Halved(NamedTuple):
+    halves: list[float]
+    files: list[Path]
+    total: float
+
+
+@pipeline
+def halved(numbers: list[int]) -> Halved:
+    halves = fan_out(half, over={"number": numbers})
+    return Halved(halves, fan_out(copied, over={"number": numbers}), total=add(halves))
+
+
+@step(image=PYTHON)
+def copied(number: int) -> Path:
+    out = Path("copy.txt")
+    out.write_text(str(number), encoding="utf-8")
+    return out
+
+
+@pipeline
+def together(numbers: list[int]) -> tuple[list[float], Halved]:
+    found = halved(numbers)
+    return fan_out(summed, over={"more": [[found.total], [0.5]]}, numbers=found.halves), found
+
+
+@step(image=PYTHON)
+def summed(numbers: list[float], more: list[float]) -> float:
+    return sum(numbers) + sum(more)
+
+
+def test_a_pipeline_returns_the_results_of_loops_among_others(run_pipeline: RunPipeline) -> None:
+    sums, found = run_pipeline(together, numbers=[1, 3]).outputs
+    assert sums == [4.0, 2.5]
+    assert (found.halves, found.total) == ([0.5, 1.5], 2.0)
+    assert [one.read_text(encoding="utf-8") for one in found.files] == ["1", "3"]
+
+
 def test_a_loop_and_a_condition(run_pipeline: RunPipeline) -> None:
     run = run_pipeline(halves, numbers=[1, 2, 3])
     assert run.outputs == 3.0

@@ -61,6 +61,11 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
         for expr, _, place in uses(graph):
             if not is_rows(expr) and holds_rows(expr):
                 yield Diagnostic(mistakes.RowsInside(), place)
+        for call in graph.calls:
+            items = call.loop.rows or () if call.loop is not None else ()
+            for name in {name: None for row in items for name in row if is_rows(row[name])}:
+                place = Argument(call.site, "over", part=f"item:{name}")
+                yield Diagnostic(mistakes.RowsInside(), place)
 
 
 def uses(graph: Graph) -> list[Use]:
@@ -91,8 +96,17 @@ def _uses(graph: Graph) -> Iterator[Use]:
         if isinstance(condition, Op) and condition.op == "not" and id(condition.args[0]) in asked:
             continue  # `otherwise` asks what its `when` asks
         yield condition, region.parent, Argument(region.site, "condition", 0)
-    if graph.result is not None:
-        yield graph.result, None, Definition(graph.owner.code, "return")
+    yield from ((expr, None, place) for expr, place in results(graph))
+
+
+def results(graph: Graph) -> Iterator[tuple[Expr, Place]]:
+    """The outputs of a pipeline, each where it is returned."""
+    result = graph.result
+    if isinstance(result, Many) and isinstance(result.type, (t.Record, t.Fixed)):
+        for out, item in zip(t.outputs(result.type), result.items, strict=True):
+            yield item, Definition(graph.owner.code, "return", f"item:{out.attribute}")
+    elif result is not None:
+        yield result, Definition(graph.owner.code, "return", "value")
 
 
 def _harmless(expr: Expr, call: Call, graph: Graph) -> bool:

@@ -81,7 +81,7 @@ def checkpoints(graph: Graph, root: PipelineDef, profile: Profile) -> Iterator[D
                         place = Argument(call.site, "over", part=f"item:{name}")
                         yield Diagnostic(CheckpointUse(), place)
     if graph.result is not None and inside(graph.result):
-        yield Diagnostic(CheckpointUse(), Definition(graph.owner.code, "return"))
+        yield Diagnostic(CheckpointUse(), Definition(graph.owner.code, "return", "value"))
 
 
 def inside(expr: Expr) -> bool:
