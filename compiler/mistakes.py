@@ -622,16 +622,21 @@ class LeftBlock(Finding):
 
 
 class EmptyBlock(Finding):
-    """A block of `when`, `unless` or `otherwise` in which no step is called."""
+    """A block of `when`, `unless`, `otherwise`, `on_exit` or `on_failure` in which no step is called."""
 
     code = "FD354"
     severity: ClassVar[Severity] = "warning"
     title = "no step is called in this block of `{word}`"
     label = "what else stands in it happens while compiling, in every run"
-    help = (
-        "call a step in it that returns the value, and take `either(value, other)` behind it; or take it out"
-    )
+    help = "{way}"
     word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = "call a step in it that returns the value, and take `either(value, other)` behind it; or take it out"
+        if self.word.startswith("on_"):
+            way = "call a step in it, which does what is to be done then; or take it out"
+        return {**super().words(), "way": way}
 
 
 class EitherAlways(Finding):

@@ -39,7 +39,7 @@ class _Branch:
         self.region = Region(self.condition, self.graph.region, self.site)
         self.graph.region = self.region
         self.graph.finished = None
-        self.graph.blocks[id(self.site.code), self.site.lasti] = self.word, self.site
+        self.graph.enter(self.word, self.site)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

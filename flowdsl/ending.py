@@ -85,8 +85,8 @@ class _Ending:
         if entry is not None:
             self.graph.pending.remove(entry)
         word = "on_failure" if self.failed else "on_exit"
-        self.graph.blocks[id(self.site.code), self.site.lasti] = word, self.site
         graph = self.graph
+        graph.enter(word, self.site, has_region=self.call is not None)
         if self.call is not None:
             graph.region = Region(Const(True, BOOL), graph.region, self.site)
             graph.region.ended = self.call

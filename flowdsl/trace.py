@@ -154,9 +154,15 @@ class Graph:
         self.region: Region | None = None  # the one being written
         self.finished: Region | None = None  # the `when` that ended last, for `otherwise`
         self.pending: list[tuple[str, Site]] = []  # conditions that no `with` has entered yet
-        self.blocks: dict[tuple[int, int], tuple[str, Site]] = {}  # and those that one has, by instruction
+        self.blocks: dict[
+            tuple[int, int], tuple[str, Site, bool]
+        ] = {}  # and those that one has, by instruction
         self.uses: list[Any] | None = None  # what the checks found it to use, looked for once
         self.locals: list[tuple[CodeType, Mapping[str, Any]]] = []  # of functions that ask what none can see
+
+    def enter(self, word: str, site: Site, has_region: bool = True) -> None:
+        """Note that a block is entered; what is called for the end of a run has no region."""
+        self.blocks[id(site.code), site.lasti] = word, site, has_region
 
 
 class Token(NamedTuple):

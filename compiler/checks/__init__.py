@@ -21,8 +21,9 @@ from flowdsl.compiler.checks import (
     truth,
     volumes,
 )
+from flowdsl.compiler.mistakes import BranchEscape, LeftBlock
 from flowdsl.mistakes import EitherKnown, KnownCondition
-from flowdsl.place import Span
+from flowdsl.place import Definition, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -65,11 +66,20 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
         found += sharing.sharing(trace)
     found += ends.ends(trace)
     found += attempts.unseen_failures(trace, sources)
-    found += blocks.blocks(trace, sources)
+    left = blocks.blocks(trace, sources)
+    if any(isinstance(one.finding, LeftBlock) and one.finding.verb == "return" for one in left):
+        found = [one for one in found if not _is_result(one)]  # the `return` is the mistake
+    found += left
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
     return found + [truth.worded(one, sources) for one in told]
+
+
+def _is_result(one: Diagnostic) -> bool:
+    """Whether a finding says that what a pipeline returns may not be there."""
+    place = one.place
+    return isinstance(one.finding, BranchEscape) and isinstance(place, Definition) and place.name == "return"
 
 
 def _answers(one: Diagnostic, asked: Iterable[Span], sources: Sources) -> bool:

@@ -33,7 +33,7 @@ def _left(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
     functions: dict[int, tuple[ast.FunctionDef | ast.AsyncFunctionDef, SourceFile, bool]] = {}
     words: dict[int, dict[tuple[int, int], str]] = {}  # by where the call behind `with` ends
     for graph in trace.graphs.values():
-        for word, site in graph.blocks.values():
+        for word, site, _ in graph.blocks.values():
             file, place = sources.file(site.code.co_filename), extent(site)
             if file is None or place is None or not _LEAVES.search(file.text) or file.index is None:
                 continue
@@ -56,8 +56,8 @@ def _empty(trace: Trace) -> Iterator[Diagnostic]:
             continue
         around = {id(one): one.site for call in graph.calls for one in regions(call.region)}
         used = {(id(site.code), site.lasti) for site in around.values()}
-        for key, (word, site) in graph.blocks.items():
-            if key not in used and not word.startswith("on_"):
+        for key, (word, site, has_region) in graph.blocks.items():
+            if key not in used and has_region:
                 yield Diagnostic(mistakes.EmptyBlock(word), site)
 
 

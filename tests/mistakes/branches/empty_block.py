@@ -1,6 +1,6 @@
 """Blocks that assign a variable, as if it had that value in some runs."""
 
-from flowdsl import either, otherwise, pipeline, step, unless, when
+from flowdsl import either, on_exit, on_failure, otherwise, pipeline, step, unless, when
 
 
 @step(image="python:3.12-slim")
@@ -23,4 +23,8 @@ def nightly(rows: int = 1000) -> None:
             big = largest(rows)
     with otherwise():
         print(size)
-    train(either(big, size))
+    trained = train(either(big, size))
+    with on_exit(trained):
+        size = 0
+    with on_failure(trained):
+        print("failed")
