@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks import cluster_findings as findings
 from flowdsl.compiler.options import readable
-from flowdsl.compiler.options.placement import fitting, label, labelled
+from flowdsl.compiler.options.placement import LABELS, fitting, label, labelled
 from flowdsl.compiler.options.resources import (
     VENDORS,
     gpu_memory,
@@ -17,7 +17,7 @@ from flowdsl.compiler.options.resources import (
     sharing,
     wanted,
 )
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.expr import OnVolume, children
 from flowdsl.grammar.quantity import quantity
 from flowdsl.lift import is_dict
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from flowdsl.gpu import GPU
     from flowdsl.trace import Call, Graph
 
-_ASKED = frozenset({"pool", "spot", "gpu"})
-"""The options that no cluster can be left out for, or that may be."""
+_ASKED = frozenset({"pool", "spot", "gpu", "node", "where"})
+"""The options in which something may be wrong without a cluster, too."""
 
 
 #: For a claim of each access mode, the modes that a pipeline may count on.
@@ -91,6 +91,14 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
             yield _Asked(findings.UnknownPool(pool, profile.name, tuple(profile.pools)), "pool")
         else:
             yield _Asked(findings.NeedsCluster("pool"), "pool")
+    asked = [(key, "node", f"key:{key}") for key in found.get("node", {})]
+    asked += [(term[0], "where", "value") for group in found.get("where", ()) for term in group]
+    short = {**LABELS, **profile.labels}
+    own = {key for one in profile.pools.values() for key in one.labels}
+    for key, option, part in dict.fromkeys(asked):
+        meant = near(key, short) if key not in short and key not in own and "/" not in key else None
+        if meant is not None:
+            yield _Asked(findings.UnknownLabel(key, meant), option, part)
     if found.get("spot") and profile.spot is None:
         yield _Asked(findings.NoSpot(profile.name) if profile.name else findings.NeedsCluster("spot"), "spot")
     if queue is not None and profile.queues and queue not in profile.queues:

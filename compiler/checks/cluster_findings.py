@@ -1,8 +1,10 @@
-"""What a cluster does not have (FD678 to FD688, FD694)."""
+"""What a cluster does not have (FD678 to FD688, FD694, FD781)."""
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding, suggest
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity, suggest
 
 
 class UnknownPool(Finding):
@@ -148,3 +150,15 @@ class NoSharing(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and the name of the table."""
         return {**super().words(), "shown": self.cluster or "NAME"}
+
+
+class UnknownLabel(Finding):
+    """A label of nodes that is spelled nearly as one of the short names."""
+
+    code = "FD781"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{name}` is taken as it is written, as the label of a node"
+    label = "did you mean `{meant}`?"
+    help = "write `{meant}`; a label of your own that is called so is right, and this can be ignored"
+    name: str
+    meant: str

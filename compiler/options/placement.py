@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
     from flowdsl.compiler.profile import Profile
     from flowdsl.gpu import GPU
+    from flowdsl.grammar import where as where_text
 
 Term = tuple[str, str, tuple[str, ...]]
 
@@ -43,6 +44,7 @@ LABELS = {
     "gpu.family": "nvidia.com/gpu.family",
 }
 _MEBI = 1024 * 1024
+_LEAST = 1024  # MiB: no card has less, so a smaller number lacks its unit
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -84,8 +86,7 @@ def where_terms(text: str) -> tuple[tuple[Term, ...], ...]:
     from flowdsl.grammar.where import where
 
     return tuple(
-        tuple((term.key, term.operator, _values(term.key, term.operator, term.values)) for term in group)
-        for group in where(text)
+        tuple((term.key, term.operator, _values(term, text)) for term in group) for group in where(text)
     )
 
 
@@ -148,15 +149,22 @@ def joined(terms: Iterable[Term]) -> tuple[Term, ...]:
     return tuple(found)
 
 
-def _values(key: str, operator: str, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The values of a term; memory of a GPU is labelled in MiB."""
-    if key != "gpu.memory" or operator not in ("Gt", "Lt"):
-        return values
-    number = int(values[0])
+def _values(term: where_text.Term, text: str) -> tuple[str, ...]:
+    """The values of a term; memory of a GPU is labelled in MiB. Raises GrammarError."""
+    if term.key != "gpu.memory" or not term.values:
+        return term.values
+    if term.operator not in ("Gt", "Lt"):
+        if all(value.isdigit() for value in term.values):
+            return term.values
+        expected = "a comparison such as `gpu.memory >= 40Gi`, or the MiB that the label of the node says"
+        raise GrammarError(text, term.start, term.end, expected)
+    number = int(term.values[0])
+    if 0 < number < _LEAST:
+        raise GrammarError(text, term.start, term.end, "an amount with its unit, as in `gpu.memory >= 40Gi`")
     if abs(number) < _MEBI:  # written without a suffix: MiB already
-        return values
+        return term.values
     # Gt counts whole MiB below the limit, Lt those above it.
-    return (str(number // _MEBI if operator == "Gt" else math.ceil(number / _MEBI)),)
+    return (str(number // _MEBI if term.operator == "Gt" else math.ceil(number / _MEBI)),)
 
 
 def gpu_terms(gpu: GPU, profile: Profile) -> tuple[Term, ...]:

@@ -92,7 +92,7 @@ def _amount(name: str, written: object) -> str:
         raise Wrong(mistakes.BadQuantity(name, text, error.expected)) from None
     if amount <= 0:
         raise Wrong(mistakes.BadQuantity(name, text, "an amount above 0"))
-    if name == "memory" and amount < _LEAST_MEMORY:
+    if name != "cpu" and amount < _LEAST_MEMORY:
         raise Wrong(mistakes.BadQuantity(name, text, f"4Mi or more: this is {amount:f} bytes"))
     return text
 
@@ -157,13 +157,10 @@ def gpu_request(name: str, written: object) -> GPU:
     for field in ("memory", "share"):
         part: str | None = getattr(gpu, field)
         try:
-            amount = gpu_memory(part)
-        except GrammarError as error:
-            bad = mistakes.BadQuantity(field, str(part), error.expected)
-            raise Wrong(bad, f"item:{field}") from None
-        if amount is not None and amount < 1:
-            bad = mistakes.BadQuantity(field, str(part), "an amount above 0")
-            raise Wrong(bad, f"item:{field}")
+            if part is not None:
+                _amount(field, part)
+        except Wrong as wrong:
+            raise Wrong(wrong.finding, f"item:{field}") from None
     return gpu
 
 
