@@ -1,4 +1,4 @@
-"""What keeps a step's function from becoming a script of its own: FD301 to FD322.
+"""What keeps a step's function from becoming a script of its own: FD301 to FD323.
 
 Imported when the first one is reported.
 """
@@ -223,6 +223,17 @@ class FileRead(Finding):
     title = "`{call}` at the top of the file will run in the pod of the step, too"
     label = "the pod has no such file, unless the image has it"
     help = "read the file in a step that gets it as a `Path`"
+    call: str
+
+
+class ComputedAnew(Finding):
+    """A time or a random value is taken when the module is loaded: in the run, by each step for itself."""
+
+    code = "FD323"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{call}` at the top of the file runs anew in the pod of each step that uses it"
+    label = "no two steps, and no two attempts of one, get the same value"
+    help = "make it a parameter of the pipeline, or let a step return it; what names the run is `run.name`"
     call: str
 
 
