@@ -72,16 +72,13 @@ def _phases(texts: Sequence[str]) -> set[str]:
 
 
 def _age(text: str | None) -> float | None:
-    from flowdsl.grammar.duration import duration
+    from flowdsl.grammar.duration import seconds_in
     from flowdsl.grammar.error import GrammarError
 
     if text is None:
         return None
-    days = text.removesuffix("d")
-    if days != text and days.isdigit():
-        return int(days) * 86400.0
     try:
-        return duration(text)
+        return seconds_in(text)
     except GrammarError as error:
         raise Refused(f"--older-than {text}: {error}") from None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -14,9 +13,8 @@ from flowdsl.cli.reach import RUNS, USUAL
 from flowdsl.cli.reading import age, length
 from flowdsl.cli.signs import SIGNS, plain, shown
 from flowdsl.cli.tables import paint_of_output
-from flowdsl.grammar.duration import duration
+from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.names import rfc3339
 from flowdsl.runtime.local.node import FULFILLED
 from flowdsl.runtime.status.compressed import opened
@@ -36,7 +34,6 @@ Output = Literal["wide", "json", "name"]
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
 
 _PHASE, _COMPLETED = "workflows.argoproj.io/phase", "workflows.argoproj.io/completed"
-_DAYS = regex(r"(?:(\d+)w)?(?:(\d+)d)?(.*)", re.DOTALL)
 
 
 class Wanted(NamedTuple):
@@ -73,12 +70,9 @@ class Wanted(NamedTuple):
 
 
 def seconds_of(since: str) -> float:
-    """The seconds of a duration that may begin with weeks and days: `2d`, `1w`, `1d12h`. Raises Refused."""
-    matched = _DAYS.fullmatch(since)
-    assert matched is not None
-    weeks, days, rest = matched.groups()
+    """The seconds of a duration: `90m`, `2d`, `1d12h`. Raises Refused."""
     try:
-        return int(weeks or 0) * 604800 + int(days or 0) * 86400 + (duration(rest) if rest else 0)
+        return seconds_in(since)
     except GrammarError:
         raise Refused(f"--since {line(since)}: it is a duration such as 90m, 12h or 2d") from None
 

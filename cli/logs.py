@@ -69,7 +69,7 @@ def follow(found: Found, reach: Reach) -> int:
 
 def _time(text: str) -> int:
     """The nanoseconds since 1970 of a time, or of one so long ago. Raises Refused."""
-    from flowdsl.grammar.duration import duration
+    from flowdsl.grammar.duration import seconds_in
     from flowdsl.grammar.error import GrammarError
     from flowdsl.runtime.logs.join import nanoseconds
 
@@ -78,7 +78,7 @@ def _time(text: str) -> int:
     except ValueError:
         pass
     try:
-        return time.time_ns() - round(duration(text) * 10**9)
+        return time.time_ns() - round(seconds_in(text) * 10**9)
     except GrammarError as error:
         raise Refused(f"--since {text}: {error}; or a time such as 2026-11-21T12:00:00Z") from None
 

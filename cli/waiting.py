@@ -119,11 +119,11 @@ def seconds_of(text: str | None) -> float | None:
     """A length of time that somebody typed, in seconds. Raises Refused."""
     if text is None:
         return None
-    from flowdsl.grammar.duration import duration
+    from flowdsl.grammar.duration import seconds_in
     from flowdsl.grammar.error import GrammarError
 
     try:
-        found = duration(text)
+        found = seconds_in(text)
     except GrammarError as error:
         raise Refused(f"--timeout {text}: {error}") from None
     if found <= 0:

@@ -1,4 +1,4 @@
-"""Durations as Argo reads them: `90`, `1h30m`, `500ms`."""
+"""Durations as Argo reads them: `90`, `1h30m`, `500ms`; and as users write them, with weeks and days: `7d`."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _USUAL = regex(r"[0-9]+|(?:[0-9]+(?:ms|[smh]))+")
 _USUAL_PART = regex(r"([0-9]+)(ms|[smh])?")
 _LONGEST = 2**63 / 1e9  # Go counts nanoseconds in 63 bits, about 292 years
 
+_LONG = regex(r"(?=[0-9]+[wd])(?:([0-9]+)w)?(?:([0-9]+)d)?(?:([0-9]+)h)?(.*)", re.DOTALL)
 _WORDS = regex(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z\u00b5\u03bc]+)", re.IGNORECASE)
 _MEANT = {
     "ms": ("ms", "msec", "msecs", "millisecond", "milliseconds"),
@@ -48,6 +49,23 @@ def duration(text: str) -> float:
     if abs(seconds) > _LONGEST:
         raise GrammarError(text, 0, len(text), "at most 292 years")
     return seconds
+
+
+def in_hours(text: str) -> str:
+    """A duration that may begin with weeks and days, in units that Argo has: `1d12h` is `36h`."""
+    matched = _LONG.fullmatch(text)
+    if matched is None:
+        return text
+    weeks, days, hours = (int(number or 0) for number in matched.groups()[:3])
+    return f"{weeks * 168 + days * 24 + hours}h{matched[4]}"
+
+
+def seconds_in(text: str) -> float:
+    """The seconds of a duration as users write it. Raises GrammarError."""
+    try:
+        return duration(in_hours(text))
+    except GrammarError as error:
+        raise GrammarError(text, 0, len(text), error.expected) from None
 
 
 def _read(text: str) -> float:

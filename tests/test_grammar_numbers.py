@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowdsl.grammar.duration import duration
+from flowdsl.grammar.duration import duration, in_hours, seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 
@@ -117,6 +117,28 @@ def test_any_text_is_a_quantity_or_an_error_inside_the_text(text: str) -> None:
 )
 def test_durations(text: str, seconds: float) -> None:
     assert duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("text", "hours", "seconds"),
+    [
+        ("7d", "168h", 604800),
+        ("1d12h", "36h", 129600),
+        ("2w1d", "360h", 1296000),
+        ("1d30m", "24h30m", 88200),
+        ("90", "90", 90),
+        ("90m", "90m", 5400),
+    ],
+)
+def test_durations_of_users_have_days_and_weeks(text: str, hours: str, seconds: float) -> None:
+    assert (in_hours(text), seconds_in(text), duration(hours)) == (hours, seconds, seconds)
+
+
+@pytest.mark.parametrize("text", ["1d30", "1.5d", "12h1d", "d", "1d1d"])
+def test_what_is_no_duration_of_users(text: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        seconds_in(text)
+    assert caught.value.found == text
 
 
 @given(st.integers(0, 2**40), st.integers(0, 59), st.integers(0, 59))

@@ -8,9 +8,8 @@ from flowdsl.cache import Cache
 from flowdsl.compiler import mistakes
 from flowdsl.compiler.ir import Caching
 from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.grammar.duration import duration
+from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.regex import regex
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
 
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.options.reading import Reader
-
-_LONG = regex(r"(\d+)([dw])")
-_HOURS = {"d": 24, "w": 168}
 
 
 def settled(found: Mapping[str, Any]) -> Caching:
@@ -51,10 +47,8 @@ def _age(written: object) -> str:
     if not isinstance(written, str):
         want = "a text such as '7d'"
         raise Wrong(mistakes.OptionType("max_age of Cache", want, said(written)), "item:max_age")
-    long = _LONG.fullmatch(written)
-    text = f"{int(long[1]) * _HOURS[long[2]]}h" if long else written
     try:
-        seconds = duration(text)
+        seconds = seconds_in(written)
     except GrammarError as error:
         raise Wrong(mistakes.BadDuration("max_age", written, error.expected), "item:max_age") from None
     if seconds < 1:

@@ -10,6 +10,7 @@ from flowdsl.compiler import ir, mistakes
 from flowdsl.compiler.expressions import literal
 from flowdsl.compiler.options.reading import Wrong, each, said, seconds, text_option
 from flowdsl.expr import Const, Join, RunField
+from flowdsl.grammar.duration import in_hours
 from flowdsl.grammar.names import is_data_key, is_dns_label, is_dns_subdomain
 from flowdsl.retry import Mutex, Retry, Semaphore
 from flowdsl.run import AT_THE_END
@@ -35,7 +36,7 @@ def settled(found: Mapping[str, Any]) -> ir.Control:
 def timeout(name: str, written: object) -> str:
     """A duration option as Argo reads it; raises `Wrong`."""
     seconds(name, written)
-    return f"{written}s" if isinstance(written, int) or str(written).isdigit() else str(written)
+    return f"{written}s" if isinstance(written, int) or str(written).isdigit() else in_hours(str(written))
 
 
 def _whole(name: str, written: object, least: int, part: str = "value") -> int:

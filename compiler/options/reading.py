@@ -12,7 +12,7 @@ from flowdsl.compiler import mistakes
 from flowdsl.compiler.object_findings import ReservedKey, UnknownWord
 from flowdsl.compiler.objects import MARKS
 from flowdsl.diagnostic import is_long
-from flowdsl.grammar.duration import duration
+from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.trace import TOKEN
@@ -159,7 +159,7 @@ def seconds(name: str, written: object) -> float:
     if isinstance(written, bool) or not isinstance(written, (int, str)):
         raise Wrong(mistakes.OptionType(name, "a text such as '6h' or whole seconds", said(written)))
     try:
-        found = duration(str(written))
+        found = seconds_in(str(written))
     except GrammarError as error:
         raise Wrong(mistakes.BadDuration(name, str(written), error.expected)) from None
     if found <= 0:

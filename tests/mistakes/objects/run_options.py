@@ -12,7 +12,7 @@ def load(table: str) -> int:
     image_pull_secrets=["registry", "My Mirror"],
     user="root",
     pod_gc="OnSuccess",
-    ttl={"success": "1d", "error": "1h"},
+    ttl={"success": "1 day", "error": "1h"},
 )
 def nightly(table: str = "orders") -> None:
     load(table)

@@ -11,7 +11,7 @@ def nightly(table: str = "orders") -> None:
     load(table)
 
 
-@pipeline(schedule="CRON_TZ=UTC 0 3 * * *", concurrency="Forbidden", keep_failed=-1, starting_deadline="1d")
+@pipeline(schedule="CRON_TZ=UTC 0 3 * * *", concurrency="Forbidden", keep_failed=-1, starting_deadline="1 day")
 def hourly(table: str = "orders") -> None:
     load(table)
 
