@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from flowdsl.diagnostic import Finding, Severity, suggest
+from flowdsl.diagnostic import Finding, Severity, near, suggest
 
 #: How each option is written.
 EXAMPLES = {
@@ -77,14 +77,22 @@ class UnknownOption(Finding):
     code = "FD270"
     title = "there is no option `{name}`{where}"
     label = "{meant}"
-    help = "use one of the options, or leave it out"
+    help = "{way}"
     name: str
     known: tuple[str, ...]
     where: str = ""
 
     def words(self) -> dict[str, str]:
-        """The fields, and the option that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known)}
+        """The fields, the option that was probably meant, and the way out."""
+        meant = near(self.name, self.known)
+        way = f"write `{meant}=...`, or leave it out"
+        if self.where:
+            way = "write it there, or leave it out"
+        elif meant is None:
+            way = (
+                "leave it out; what Argo has and no option says is written `argo={...}`, in Argo's own fields"
+            )
+        return {**super().words(), "meant": suggest(self.name, self.known), "way": way}
 
 
 class RunTimeOption(Finding):

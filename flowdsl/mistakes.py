@@ -188,6 +188,9 @@ class RunTimeConversion(Finding):
         return {**super().words(), "way": way}
 
 
+_IN_A_STEP = "or write a step that takes the values and returns the result"
+
+
 class UnsupportedOperator(Finding):
     """An operator that Argo cannot evaluate with Python's result."""
 
@@ -200,7 +203,7 @@ class UnsupportedOperator(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and why it does not work."""
         reason = "Argo has no expression with Python's result for this"
-        way = "use + - * / and comparisons, or compute it inside a step"
+        way = f"use + - * / and comparisons, {_IN_A_STEP}"
         if self.operator.startswith("an assignment") or self.operator in ("del", "with", "a call"):
             reason, way = "known only when the pipeline runs", "do this inside a step"
         elif self.operator in (">>", "<<"):
@@ -222,7 +225,7 @@ class CannotOperate(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the types."""
-        way = "use numbers, texts or conditions on both sides, or compute it inside a step"
+        way = f"use numbers, texts or conditions on both sides, {_IN_A_STEP}"
         sides = {self.left, self.right}
         if any(side.endswith(" | None") for side in sides):
             way = "give the value that may be None a default first: `either(value, default)`"

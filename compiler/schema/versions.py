@@ -68,7 +68,10 @@ class TooNew(Finding):
     code = "FD692"
     title = "`{field}` exists since Argo {since}, and this is for {version}"
     label = "not in Argo {version}"
-    help = 'leave it out for this cluster, or compile for the version that it really has: argo = "{since}"'
+    help = (
+        "leave it out for this cluster; if it has Argo {since} by now, say so: --argo-version {since}, "
+        'or argo = "{since}" in its table of flowdsl.toml'
+    )
     field: str
     since: str
     version: str
