@@ -432,10 +432,10 @@ class NoFields(Finding):
 
 
 class NoItem(Finding):
-    """An index into a value that has no such element."""
+    """A part of a value that has none such, or none that Argo could take."""
 
     code = "FD225"
-    title = "[{key}] does not work on a run-time {type}"
+    title = "{key} does not work on a run-time {type}"
     label = "{reason}"
     help = "{way}"
     key: str
@@ -446,10 +446,15 @@ class NoItem(Finding):
         """The fields, and the way out for such an index."""
         way = "index a list with a number and a dict with a text; take files out of a folder inside a step"
         if self.files:
-            way = "pass all of it to a step, and take the file there; or return the file as a field of a NamedTuple"
+            way = "pass all of it to a step, and take that there; or let the step return it as an output of its own"
             return {**super().words(), "reason": "its files are handed on together", "way": way}
-        name = self.key.strip("'\"")
-        if name != self.key and name.isidentifier() and self.type.isidentifier() and self.type[:1].isupper():
+        name = self.key.strip("[]'\"")
+        if (
+            name != self.key[1:-1]
+            and name.isidentifier()
+            and self.type.isidentifier()
+            and self.type[:1].isupper()
+        ):
             way = f"take a field of it: `.{name}`"
         return {**super().words(), "reason": "no such element", "way": way}
 

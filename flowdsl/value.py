@@ -12,7 +12,7 @@ import pathlib
 from typing import TYPE_CHECKING, Any, Never, TypeGuard
 
 from flowdsl import types as t
-from flowdsl.expr import Const, Expr, Get, Many, Poison, Rows
+from flowdsl.expr import Best, Const, Expr, Get, Many, Out, Poison, Rows
 from flowdsl.operators import operate
 from flowdsl.place import here, operation, unpacked, words
 from flowdsl.trace import DAMAGED, TOKEN, complain, current, token
@@ -83,6 +83,9 @@ class RunTimeValue:
             if not isinstance(expr, Poison):
                 complain("RunTimeLoop", what="looped over")
             parts = []
+        elif _sealed(expr):
+            complain("NoItem", key="unpacking", type=t.spell(expr.type), files=True)
+            parts = [Poison()] * len(parts)
         elif wanted is not None and not wanted[0] <= len(parts) <= (wanted[1] or len(parts)):
             complain("WrongUnpacking", of=t.spell(expr.type), given=len(parts), wanted=wanted[0])
             parts = parts[: wanted[1]]
@@ -225,6 +228,14 @@ def _parts_of(expr: Expr) -> list[Expr] | None:
     return fields_of(expr) if ordered else None
 
 
+def _sealed(expr: Expr) -> bool:
+    """Whether the parts of a record or tuple lie in one folder with its files, so that Argo can take none."""
+    root = expr
+    while isinstance(root, Get):
+        root = root.of
+    return isinstance(root, (Out, Best, Rows)) and t.holds_file(expr.type)
+
+
 def attribute(expr: Expr, name: str) -> Expr:
     """The field `name` of a record; a mistake is recorded and answers poison."""
     if isinstance(expr, Poison):
@@ -235,6 +246,9 @@ def attribute(expr: Expr, name: str) -> Expr:
             if field.name == name:
                 if isinstance(expr, Many):
                     return expr.items[expr.names.index(name)]
+                if _sealed(expr):
+                    complain("NoItem", key=f".{name}", type=t.spell(kind), files=True)
+                    return Poison()
                 return Get(expr, name, field.type)
         complain("UnknownOutput", of=t.spell(kind), name=name, known=tuple(f.name for f in kind.fields))
         return Poison()
@@ -256,6 +270,8 @@ def item(expr: Expr, index: object) -> Expr:
         complain("UnsupportedOperator", operator="an index that is not a number or a text known now")
         return Poison()
     match kind:
+        case t.Fixed() | t.Record() if _sealed(expr):
+            complain("NoItem", key=f"[{key!r}]", type=t.spell(kind), files=True)
         case t.Fixed() | t.Record() if (
             isinstance(key, int)
             and (parts := _parts_of(expr)) is not None
@@ -279,7 +295,7 @@ def item(expr: Expr, index: object) -> Expr:
             complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind))
         case _:
             files = isinstance(kind, (t.Sequence, t.Mapping)) and t.holds_file(kind)
-            complain("NoItem", key=repr(key), type=t.spell(kind), files=files)
+            complain("NoItem", key=f"[{key!r}]", type=t.spell(kind), files=files)
     return Poison()
 
 
