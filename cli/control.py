@@ -11,6 +11,7 @@ from flowdsl.cli.ending import shown
 from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, err, out
 from flowdsl.cli.reach import Found, code_of, find
 from flowdsl.cli.report import visible
+from flowdsl.grammar.labels import ARTIFACTS
 from flowdsl.runtime.cluster import gates, made, verbs
 from flowdsl.runtime.cluster.ended import ENDED
 from flowdsl.runtime.cluster.ended import phase as phase_of
@@ -163,7 +164,7 @@ def _end(verb: Ending, run: Found, manner: Manner) -> int:
     if verb == "delete":
         delete(cluster, workflow)
         waits = workflow["metadata"].get("finalizers")
-        more = ", once its artifacts are away" if "workflows.argoproj.io/artifact-gc" in (waits or ()) else ""
+        more = ", once its artifacts are away" if ARTIFACTS in (waits or ()) else ""
         out(f"{run.name}: deleted{more}\n")
     elif not ended:
         after = cluster.act(verb, workflow)

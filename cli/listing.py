@@ -15,6 +15,7 @@ from flowdsl.cli.signs import SIGNS, plain, shown
 from flowdsl.cli.tables import paint_of_output
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.labels import COMPLETED, PHASE
 from flowdsl.runtime.local.names import rfc3339
 from flowdsl.runtime.local.node import FULFILLED
 from flowdsl.runtime.status.compressed import opened
@@ -33,7 +34,6 @@ Json = dict[str, Any]
 Output = Literal["wide", "json", "name"]
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
 
-_PHASE, _COMPLETED = "workflows.argoproj.io/phase", "workflows.argoproj.io/completed"
 
 
 class Wanted(NamedTuple):
@@ -51,11 +51,11 @@ class Wanted(NamedTuple):
         parts = [self.selector] if self.selector else []
         if "Pending" in self.phases:
             others = [phase for phase in get_args(Phase) if phase not in self.phases]
-            parts.extend([f"{_PHASE} notin ({','.join(others)})"] if others else [])
+            parts.extend([f"{PHASE} notin ({','.join(others)})"] if others else [])
         elif self.phases:
-            parts.append(f"{_PHASE} in ({','.join(dict.fromkeys(self.phases))})")
+            parts.append(f"{PHASE} in ({','.join(dict.fromkeys(self.phases))})")
         if self.running != self.completed:
-            parts.append(f"{_COMPLETED}{'!=' if self.running else '='}true")
+            parts.append(f"{COMPLETED}{'!=' if self.running else '='}true")
         return ",".join(parts)
 
     def begin(self, now: float) -> float:

@@ -11,12 +11,13 @@ from flowdsl.cli.reach import Missing
 from flowdsl.cli.reading import age
 from flowdsl.cli.signs import SIGNS
 from flowdsl.cli.tables import paint_of_output
+from flowdsl.grammar.labels import RUN
 from flowdsl.runtime.cluster.kinds import NODE, POD, WORKFLOW
 from flowdsl.runtime.cluster.seam import EVERYWHERE
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unreachable, Unsupported
 from flowdsl.runtime.usage import exporter
 from flowdsl.runtime.usage.nodes import cluster_use, pod_uses
-from flowdsl.runtime.usage.runs import ACTIVE, RUN, run_uses
+from flowdsl.runtime.usage.runs import ACTIVE, run_uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,6 +11,7 @@ import json
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.labels import PREFIX, SCHEDULED
 from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE
 from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_PREFIX = "workflows.argoproj.io/"
 _ORIGINS = {
     CRON: "cron-workflow",
     TEMPLATE: "workflow-template",
@@ -55,7 +55,7 @@ def submission(document: Json, asked: Asked) -> Json:
     """
     run = _named(document, workflow(document, dict(asked.parameters)), asked)
     if document.get("kind") == "CronWorkflow":  # the time is not of what its name is made from
-        annotations = {f"{_PREFIX}scheduled-time": now(), **part(run["metadata"], "annotations")}
+        annotations = {SCHEDULED: now(), **part(run["metadata"], "annotations")}
         run["metadata"]["annotations"] = annotations
     return run
 
@@ -67,7 +67,7 @@ def from_template(kind: Kind, template: Json, asked: Asked) -> Json:
     """
     whole = submission({**template, "kind": kind.name}, asked)
     name = str(template["metadata"]["name"])
-    labels = {f"{_PREFIX}{_ORIGINS[kind]}": name, **part(whole["metadata"], "labels")}
+    labels = {f"{PREFIX}{_ORIGINS[kind]}": name, **part(whole["metadata"], "labels")}
     metadata = {**whole["metadata"], "labels": labels}
     if kind is CRON:
         owner = {

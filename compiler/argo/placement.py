@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.grammar.labels import RUN
+
 if TYPE_CHECKING:
     from flowdsl.compiler import ir
     from flowdsl.compiler.argo.origins import Field, Json
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
 PACKED, SPREAD = "flowdsl/pack", "flowdsl/step"
 """Labels of pods: of all that are packed, and of those of one template that are spread."""
 
-RUN = "workflows.argoproj.io/workflow"
 """The label that Argo gives to the pods of a run."""
 
 

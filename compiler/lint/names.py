@@ -8,6 +8,7 @@ from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.view import by_name
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.names import (
     dns_name,
     is_dns_label,
@@ -32,8 +33,6 @@ LONGEST_NAMES = {"CronWorkflow": 52}
 A workflow's name becomes the value of a label; the name of one that a CronWorkflow starts is eleven
 characters longer. Source: Argo Workflows, maxCharsInObjectName and maxCharsInCronWorkflowName.
 """
-
-DISPLAY_NAME = "workflows.argoproj.io/display-name"
 
 _DISPLAY_NAME = regex(r"[a-zA-Z0-9][a-zA-Z0-9.-]{0,61}[a-zA-Z0-9]")
 

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.tree import is_mapping
+from flowdsl.grammar.labels import DEFAULT_REPOSITORY
 from flowdsl.runtime.checkup.visit import Check, Unread
 from flowdsl.runtime.cluster.kinds import CLAIM, CONFIG_MAP, STORAGE_CLASS
 from flowdsl.runtime.local.shapes import part, several, texts
@@ -22,7 +23,6 @@ Json = dict[str, Any]
 
 _OF_NAMESPACE = "artifact-repositories"
 _OF_CONTROLLER = "workflow-controller-configmap"
-_DEFAULT = "workflows.argoproj.io/default-artifact-repository"
 _PLACES = {
     "s3": "bucket",
     "gcs": "bucket",
@@ -95,7 +95,7 @@ def _repository(config: Json, name: str) -> Json:
     chosen = "artifactRepository"
     if name == _OF_NAMESPACE:
         annotations = part(part(config, "metadata"), "annotations")
-        chosen = str(annotations.get(_DEFAULT) or "")
+        chosen = str(annotations.get(DEFAULT_REPOSITORY) or "")
     try:
         found: object = yaml.safe_load(str(data.get(chosen) or ""))
         if not found and data.get("config"):

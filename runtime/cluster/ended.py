@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.labels import COMPLETED
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.trouble import Overdue, Vanished
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 ENDED = ("Succeeded", "Failed", "Error")
-_COMPLETED = "workflows.argoproj.io/completed"
 _GRACE = 60.0
 
 
@@ -33,7 +33,7 @@ def ended(workflow: Json) -> bool:
     Source: Argo's controller sets the label when the results of all tasks have come; the phase may be final before.
     """
     labels: dict[str, str] = workflow["metadata"].get("labels") or {}
-    return phase(workflow) in ENDED and labels.get(_COMPLETED) == "true"
+    return phase(workflow) in ENDED and labels.get(COMPLETED) == "true"
 
 
 def states(cluster: Cluster, name: str, uid: str = "") -> Generator[Json | None, None, None]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.grammar.labels import RUN
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.seam import Kind
 from flowdsl.runtime.cluster.trouble import CONFLICT, Refusal, Unreachable, Unsupported
-from flowdsl.runtime.cluster.verbs import RUN_LABEL
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _belongs(found: Json, run: Json) -> bool:
         return True
     # A run of an earlier time may have had the name.
     young = str(found["metadata"].get("creationTimestamp")) >= str(run.get("creationTimestamp"))
-    return young and part(found["metadata"], "labels").get(RUN_LABEL) == run["name"]
+    return young and part(found["metadata"], "labels").get(RUN) == run["name"]
 
 
 def has_ended(job: Json) -> bool:

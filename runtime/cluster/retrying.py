@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.grammar.labels import ARCHIVING, COMPLETED
 from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.trouble import Unfit
 from flowdsl.runtime.local.shapes import part, several, texts
@@ -21,7 +22,7 @@ _FAILED = ("Failed", "Error")
 _GROUPS = ("DAG", "TaskGroup", "StepGroup", "Steps")
 _ITEMS = ("TaskGroup", "StepGroup")
 _EXECUTED = ("Container", "Pod", "HTTP", "Plugin")
-_LABELS = ("workflows.argoproj.io/completed", "workflows.argoproj.io/workflow-archiving-status")
+_LABELS = (COMPLETED, ARCHIVING)
 
 
 class Retried(NamedTuple):

@@ -10,6 +10,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from flowdsl.grammar.labels import NODE_ID, RUN
 from flowdsl.runtime.cluster import gates
 from flowdsl.runtime.cluster.ended import ENDED
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 CHANGE_ID = "flowdsl.dev/change-id"
 """The annotation by which a change that was put is known again."""
-RUN_LABEL = "workflows.argoproj.io/workflow"
-NODE_ANNOTATION = "workflows.argoproj.io/node-id"
 
 _SHUTDOWNS = {"stop": "Stop", "terminate": "Terminate"}
 
@@ -224,7 +223,7 @@ def _retry(cluster: Objects, workflow: Json, nodes: Collection[str], parameters:
     pods: list[Json] = []
 
     def look() -> None:
-        pods[:] = cluster.list(POD, labels=f"{RUN_LABEL}={name}", namespace=namespace).items
+        pods[:] = cluster.list(POD, labels=f"{RUN}={name}", namespace=namespace).items
 
     def edit(found: Json) -> bool:
         made = retried(found, nodes, parameters, now())
@@ -240,7 +239,7 @@ def _retry(cluster: Objects, workflow: Json, nodes: Collection[str], parameters:
 
 
 def _node_of(pod: Json) -> str:
-    return str(part(pod["metadata"], "annotations").get(NODE_ANNOTATION) or "")
+    return str(part(pod["metadata"], "annotations").get(NODE_ID) or "")
 
 
 def _away(cluster: Objects, run: str, pods: list[Json], namespace: str | None) -> None:
@@ -254,7 +253,7 @@ def _away(cluster: Objects, run: str, pods: list[Json], namespace: str | None) -
                 raise
     pauses = cluster.policy.pauses()
     while left:
-        there = cluster.list(POD, labels=f"{RUN_LABEL}={run}", namespace=namespace).items
+        there = cluster.list(POD, labels=f"{RUN}={run}", namespace=namespace).items
         uids = {str(one["metadata"]["uid"]) for one in there}
         left = {uid: name for uid, name in left.items() if uid in uids}
         if left:

@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import events, retry
 from flowdsl.runtime.local.dag import Dag
@@ -30,7 +31,6 @@ _TOO_DEEP = (
     "Maximum recursion depth exceeded. See "
     "https://argo-workflows.readthedocs.io/en/release-4.1/scaling/#maximum-recursion-depth"
 )
-_DISPLAY = "workflows.argoproj.io/display-name"
 _LABEL = regex("[a-zA-Z0-9][a-zA-Z0-9-.]{0,61}[a-zA-Z0-9]")
 _TYPES: dict[str, Type] = {
     "steps": "Steps",
@@ -75,7 +75,7 @@ class Execution:
             template = supplied(template, call.arguments, machine.config, machine.globals)
             self.origin = self._first = Origin(template, machine.globals, machine.settled, local)
             template = self.origin.template()
-            label = part(template, "annotations").get(_DISPLAY)
+            label = part(template, "annotations").get(DISPLAY_NAME)
             if label and not _LABEL.fullmatch(label):
                 raise ArgoError(f"displayName must match the regex ^{_LABEL.pattern}$")
             self.template = template
@@ -453,7 +453,7 @@ class Execution:
         boundary = call.frame.node if call.frame is not None else None
         node = self.machine.new_node(name, type, phase, boundary, call.holder, call.base, waits=waits)
         node.hooked = call.hooked
-        label = part(self.template, "annotations").get(_DISPLAY)
+        label = part(self.template, "annotations").get(DISPLAY_NAME)
         if label and name == call.name:
             node.display = label
         inputs: Json = part(self.template, "inputs")

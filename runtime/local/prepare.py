@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from flowdsl.grammar.labels import INSTANCE
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
 from flowdsl.runtime.local.names import any_string, suffix
 from flowdsl.runtime.local.runner import RunError
@@ -13,7 +14,6 @@ Json = dict[str, Any]
 
 _TEMPLATES = ("WorkflowTemplate", "ClusterWorkflowTemplate")
 _KEPT = ("labels", "annotations", "namespace", "finalizers", "ownerReferences")
-_INSTANCE = "workflows.argoproj.io/controller-instanceid"
 """The label that says for which of several controllers an object is."""
 _LONGEST = 58  # bytes of generateName that the API server keeps
 
@@ -73,7 +73,7 @@ def _metadata(document: Json) -> Json:
     labels = part(own, "labels")
     more = part(part(document, "spec"), "workflowMetadata") if document.get("kind") == "CronWorkflow" else {}
     found = {
-        "labels": {**{key: labels[key] for key in (_INSTANCE,) if key in labels}, **part(more, "labels")},
+        "labels": {**{key: labels[key] for key in (INSTANCE,) if key in labels}, **part(more, "labels")},
         "annotations": part(more, "annotations"),
         "namespace": own.get("namespace"),
         "finalizers": more.get("finalizers"),

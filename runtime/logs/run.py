@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported
@@ -24,9 +25,6 @@ _EXECUTOR = ("wait", "init")
 """Containers that Argo adds to each pod."""
 _FAILED = ("Failed", "Error")
 _OVER = ("Succeeded", *_FAILED)
-_PREFIX = "workflows.argoproj.io/"
-LABEL = f"{_PREFIX}workflow"
-"""The label of pods that names their run. Source: workflow/common/common.go of Argo 4.1."""
 _KEPT = regex(r".+-logs")
 """The artifacts that `archiveLogs` makes: `main-logs`. Source: workflow/executor/executor.go of Argo 4.1."""
 
@@ -56,7 +54,7 @@ def pods_of(cluster: Cluster, workflow: Json) -> list[Json]:
     """The pods of a run; where they are not shown, what its nodes say of them. Raises Refusal, Unreachable."""
     namespace = part(workflow, "metadata").get("namespace")
     try:
-        return cluster.list(POD, labels=f"{LABEL}={name_of(workflow)}", namespace=namespace).items
+        return cluster.list(POD, labels=f"{RUN}={name_of(workflow)}", namespace=namespace).items
     except Unsupported:
         return [_as_pod(workflow, node) for node in nodes_of(workflow).values() if node.get("type") == "Pod"]
 
@@ -71,7 +69,7 @@ def _as_pod(workflow: Json, node: Json) -> Json:
         "metadata": {
             "name": pod_name(name_of(workflow), name, template),
             "uid": "",
-            "annotations": {f"{_PREFIX}node-id": node["id"], f"{_PREFIX}node-name": name},
+            "annotations": {NODE_ID: node["id"], NODE_NAME: name},
         },
         "spec": {"containers": [{"name": MAIN}]},
         "status": {
@@ -157,7 +155,7 @@ def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source
     for pod in pods:
         name, node = str(pod["metadata"]["name"]), _node_of(pod)
         where = place(name_of(workflow), node)
-        identity = str(part(pod["metadata"], "annotations").get(f"{_PREFIX}node-id", ""))
+        identity = str(part(pod["metadata"], "annotations").get(NODE_ID, ""))
         if wanted.step is not None and not means(workflow, wanted.step, where, name, identity):
             continue
         if failed is not None and node not in failed:
@@ -168,7 +166,7 @@ def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source
 
 def _node_of(pod: Json) -> str:
     metadata: Json = pod["metadata"]
-    return str(part(metadata, "annotations").get(f"{_PREFIX}node-name") or metadata["name"])
+    return str(part(metadata, "annotations").get(NODE_NAME) or metadata["name"])
 
 
 def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iterator[Source]:

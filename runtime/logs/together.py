@@ -8,13 +8,14 @@ import queue
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.labels import RUN
 from flowdsl.runtime.cluster.ended import states
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
 from flowdsl.runtime.cluster.trouble import Unread
 from flowdsl.runtime.logs.container import Extent, read
 from flowdsl.runtime.logs.join import Part, nanoseconds
-from flowdsl.runtime.logs.run import LABEL, Wanted, name_of, over, sources
+from flowdsl.runtime.logs.run import Wanted, name_of, over, sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
@@ -176,7 +177,7 @@ class _Follower:
 
     @property
     def _labels(self) -> str:
-        return f"{LABEL}={name_of(self._workflow)}"
+        return f"{RUN}={name_of(self._workflow)}"
 
     def _begin(self, pods: Sequence[Json]) -> None:
         """Read what has begun and is not read yet."""

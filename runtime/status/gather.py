@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from flowdsl.grammar.labels import RUN
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
 from flowdsl.runtime.status.node import mapping, mappings, text
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-WORKFLOW_LABEL = "workflows.argoproj.io/workflow"
-"""The label by which a pod says which run it is of."""
 _ASKED = 5
 """Pods whose Events are asked for, where nobody asked for all of them."""
 
@@ -53,7 +52,7 @@ def gathered(cluster: Reader, workflow: Json, *, events: bool = False) -> Gather
     notes: list[str] = []
     pods: list[Json] = []
     try:
-        listed = cluster.list(POD, labels=f"{WORKFLOW_LABEL}={name}", namespace=namespace or None).items
+        listed = cluster.list(POD, labels=f"{RUN}={name}", namespace=namespace or None).items
         pods = [one for one in listed if _owned(one, uid)]
     except Refusal as refusal:
         notes.append(str(refusal))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.labels import NODE_ID
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.names import pod_name
 from flowdsl.runtime.local.node import ERROR, FAILED, FULFILLED, PENDING, RUNNING
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-NODE_ID = "workflows.argoproj.io/node-id"
 """The annotation by which a pod says which node it is of."""
 _NEUTRAL = ("Completed", "PodRunning")
 _HIDDEN = "flowdsl-"

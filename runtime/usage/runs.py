@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.labels import COMPLETED, RUN
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.status.node import seconds
 from flowdsl.runtime.status.run import Run
@@ -14,9 +15,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-RUN = "workflows.argoproj.io/workflow"
-"""The label by which the pods of a run say which."""
-ACTIVE = "workflows.argoproj.io/completed!=true"
+ACTIVE = f"{COMPLETED}!=true"
 """Selects runs that have not ended. Source: Argo labels them when they do."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from flowdsl.grammar.labels import COMPLETED, NODE_ID, NODE_NAME, RUN
 from flowdsl.runtime.local.events import Outcome, PodRunning, StartPod
 from flowdsl.runtime.local.pods import ending, units
 from flowdsl.runtime.local.pods.ending import Way
@@ -54,14 +55,14 @@ class Pod:
         self.own = f"{house.scratch}/pod-{next(house.numbers)}"
         metadata = part(start.template, "metadata")
         labels = {
-            "workflows.argoproj.io/workflow": settings.workflow,
-            "workflows.argoproj.io/completed": "false",
+            RUN: settings.workflow,
+            COMPLETED: "false",
             **settings.labels,
             **part(metadata, "labels"),
         }
         annotations = {
-            "workflows.argoproj.io/node-id": start.node,
-            "workflows.argoproj.io/node-name": start.name,
+            NODE_ID: start.node,
+            NODE_NAME: start.name,
             **part(metadata, "annotations"),
         }
         self.inputs: list[Json] = [

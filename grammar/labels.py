@@ -1,0 +1,23 @@
+"""The labels and annotations by which Argo marks what is its own. Source: workflow/common/common.go."""
+
+from __future__ import annotations
+
+PREFIX = "workflows.argoproj.io/"
+
+RUN = f"{PREFIX}workflow"
+"""The label by which a pod says which run it is of."""
+COMPLETED = f"{PREFIX}completed"
+"""The label of runs and pods that have ended."""
+PHASE = f"{PREFIX}phase"
+ARCHIVING = f"{PREFIX}workflow-archiving-status"
+INSTANCE = f"{PREFIX}controller-instanceid"
+
+NODE_ID = f"{PREFIX}node-id"
+"""The annotation by which a pod says which node of its run it is."""
+NODE_NAME = f"{PREFIX}node-name"
+DISPLAY_NAME = f"{PREFIX}display-name"
+SCHEDULED = f"{PREFIX}scheduled-time"
+DEFAULT_REPOSITORY = f"{PREFIX}default-artifact-repository"
+
+ARTIFACTS = f"{PREFIX}artifact-gc"
+"""The finalizer of runs whose artifacts are still to be deleted."""
