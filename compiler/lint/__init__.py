@@ -5,7 +5,7 @@ The same rules judge what the compiler wrote and any other YAML of Argo's four k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import (
@@ -34,10 +34,11 @@ from flowdsl.compiler.lint.follow import without_followers
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.lint.view import View
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema import check_schema
+from flowdsl.compiler.schema import is_type
 from flowdsl.compiler.schema.findings import UnknownField, WrongType
 
 if TYPE_CHECKING:
+    from flowdsl.compiler.lint.sound import Sound
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Library
 
@@ -106,7 +107,7 @@ def lint(
     document: dict[str, Any],
     library: Library | None = None,
     rules: tuple[Rule, ...] = RULES,
-    written: Callable[[Path], str] | None = None,
+    written: Callable[[Path], str] = lambda _: "",
 ) -> list[Problem]:
     """All findings about one document, those of the schema first.
 
@@ -117,12 +118,10 @@ def lint(
     and the schema about everything else. A document of an unknown kind, or without a spec, meets the
     schema only.
     """
-    by_schema = list(check_schema(document))
-    if written is not None:
-        by_schema = [_as_written(problem, written) for problem in by_schema]
+    whole = sound(document, written)
+    manifest, by_schema = whole.document, whole.problems
     if any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
         return by_schema
-    manifest = sound(document, by_schema)
     view = View(manifest, each=False, library=library)
     if not view.exists:
         return by_schema
@@ -130,16 +129,7 @@ def lint(
     if found and len(view.templates) < len(view.all):
         found = problems(View(manifest, library=library), rules)
     found = without_followers(found)
-    return merge(by_schema, found) if by_schema else found
-
-
-def _as_written(problem: Problem, written: Callable[[Path], str]) -> Problem:
-    """A problem of the schema, with the text of its value where the value may be meant as text."""
-    finding = problem.finding
-    if not isinstance(finding, WrongType):
-        return problem
-    text = written(problem.path)
-    return problem._replace(finding=WrongType(finding.path, finding.expression, finding.value, text))
+    return merge(whole, found) if by_schema else found
 
 
 def shelf(documents: Iterable[dict[str, Any]]) -> Library:
@@ -147,9 +137,9 @@ def shelf(documents: Iterable[dict[str, Any]]) -> Library:
     found: dict[tuple[str, str], View] = {}
     for document in documents:
         if document.get("kind") in ("WorkflowTemplate", "ClusterWorkflowTemplate"):
-            by_schema = list(check_schema(document))
-            if not any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
-                view = View(sound(document, by_schema))
+            whole = sound(document)
+            if not any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in whole.problems):
+                view = View(whole.document)
                 name = view.metadata.get("name")
                 if isinstance(name, str) and view.exists:
                     found.setdefault((view.kind, name), view)
@@ -163,16 +153,38 @@ def problems(view: View, rules: tuple[Rule, ...] = RULES) -> list[Problem]:
     return found
 
 
-def merge(by_schema: list[Problem], by_rules: list[Problem]) -> list[Problem]:
+def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:
     """The findings of the schema and of the rules, one mistake once."""
+    by_rules = [whole.placed(problem) for problem in by_rules]
     ruled = {problem.path for problem in by_rules}
-    kept = [each for each in by_schema if not (each.finding.code == "FD407" and each.path in ruled)]
-    gone = {each.path for each in kept if isinstance(each.finding, WrongType)}
+    kept = [
+        each for each in _once(whole.problems) if not (each.finding.code == "FD407" and each.path in ruled)
+    ]
+    gone = {each.path for each in whole.problems if isinstance(each.finding, WrongType)}
     # What a misspelt or wrong field leaves undone is no second mistake of the object that holds it.
     taken = {each.path for each in kept}
-    taken |= {each.path[:-1] for each in kept if isinstance(each.finding, (UnknownField, WrongType))}
+    lost = taken.difference(whole.moved.values())
+    taken |= {
+        each.path[:-1]
+        for each in kept
+        if isinstance(each.finding, (UnknownField, WrongType)) and each.path in lost
+    }
     for problem in by_rules:
         path = problem.path
         if path not in taken and gone.isdisjoint(path[:length] for length in range(len(path))):
             kept.append(problem)
     return kept
+
+
+def _once(by_schema: Iterable[Problem]) -> Iterator[Problem]:
+    """The findings of the schema without those of entries of a list that are all wrong in the same way."""
+    told: set[tuple[Path, str, type]] = set()
+    for problem in by_schema:
+        finding = problem.finding
+        if isinstance(finding, WrongType) and isinstance(problem.path[-1], int):
+            value: object = finding.value
+            what = (problem.path[:-1], finding.expression, type(value))
+            if what in told and (":" in finding.expression or is_type(finding.expression)):
+                continue
+            told.add(what)
+        yield problem

@@ -1,49 +1,144 @@
-"""A manifest as the rules may see it: values of a wrong type taken out."""
+"""A manifest as the rules may see it: as it is probably meant, without what cannot be."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.schema.findings import UnknownField, WrongType
+from flowdsl.compiler.lint.tree import is_list, is_mapping
+from flowdsl.compiler.schema import check_schema, fields, is_type
+from flowdsl.compiler.schema.findings import MissingField, UnknownField, WrongType, value_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Mapping, Sequence
 
+    from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.problem import Problem
 
-    Changes = dict[str | int, "Changes | WrongType | None"]
+_NOTHING = object()
 
 
-def sound(document: dict[str, Any], problems: Iterable[Problem]) -> dict[str, Any]:
+class Sound(NamedTuple):
+    """A document for the rules, what the schema finds in the written one, and where its parts stand there.
+
+    `moved` has the places of fields that stand there under another name or elsewhere.
+    """
+
+    document: Object
+    problems: list[Problem]
+    moved: dict[Path, Path]
+
+    def placed(self, problem: Problem) -> Problem:
+        """A problem of the document at its place in the written one."""
+        return problem._replace(path=_back(problem.path, self.moved)) if self.moved else problem
+
+
+def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> Sound:
+    """The document with unknown fields and values of a wrong type as they are probably meant, else left out.
+
+    What a mistake of the schema leaves undone is then there, so that no rule finds it a second time. What is
+    still wrong is replaced by something harmless. `written` gives the texts of scalars as they stand in the file.
+    """
+    problems = [_as_written(problem, written) for problem in check_schema(document)]
+    unfit = [each for each in problems if isinstance(each.finding, (UnknownField, WrongType)) and each.path]
+    if not unfit:
+        return Sound(document, problems, {})
+    moved: dict[Path, Path] = {}
+    for problem in unfit:
+        finding, path = problem.finding, problem.path
+        if isinstance(finding, WrongType):
+            meant = _meant(finding.expression, finding.value, finding.written)
+            if meant is not _NOTHING:
+                document = _put(document, path, meant)
+        elif isinstance(finding, UnknownField) and finding.target is not None:
+            there = finding.target
+            if value_at(document, there) is None and is_mapping(value_at(document, there[:-1]) or {}):
+                document = _put(_put(document, there, value_at(document, path)), path, None)
+                moved[there] = path
+    left = [_as_written(each, lambda path: written(_back(path, moved))) for each in check_schema(document)]
+    missing = {(each.path, each.finding.message) for each in left if isinstance(each.finding, MissingField)}
+    kept = [
+        each
+        for each in problems
+        if not isinstance(each.finding, MissingField) or (each.path, each.finding.message) in missing
+    ]
+    inside = [each for each in left if any(each.path[:n] in moved for n in range(len(each.path)))]
+    kept += (each._replace(path=_back(each.path, moved)) for each in inside)
+    return Sound(_harmless(document, left), kept, moved)
+
+
+def _back(path: Path, moved: dict[Path, Path]) -> Path:
+    """Where a place of the document is in the written one."""
+    for length in range(len(path), 0, -1):
+        if (there := moved.get(path[:length])) is not None:
+            return there + path[length:]
+    return path
+
+
+def _as_written(problem: Problem, written: Callable[[Path], str]) -> Problem:
+    """A problem of the schema, with the text of its value where the value may be meant as text."""
+    finding = problem.finding
+    if not isinstance(finding, WrongType):
+        return problem
+    text = written(problem.path)
+    return problem._replace(finding=WrongType(finding.path, finding.expression, finding.value, text))
+
+
+def _meant(expression: str, value: Any, written: str) -> Any:
+    """What a value of another type is probably meant to be: a name for what has one, one thing for a list of it."""
+    outer, _, inner = expression.partition(":")
+    if outer == "list":
+        if is_mapping(value) and is_type(inner):
+            return _listed(value, fields(inner))
+        entry = _meant(inner, value, written)
+        return [value if entry is _NOTHING else entry]
+    if is_list(value):
+        if outer == "string" and len(value) > 1 and all(isinstance(each, str) for each in value):
+            return " && ".join(value)
+        return value[0] if len(value) == 1 else _NOTHING
+    if is_type(outer) and "name" in fields(outer) and not is_mapping(value) and value is not None:
+        return {"name": written or str(value)}
+    return _NOTHING
+
+
+def _listed(value: Object, known: Mapping[str, str]) -> list[Any]:
+    """A mapping as a list: of itself, or of its entries by their names."""
+    if value.keys() & known.keys() or "name" not in known:
+        return [value]
+    return [
+        {"name": name, **each} if is_mapping(each) else {"name": name, "value": each}
+        for name, each in value.items()
+    ]
+
+
+def _harmless(document: Object, problems: Sequence[Problem]) -> Object:
     """The document without unknown fields, and with every value of a wrong type replaced by a harmless one.
 
     A scalar where text is wanted becomes the text that is written there, so that a name such as `1` is still
-    found; anything else counts as left out. Only what lies on the way to a replaced value is copied.
+    found; anything else counts as left out.
     """
-    changes: Changes = {}
     for problem in problems:
-        finding = problem.finding
-        if isinstance(finding, (WrongType, UnknownField)) and problem.path:
-            below: Any = changes
-            for step in problem.path[:-1]:
-                below = below.setdefault(step, {})
-            below[problem.path[-1]] = finding if isinstance(finding, WrongType) else None
-    return _rebuilt(document, changes) if changes else document
+        finding, path = problem.finding, problem.path
+        if path and isinstance(finding, UnknownField):
+            document = _put(document, path, None)
+        elif path and isinstance(finding, WrongType):
+            document = _put(document, path, _substitute(finding, in_list=isinstance(path[-1], int)))
+    return document
 
 
-def _rebuilt(node: Any, changes: Changes) -> Any:
-    """A copy of a mapping or list with the changes made below it."""
-    copy: Any = node.copy()
-    for step, change in changes.items():
-        value: Any = copy[step]
-        if isinstance(change, dict):
-            copy[step] = _rebuilt(value, change)
-        elif change is None:
-            copy[step] = None
-        elif change.expression == "string":
-            copy[step] = change.written or str(value) if isinstance(value, (bool, int, float)) else ""
-        elif isinstance(node, list):
-            copy[step] = [] if change.expression.startswith("list:") else {}
-        else:
-            copy[step] = None
+def _substitute(finding: WrongType, in_list: bool) -> Any:
+    value = finding.value
+    if finding.expression == "string":
+        return finding.written or str(value) if isinstance(value, (bool, int, float)) else ""
+    if not in_list:
+        return None
+    return [] if finding.expression.startswith("list:") else {}
+
+
+def _put(node: Any, path: Path, value: Any) -> Any:
+    """A copy of a mapping or list with a value put at a path; only what lies on the way is copied."""
+    if not path:
+        return value
+    copy: Any = {} if node is None else node.copy()
+    below = value_at(copy, path[:1])
+    copy[path[0]] = _put(below, path[1:], value)
     return copy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.schema.table import API_VERSION, expression_at, fields, gone, is_type, kinds, table
@@ -84,41 +85,46 @@ def way_to(expression: str, value: object, written: str = "") -> str:
     if outer in ("boolean", "integer", "int32", "number") and isinstance(value, str):
         tagged = "Argo fills tags in only where text stands: write the value itself"
         return tagged if "{{" in value else f"write {WORDS[outer]}, without quotes"
+    if outer != "list" and isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        return f"write `{value[0]}` without the list"
     if outer == "list":
         return f"start each entry with `- `; an entry is {in_words(inner)}"
     if is_type(expression):
         known = fields(expression)
+        if "name" in known and isinstance(value, str):
+            return f"write `name: {value}`, if that is its name, and its other fields below"
         return f"write its fields as `key: value` lines; {suggest('', known)}" if known else "write {}"
     if outer == "map":
         return f"write `key: value` lines; a value is {in_words(inner)}"
     return "write `key: value` lines" if outer == "object" else f"write {WORDS[outer]}"
 
 
-def is_taken(document: Any, path: Sequence[str | int]) -> bool:
-    """Whether a document has a text or number at a path, to which nothing can be added."""
+def value_at(document: Any, path: Sequence[str | int]) -> Any:
+    """What a document has at a path; None where it has no such place."""
     at = document
     for step in path:
         try:
             at = at[step]
         except (KeyError, IndexError, TypeError):
-            return False
-    return isinstance(at, (str, int, float))
+            return None
+    return at
 
 
-def home(kind: str, path: Sequence[str | int], document: Any) -> str:
+def home(kind: str, path: Sequence[str | int], document: Any) -> tuple[str | int, ...] | None:
     """Where near a path its last field would be right and is not taken, further out or one level further in."""
-    parent, field = path[:-1], path[-1]
+    parent, field = tuple(path[:-1]), path[-1]
     for depth in range(len(parent) - 1, -1, -1):
         around = expression_at(kind, parent[:depth])
         if around is None or not is_type(around) or field not in fields(around):
             continue
-        if not is_taken(document, (*parent[:depth], field)):
-            return f"it is a field of {around}: move it to `{dotted((*parent[:depth], field))}`"
+        # To a text or number nothing can be added.
+        if not isinstance(value_at(document, (*parent[:depth], field)), (str, int, float)):
+            return (*parent[:depth], field)
     owner = expression_at(kind, parent)
-    for child, inner in fields(owner).items() if owner is not None else ():
-        if is_type(inner) and field in fields(inner):
-            return f"it is a field of {inner}: move it to `{dotted((*parent, child, field))}`"
-    return ""
+    children = fields(owner).items() if owner is not None else ()
+    within = [child for child, each in children if is_type(each) and field in fields(each)]
+    written = [child for child in within if value_at(document, (*parent, child)) is not None]
+    return next(((*parent, child, field) for child in (*written, *within)), None)
 
 
 def meant(field: str, known: Iterable[str]) -> str | None:
@@ -176,14 +182,26 @@ class UnknownField(Finding):
 
     def guess(self) -> tuple[str, str]:
         """What was probably meant, short and as advice."""
-        field, known = str(self.steps[-1]), fields(self.owner)
-        if way := gone(self.owner).get(field):
+        known, there = fields(self.owner), self.target
+        if way := gone(self.owner).get(str(self.steps[-1])):
             return "removed in Argo Workflows 4.0", way
-        if elsewhere := home(self.kind, self.steps, self.document):
-            return "stands in the wrong place", elsewhere
-        if close := meant(field, known):
-            return f"did you mean `{close}`?", f"write `{close}`, or take the field out"
-        return "unknown field", suggest("", known) if known else f"{self.owner} has no fields: write {{}}"
+        if there is None:
+            return "unknown field", suggest("", known) if known else f"{self.owner} has no fields: write {{}}"
+        if there[:-1] != self.steps[:-1]:
+            around = expression_at(self.kind, there[:-1])
+            return "stands in the wrong place", f"it is a field of {around}: move it to `{dotted(there)}`"
+        return f"did you mean `{there[-1]}`?", f"write `{there[-1]}`, or take the field out"
+
+    @cached_property
+    def target(self) -> tuple[str | int, ...] | None:
+        """Where in the document it was probably meant to stand."""
+        field = str(self.steps[-1])
+        if field not in gone(self.owner):
+            elsewhere = home(self.kind, self.steps, self.document)
+            if elsewhere is not None:
+                return elsewhere
+        close = meant(field, fields(self.owner))
+        return None if close is None else (*self.steps[:-1], close)
 
 
 class MissingField(Finding):
