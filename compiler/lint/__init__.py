@@ -87,6 +87,7 @@ RULES: tuple[Rule, ...] = (
     schedules.schedules,
     resources.resources,
     resources.placement,
+    doubts.amounts,
     hooks.places,
     hooks.own_outputs,
     pods.fields,

@@ -1,22 +1,29 @@
-"""What runs as written, and is probably not meant: images without a version, secrets that everybody can read.
+"""What the API server takes as written, and is probably not meant: images without a version, 16 bytes of memory.
 
-For manifests that somebody wrote. What is wrong in this way in Python is told at its options.
+What of this is told of Python at its options is looked for in manifests that somebody wrote only.
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.body_findings import NoTag, is_secret, untagged
 from flowdsl.compiler.lint.bodies import NoCommand
-from flowdsl.compiler.lint.tree import entries, string
+from flowdsl.compiler.lint.tree import entries, inside, string
+from flowdsl.compiler.lint.typed import typed
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.view import View
+
+_NUMBER = regex(r"[0-9]+(?:\.[0-9]+)?")
 
 
 class WrittenSecret(Finding):
@@ -28,6 +35,58 @@ class WrittenSecret(Finding):
     label = "everybody who sees the workflow can read it"
     help = "keep it in a Secret, and write `valueFrom: {{secretKeyRef: {{name: ..., key: ...}}}}`"
     name: str
+
+
+class DoubtfulAmount(Finding):
+    """So much or so little that another unit was probably meant."""
+
+    code = "FD778"
+    severity = "warning"
+    title = "`{name}: {text}` is {read}"
+    label = "{read}"
+    help = "write `{meant}`, if that is meant"
+    name: str
+    text: str
+    read: str
+    meant: str
+
+
+_SMALL = quantity("64Ki")
+_LEAST = {"memory": quantity("4Mi"), "ephemeral-storage": _SMALL, "storage": _SMALL, "sizeLimit": _SMALL}
+"""Bytes of which nothing less is asked for. Source: without 4Mi of memory no container starts."""
+
+_MOST_CORES = 500
+"""No node has as many: who writes so means thousandths."""
+
+_AMOUNTS = ("limits", "requests")
+_OWNERS = frozenset(("EmptyDirVolumeSource", "ResourceRequirements", "VolumeResourceRequirements"))
+
+
+def amounts(view: View) -> Iterator[Problem]:
+    """Amounts have the units that are meant."""
+    for found in typed(view, _OWNERS):
+        groups = [((), found.data), *(((field,), inside(found.data, field)) for field in _AMOUNTS)]
+        for place, group in groups:
+            for name, value in group.items():
+                finding = _doubtful(name, str(value))
+                if finding is not None:
+                    yield Problem((*found.path, *place, name), finding)
+
+
+def _doubtful(name: str, text: str) -> DoubtfulAmount | None:
+    number = _NUMBER.match(text)
+    if number is None or name not in ("cpu", *_LEAST):
+        return None
+    try:
+        amount = quantity(text)
+    except GrammarError:
+        return None
+    if name == "cpu":
+        read, meant = f"{amount:f} cores", f"{number[0]}m"
+        return DoubtfulAmount(name, text, read, meant) if amount >= _MOST_CORES else None
+    unit = "Gi" if amount == Decimal(number[0]) < 256 else "Mi"
+    read = f"{amount.normalize():f} byte{'' if amount == 1 else 's'}"
+    return DoubtfulAmount(name, text, read, f"{number[0]}{unit}") if 0 < amount < _LEAST[name] else None
 
 
 def images(view: View) -> Iterator[Problem]:

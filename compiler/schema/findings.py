@@ -85,8 +85,9 @@ def way_to(expression: str, value: object, written: str = "") -> str:
     if outer in ("boolean", "integer", "int32", "number") and isinstance(value, str):
         tagged = "Argo fills tags in only where text stands: write the value itself"
         return tagged if "{{" in value else f"write {WORDS[outer]}, without quotes"
-    if outer != "list" and isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
-        return f"write `{value[0]}` without the list"
+    one = value_at(value, (0,)) if isinstance(value, list) else None
+    if outer == "string" and isinstance(one, str):
+        return f"write one text, such as `{one}`"
     if outer == "list":
         return f"start each entry with `- `; an entry is {in_words(inner)}"
     if is_type(expression):
