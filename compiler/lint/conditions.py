@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.findings import BrokenExpression
 from flowdsl.compiler.lint.hyphens import hyphenated
-from flowdsl.compiler.lint.kinds import WORDS, group, pattern_fault
+from flowdsl.compiler.lint.kinds import STATUSES, WORDS, group, is_status, pattern_fault
 from flowdsl.compiler.lint.typing import result
-from flowdsl.compiler.lint.typing_findings import AsText, NeverEqual, WrongOperand, WrongResult
+from flowdsl.compiler.lint.typing_findings import (
+    AsText,
+    NeverEqual,
+    WrongOperand,
+    WrongResult,
+    no_status,
+)
 from flowdsl.compiler.problem import Fault
-from flowdsl.diagnostic import near
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
@@ -27,9 +32,7 @@ _NUMBER = regex(r"(?:\d+\.?\d*|\.\d+)")
 _BITWISE = frozenset(("&", "|"))
 _FLAGS = frozenset(("true", "false"))
 _DATE = regex(r"\d{4}-\d\d-\d\d|\d?\d:\d\d[AP]M$|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) ")
-_STATUS = regex(r"\{\{\s*(?:(?:tasks|steps)\.[-\w]+\.status|workflow\.(?:mainStatus|status))\s*\}\}")
-STATUSES = ("Succeeded", "Failed", "Error", "Skipped", "Omitted", "Running", "Pending")
-"""What nodes and workflows may be. Source: Argo Workflows, NodePhase and WorkflowPhase."""
+_STATUS = regex(r"\{\{[^{}']*[sS]tatus\s*\}\}")
 _PLAIN = regex(
     rf"\{{\{{[^{{}}']*\}}\}} [!=]= (?:{'|'.join(STATUSES)})"
     rf"|(?!{_STATUS.pattern})\{{\{{[^{{}}']*\}}\}} [!=]= [A-Za-z]+(?<!true)(?<!false)"
@@ -177,10 +180,9 @@ class _Kinds:
             (node.right, two, node.left, one),
         )
         for side, kind, other, beside in sides:
-            if word := self.no_status(side, other):
-                close = near(word, STATUSES)
-                way = f"did you mean `{close}`?" if close else f"write one of {', '.join(STATUSES)}"
-                self.report(NeverEqual(shown, answer, f"no status is `{word}`", way), node)
+            if self.is_status(side) and isinstance(other, g.Text) and not self.tagged(other):
+                if (finding := no_status(shown, answer, other.value)) is not None:
+                    self.report(finding, node)
                 return
             fixed = other.value if isinstance(other, g.Text) and other.quoted else ""
             becomes = "a number" if _NUMBER.fullmatch(fixed) else "true or false" if fixed in _FLAGS else ""
@@ -205,12 +207,10 @@ class _Kinds:
             reason = "there is no variable in it"
             self.report(NeverEqual(shown, "true" if same else "false", reason, way), node)
 
-    def no_status(self, side: g.Condition, other: g.Condition) -> str:
-        """The word that a status is compared with, if that is none that a status may be; else nothing."""
-        written = self.text[side.start : side.end].strip("'\"")
-        if not isinstance(other, g.Text) or self.tagged(other) or not _STATUS.fullmatch(written):
-            return ""
-        return "" if other.value in STATUSES else other.value
+    def is_status(self, side: g.Condition) -> bool:
+        """Whether a side is the tag of a status and nothing else."""
+        tag = TAG.fullmatch(self.text[side.start : side.end].strip("'\""))
+        return tag is not None and is_status(tuple(tag[1].strip().split(".")))
 
     def order(self, node: g.Binary, one: Kind, two: Kind) -> None:
         """Numbers without quotes are put in order as numbers, with quotes as texts; both together fail."""

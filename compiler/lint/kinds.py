@@ -53,6 +53,21 @@ def of_path(parts: tuple[str, ...]) -> Kind:
             return "any"
 
 
+STATUSES = ("Succeeded", "Failed", "Error", "Skipped", "Omitted", "Running", "Pending")
+"""What nodes and workflows may be. Source: Argo Workflows, NodePhase and WorkflowPhase."""
+
+
+def is_status(parts: tuple[str, ...]) -> bool:
+    """Whether the path of a variable leads to the status of a node or of the workflow."""
+    match parts:
+        case (
+            ("tasks" | "steps", _, "status") | ("workflow", "status" | "mainStatus") | ("lastRetry", "status")
+        ):
+            return True
+        case _:
+            return False
+
+
 def text_length(parts: tuple[str, ...]) -> int:
     """How many parts of the path of a variable lead to a text, below which there is nothing; else all of them."""
     if parts[0] == "item" or parts[1:2] in (("labels",), ("annotations",)):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from flowdsl.compiler.lint.kinds import STATUSES
 from flowdsl.grammar.regex import regex
 
 _PATH = r"(?:inputs\.parameters|(?:tasks|steps)(?:\.\w+|\['[^'\\]*'\])\.outputs\.parameters)(?:\.\w+|\['[^'\\]*'\])"
@@ -20,6 +21,11 @@ _LEAVES = regex(
     r"|(?P<N>(?<![\w.$])[0-9]+(?:\.[0-9]+)?(?![\w.$])|(?<![\w.$])[0-9]+(?=\.\.))"
     r"|(?P<rest>[^\W\d][\w$]*)"
 )
+_NO_STATUS = rf"'(?!(?:{'|'.join(STATUSES)})')"
+_STATUS_OF = regex(
+    rf"tatus(?:'\])? (?:in\b|[!=]= (?!')|[!=]= {_NO_STATUS})|{_NO_STATUS}[^']*' [!=]= [^ ]*tatus"
+)
+"""A status that is compared with something else than a status."""
 
 # T text, N number, F flag, L list, A anything; a rule does not reach past an operator that binds closer.
 _CALL = r"(?<!\w)(?<![\w)\]]\.)"
@@ -41,6 +47,8 @@ _RULES = regex(
 @lru_cache(maxsize=4096)
 def kind(text: str) -> str:
     """The letter of the kind of an expression in which nothing can be wrong with kinds, or nothing."""
+    if _STATUS_OF.search(text):
+        return ""
     made = _LEAVES.sub(_leaf, f"({text})")
     for _ in range(40):
         made, changes = _RULES.subn(_letter, made)

@@ -17,6 +17,7 @@ from flowdsl.compiler.lint.findings import (
 )
 from flowdsl.compiler.lint.scope import Scope
 from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs, string
+from flowdsl.compiler.lint.typing_findings import OnlyDefault, PassedOn
 from flowdsl.compiler.lint.unreplaced import unreplaced
 from flowdsl.compiler.lint.uses import (
     BODY_OF,
@@ -33,11 +34,12 @@ from flowdsl.compiler.lint.uses import (
     output_fault,
 )
 from flowdsl.compiler.lint.variables import workflow_variables
+from flowdsl.compiler.schema.findings import value_at
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, tags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
@@ -206,7 +208,7 @@ class Reader:
     def text(self, path: Path, field: str, text: str, place: Place) -> Iterator[Problem]:
         """The findings about one text: its tags, and the whole where it is an expression or a condition."""
         if field in EXPRESSIONS or path[-2:] == HTTP:
-            yield from self.expression(path, text, place, expression_use(path))
+            yield from self.rescued(path, self.expression(path, text, place, expression_use(path)))
         elif field in QUERIES and (broken := reading.query(text, field)) is not None:
             yield broken.at(path)
         if field == "when" and not conditions.plain(text):
@@ -233,6 +235,24 @@ class Reader:
                 yield from self.missing(
                     spot, place, Missing(name, path, True, len(tag.body) + 4 == len(text))
                 )
+
+    def rescued(self, path: Path, found: Iterable[Problem]) -> Iterator[Problem]:
+        """The findings about an expression; of an output with a `default`, which it has where the expression fails.
+
+        Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
+        """
+        if (
+            path[-2:] != ("valueFrom", "expression")
+            or value_at(self.view.document, (*path[:-1], "default")) is None
+        ):
+            yield from found
+            return
+        for problem in found:
+            finding = problem.finding
+            if finding.severity == "error":
+                yield problem._replace(finding=OnlyDefault(finding.message, finding.advice))
+            elif not isinstance(finding, PassedOn):
+                yield problem
 
     def variable(self, spot: Spot, name: str, place: Place, text: str) -> Iterator[Problem]:
         """The findings about the variable of a simple tag."""

@@ -14,6 +14,7 @@ from flowdsl.compiler.lint.kinds import (
     WORDS,
     fits,
     group,
+    is_status,
     of_path,
     of_value,
     pattern_fault,
@@ -28,6 +29,7 @@ from flowdsl.compiler.lint.typing_findings import (
     WrongArgument,
     WrongOperand,
     WrongResult,
+    no_status,
 )
 from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
@@ -281,7 +283,9 @@ class _Kinds:
             self.number(node.operator, part, kind)
 
     def equal(self, node: t.Binary, one: Kind, two: Kind) -> None:
-        """Values of different kinds are never equal."""
+        """Values of different kinds are never equal, and no status is any word."""
+        self.status(node.left, node.operator, node.right)
+        self.status(node.right, node.operator, node.left)
         first, second = group(one), group(two)
         if not first or not second or first == second:
             return
@@ -294,6 +298,14 @@ class _Kinds:
         result = "false" if node.operator == "==" else "true"
         reason = f"{WORDS[one]} is compared with {WORDS[two]}"
         self.report(NeverEqual(self.shown(node), result, reason, way), node)
+
+    def status(self, side: t.Node, operator: str, other: t.Node) -> None:
+        """Reports the status of a node or workflow that is compared with what none is."""
+        if isinstance(other, t.Literal) and isinstance(other.value, str) and is_status(t.path(side) or ()):
+            found = f"{self.shown(side)} {operator} {self.shown(other)}"
+            finding = no_status(found, "false" if operator == "==" else "true", other.value)
+            if finding is not None:
+                self.report(finding, other)
 
     def alike(self, node: t.Binary, one: Kind, two: Kind) -> str:
         """How two sides of different kinds are made alike."""
@@ -312,6 +324,8 @@ class _Kinds:
             way = f"write `fromJSON({self.shown(node.right)})` for a list, or `contains` for a part of a text"
             self.operand("in", node.right, two, way)
         elif isinstance(node.right, t.Items) and node.right.items and group(one):
+            for item in node.right.items:
+                self.status(node.left, "==", item)
             groups = {group(self.of(item, {})) for item in node.right.items}
             if "" in groups or group(one) in groups:
                 return

@@ -1,9 +1,10 @@
-"""What can be wrong with the kinds of values in expressions: FD572 to FD579."""
+"""What can be wrong with the kinds of values in expressions: FD572 to FD579, FD779."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.kinds import STATUSES
 from flowdsl.diagnostic import Finding, near
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class AsText(Finding):
 
 
 class NeverEqual(Finding):
-    """A comparison of two values that cannot be equal, because they are of different kinds."""
+    """A comparison of values that are never equal: of two kinds, or of a status with a word that none is."""
 
     code = "FD576"
     severity = "warning"
@@ -100,6 +101,15 @@ class NeverEqual(Finding):
     result: str
     reason: str
     way: str
+
+
+def no_status(found: str, result: str, word: str) -> NeverEqual | None:
+    """The finding about a status that is compared with a word, if no status is that."""
+    if word in STATUSES:
+        return None
+    close = near(word, STATUSES)
+    way = f"did you mean `{close}`?" if close else f"write one of {', '.join(STATUSES)}"
+    return NeverEqual(found, result, f"no status is `{word}`", way)
 
 
 class WrongResult(Finding):
@@ -125,6 +135,18 @@ class PassedOn(Finding):
     help = "{way}"
     found: str
     effect: str
+    way: str
+
+
+class OnlyDefault(Finding):
+    """The expression of an output that always fails, so that the output is never anything but its `default`."""
+
+    code = "FD779"
+    severity = "warning"
+    title = "the output is always its `default`: {reason}"
+    label = "always fails"
+    help = "{way}"
+    reason: str
     way: str
 
 
