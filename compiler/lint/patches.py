@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.objects import unreadable
 from flowdsl.compiler.lint.tree import is_mapping
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, WrongType, dotted
+from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.schema.validate import At, is_number, reading
 from flowdsl.diagnostic import Finding
@@ -16,7 +16,7 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import View
 
 
@@ -29,6 +29,18 @@ class BadPatch(Finding):
     help = "write fields of a pod's spec, such as `containers: [{{name: main, ...}}]`"
     found: str
     reason: str
+
+
+class LeftOut(Finding):
+    """A field of a `podSpecPatch` that pods do not have: it is left out of the pod without a word."""
+
+    code = "FD780"
+    severity = "warning"
+    title = "`podSpecPatch` has `{path}`, which pods do not have"
+    label = "left out without a word"
+    help = "{way}"
+    path: str
+    way: str
 
 
 NO_MAPPING = "is not a mapping in YAML"
@@ -49,32 +61,53 @@ def patches(view: View) -> Iterator[Problem]:
         if not text or text in ("tag", "null", "~"):
             continue
         found, part = NO_MAPPING, None
+        body = None if "{{" in patch else _read(patch)
         if (fault := unreadable(patch)) is not None:
             reason, part = fault
         elif not text.startswith("{") and ":" not in text:
             reason = "it has no `field: value`"
-        elif "{{" not in patch and (wrong := _fault(patch)) is not None:
+        elif body is not None and (wrong := _fault(body)) is not None:
             found, reason = wrong
         else:
+            yield from _left_out(body, patch, (*path, "podSpecPatch"))
             continue
         yield Problem((*path, "podSpecPatch"), BadPatch(found, reason), part=part)
 
 
-def _fault(patch: str) -> tuple[str, str] | None:
-    """What is wrong with a patch, and with the first of its values that a pod cannot have; None when all is well.
-
-    A field that pods do not have is left out of the pod without a word. An amount may be any number here.
-    """
+def _read(patch: str) -> Any:
+    """The value of a patch; None where it cannot be read."""
     from flowdsl.compiler.documents import read
 
     documents, problems = read(patch, "podSpecPatch")
-    if problems or len(documents) != 1:
-        return None
-    body = documents[0].body
+    return None if problems or len(documents) != 1 else documents[0].body
+
+
+def _findings(body: Object) -> Iterator[Finding]:
+    """What the schema finds in a patch."""
+    for fault in reading(False).object("PodSpec")(body) or ():
+        yield fault.describe(At("PodSpec", fault.path, body))
+
+
+def _left_out(body: Any, patch: str, path: Path) -> Iterator[Problem]:
+    """The fields of a patch that pods do not have. The reader of Go takes capitals for small letters."""
+    for finding in _findings(body) if is_mapping(body) else ():
+        if not isinstance(finding, UnknownField):
+            continue
+        field = str(finding.steps[-1])
+        if not field.startswith("$") and field.lower() not in map(str.lower, fields(finding.owner)):
+            at = patch.find(field)
+            part = None if at < 0 else (at, at + len(field))
+            yield Problem(path, LeftOut(dotted(finding.steps), finding.advice), part=part)
+
+
+def _fault(body: Any) -> tuple[str, str] | None:
+    """What is wrong with a patch, and with the first of its values that a pod cannot have; None when all is well.
+
+    An amount may be any number here.
+    """
     if not is_mapping(body):
         return NO_MAPPING, "it has no `field: value`"
-    for fault in reading(False).object("PodSpec")(body) or ():
-        finding = fault.describe(At("PodSpec", fault.path, body))
+    for finding in _findings(body):
         if isinstance(finding, WrongType) and finding.expression == "quantity" and is_number(finding.value):
             continue
         if isinstance(finding, (WrongType, PatternMismatch, OutOfRange)):
