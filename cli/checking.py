@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.compiling import MANIFESTS, USUAL, Judged, judge, parted, show
-from flowdsl.cli.config import cluster, ignored, settings_of
+from flowdsl.cli.config import project
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.cli.report import suppressed
 from flowdsl.diagnostic import Diagnostic
@@ -163,11 +163,9 @@ def _manifests(target: str, named: bool, goal: Target) -> tuple[Manifests, Sourc
     from flowdsl.compiler.manifests import Manifests, manifests, undecodable
 
     sources = Sources()
-    settings = settings_of(Path(target))
-    codes = frozenset[str]() if target == STDIN else ignored(settings)
-    profile, wrong = cluster(settings, goal.cluster, goal.argo)
+    profile, codes, wrong = project(Path(target), goal.cluster, goal.argo)
     if wrong:
-        return Manifests(target, [], [Diagnostic(finding, None) for finding in wrong]), sources, codes
+        return Manifests(target, [], wrong), sources, codes
     if target == STDIN:
         text = sys.stdin.read()
     else:

@@ -57,9 +57,9 @@ class Judged(NamedTuple):
 def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal: Target = USUAL) -> Judged:
     """Load and compile FILE or FILE:NAME.
 
-    Raises `Refused` for YAML and JSON, and when the project's settings cannot be used.
+    Raises `Refused` for YAML and JSON.
     """
-    from flowdsl.cli.config import cluster, ignored, settings_of
+    from flowdsl.cli.config import project
     from flowdsl.compiler.compile import compile_loaded
     from flowdsl.compiler.load import LoadError, load
 
@@ -67,11 +67,9 @@ def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal:
     if path.suffix in MANIFESTS and path.is_file():
         language = "JSON" if path.suffix == ".json" else "YAML"
         raise Refused(f"{path} is {language} already, no Python: `flowdsl check`, `run` and `submit` take it")
-    settings = settings_of(path)
-    codes = ignored(settings)
-    profile, wrong = cluster(settings, goal.cluster, goal.argo)
+    profile, codes, wrong = project(path, goal.cluster, goal.argo)
     if wrong:
-        return Judged(None, [Diagnostic(finding, None) for finding in wrong], Sources())
+        return Judged(None, wrong, Sources())
     with _quiet():
         try:
             loaded = load(path)

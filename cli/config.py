@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from flowdsl.cli.process import Refused
+from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
+from flowdsl.lift import is_dict
+from flowdsl.place import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from flowdsl.compiler.profile import Profile
@@ -18,61 +20,113 @@ if TYPE_CHECKING:
 KEYS = ("ignore", "default-cluster", "clusters")
 
 _CODE = regex(r"FD\d{3}")
+_AT = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-class Settings(NamedTuple):
-    """The settings of a project, and the file that has them."""
+class Project(NamedTuple):
+    """What the settings of a project say, and what is wrong with them."""
 
-    file: Path | None
-    table: Mapping[str, Any]
-
-
-def ignored(settings: Settings) -> frozenset[str]:
-    """The codes of warnings that a project does not want to see; raises `Refused` when they cannot be used."""
-    file, table = settings
-    for key in table:
-        if key not in KEYS:
-            from flowdsl.diagnostic import suggest
-
-            raise Refused(f"{file}: there is no setting `{key}`: {suggest(key, KEYS)}")
-    given: object = table.get("ignore", [])
-    codes = cast("list[object]", given) if isinstance(given, list) else [None]
-    known: set[str] = set()
-    for code in codes:
-        if not isinstance(code, str):
-            raise Refused(f'{file}: `ignore` is a list of codes, as in ignore = ["FD217"]')
-        if not _CODE.fullmatch(code):
-            raise Refused(f'{file}: `{code}` in `ignore` is no code of a warning: they look like "FD217"')
-        known.add(code)
-    return frozenset(known)
+    profile: Profile
+    """Of the cluster that is compiled for."""
+    ignored: frozenset[str]
+    """The codes of warnings that the project does not want to see."""
+    wrong: list[Diagnostic]
 
 
-def cluster(settings: Settings, name: str | None, version: str | None) -> tuple[Profile, list[Finding]]:
-    """The profile of the cluster that is compiled for, and what is wrong with it.
+def project(path: Path, cluster: str | None = None, version: str | None = None) -> Project:
+    """What the settings of the project of a file say of a cluster: the one called `cluster`, else their default.
 
-    The one called `name`, else the `default-cluster` of the settings, else none; for `version` of Argo, if that is
-    given. Raises `Refused` when the settings cannot be used.
+    They are those of the nearest folder, at or above the file's, that has a flowdsl.toml or a pyproject.toml with
+    a table `[tool.flowdsl]`. `version` is that of Argo, if it is not the cluster's.
     """
     from flowdsl.compiler.profile import NOWHERE
 
-    file, table = settings
-    wanted: object = table.get("default-cluster") if name is None else name
-    found: list[Finding] = []
-    made = NOWHERE
-    if wanted is not None:
-        from flowdsl.compiler.profile_reading import profile
+    settings = _settings_of(path)
+    wrong = [*settings.wrong, *_misspelt(settings)]
+    ignored: list[str] = []
+    profile = NOWHERE
+    if not settings.wrong:
+        wrong += _read_codes(settings, ignored)
+        profile, found = _profile(settings, cluster)
+        wrong += found
+    if version is not None:
+        profile = profile._replace(argo=version)
+    return Project(profile, frozenset(ignored), wrong)
 
-        if not isinstance(wanted, str):
-            raise Refused(
-                f'{file}: `default-cluster` is the name of a cluster, as in default-cluster = "lab"'
-            )
-        clusters: object = table.get("clusters", {})
-        if not isinstance(clusters, dict):
-            raise Refused(f"{file}: `clusters` has a table for each cluster, as in [clusters.{wanted}]")
-        tables = cast("dict[str, object]", clusters)
-        within = "clusters" if file is None or file.name == "flowdsl.toml" else "tool.flowdsl.clusters"
-        made, found = profile(tables, wanted, _shown(file), within)
-    return made if version is None else made._replace(argo=version), found
+
+class _Settings(NamedTuple):
+    """The settings of a project, the file that has them with its text, and the table of it that they are."""
+
+    file: Path | None
+    text: str = ""
+    table: dict[str, Any] = {}  # noqa: RUF012 -- never changed
+    within: tuple[str, ...] = ()
+    wrong: tuple[Diagnostic, ...] = ()
+
+    def diagnostic(self, finding: Finding, *path: str) -> Diagnostic:
+        """A finding at the place of a key of the file, or of the nearest that there is."""
+        if self.file is None:
+            return Diagnostic(finding, None)
+        from flowdsl.grammar.toml import place
+
+        line, column, end = place(self.text, path)
+        return Diagnostic(finding, Span(str(self.file), line, column, line, end))
+
+    def bad(self, key: str, want: str, have: object, example: str) -> Diagnostic:
+        """The finding about the value of a setting."""
+        from flowdsl.compiler.profile_findings import BadSetting
+
+        finding = BadSetting(".".join(self.within), key, want, repr(have), example)
+        return self.diagnostic(finding, *self.within, key)
+
+
+def _misspelt(settings: _Settings) -> Iterator[Diagnostic]:
+    """The findings about settings that there are not."""
+    for key in settings.table:
+        if key not in KEYS:
+            from flowdsl.compiler.profile_findings import UnknownSetting
+
+            finding = UnknownSetting(".".join(settings.within), key, KEYS)
+            yield settings.diagnostic(finding, *settings.within, key)
+
+
+def _read_codes(settings: _Settings, known: list[str]) -> Iterator[Diagnostic]:
+    """Adds the codes of warnings that are not wanted to those known; the findings about others."""
+    given: object = settings.table.get("ignore", [])
+    listed = isinstance(given, list)
+    for code in cast("list[object]", given) if listed else [given]:
+        if listed and isinstance(code, str) and _CODE.fullmatch(code):
+            known.append(code)
+        else:
+            yield settings.bad("ignore", "a list of codes of warnings", code, 'ignore = ["FD217"]')
+
+
+def _profile(settings: _Settings, cluster: str | None) -> tuple[Profile, list[Diagnostic]]:
+    """The profile of a cluster, else of the default one, else of none, and what is wrong with it."""
+    from flowdsl.compiler.profile import NOWHERE
+
+    wanted: object = settings.table.get("default-cluster") if cluster is None else cluster
+    if wanted is None:
+        return NOWHERE, []
+    if not isinstance(wanted, str):
+        return NOWHERE, [
+            settings.bad("default-cluster", "the name of a cluster", wanted, 'default-cluster = "lab"')
+        ]
+    clusters: object = settings.table.get("clusters", {})
+    if not is_dict(clusters):
+        return NOWHERE, [
+            settings.bad("clusters", "a table for each cluster", clusters, f"[clusters.{wanted}]")
+        ]
+    from flowdsl.compiler.profile_findings import UnknownCluster
+    from flowdsl.compiler.profile_reading import profile
+
+    within = ".".join((*settings.within, "clusters"))
+    made, wrong = profile(clusters, wanted, _shown(settings.file), within)
+    asked = (*settings.within, "default-cluster" if cluster is None else "clusters")
+    places = [
+        asked if isinstance(each, UnknownCluster) else (*each.table.split("."), each.key) for each in wrong
+    ]
+    return made, [settings.diagnostic(each, *path) for each, path in zip(wrong, places, strict=True)]
 
 
 def _shown(file: Path | None) -> str:
@@ -83,41 +137,51 @@ def _shown(file: Path | None) -> str:
     return str(file) if near.startswith("..") else near
 
 
-def settings_of(path: Path) -> Settings:
-    """The settings of the project of a file.
-
-    They are those of the nearest folder, at or above the file's, that has a flowdsl.toml or a pyproject.toml with
-    a table `[tool.flowdsl]`. Raises `Refused` when they cannot be read.
-    """
+def _settings_of(path: Path) -> _Settings:
+    """The settings of the project of a file."""
     try:
         folder = path.resolve().parent
     except (OSError, RuntimeError):  # a loop of links; reading the file says so
-        return Settings(None, {})
+        return _Settings(None)
     for place in (folder, *folder.parents):
         own = place / "flowdsl.toml"
         if _is_file(own):
-            return Settings(own, _read(own))
-        project = place / "pyproject.toml"
-        if _is_file(project):
-            found = _table(_table(_read(project), "tool"), "flowdsl")
-            if found is not None:
-                return Settings(project, found)
-    return Settings(None, {})
+            return _read(own)
+        shared = place / "pyproject.toml"
+        if _is_file(shared):
+            whole = _read(shared)
+            tool: object = whole.table.get("tool")
+            found: object = tool.get("flowdsl") if is_dict(tool) else None
+            if whole.wrong:
+                return whole
+            if is_dict(found):
+                return whole._replace(table=found, within=("tool", "flowdsl"))
+    return _Settings(None)
 
 
 def _is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 -- Path.is_file raises where a name is too long
 
 
-def _table(settings: dict[str, Any] | None, key: str) -> dict[str, Any] | None:
-    found = None if settings is None else settings.get(key)
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
-
-
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> _Settings:
+    """A file of settings as a whole; what keeps it from being read is a finding at its place."""
     import tomllib
 
+    text, line, column = "", 1, 0
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise Refused(f"{path}: {error}") from error
+        text = path.read_text(encoding="utf-8")
+        return _Settings(path, text, tomllib.loads(text))
+    except OSError as error:
+        reason, way = error.strerror or str(error), "make it a file that can be read"
+    except UnicodeDecodeError as error:
+        reason, way = f"byte {error.object[error.start]:#04x} is not UTF-8", "save the file as UTF-8"
+        line = error.object[: error.start].count(b"\n") + 1
+    except tomllib.TOMLDecodeError as error:
+        at = _AT.search(str(error))
+        reason, way = _AT.sub("", str(error)), "write it as TOML has it, with texts in quotes"
+        known = at is not None and at[1] is not None
+        line, column = (int(at[1]), int(at[2])) if at and known else (text.rstrip().count("\n") + 1, 0)
+    from flowdsl.compiler.profile_findings import UnreadableSettings
+
+    span = Span(str(path), line, column, line, column + 1 if column else 0)
+    return _Settings(path, wrong=(Diagnostic(UnreadableSettings(reason, way), span),))

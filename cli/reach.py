@@ -86,11 +86,14 @@ class Reach:
 
     def profile(self) -> Profile:
         """What the project's settings say of the cluster. Raises Refused."""
-        from flowdsl.cli.config import cluster, settings_of
+        from flowdsl.cli.config import project
 
-        profile, wrong = cluster(settings_of(Path("flowdsl.toml")), self.cluster, None)
+        profile, _, wrong = project(Path("flowdsl.toml"), self.cluster)
         if wrong:
-            raise Refused(f"{wrong[0].message}; flowdsl check shows where")
+            from flowdsl.cli.report import render
+            from flowdsl.source import Sources
+
+            raise Refused(render(wrong, Sources(), "concise").partition("\n")[0])
         return profile
 
     def _settings(self) -> tuple[str | None, str | None]:

@@ -1,4 +1,4 @@
-"""What can be wrong with the profile of a cluster (FD675 to FD677)."""
+"""What can be wrong with the settings of a project, and the profile of a cluster in them (FD675 to FD677, FD699)."""
 
 from __future__ import annotations
 
@@ -6,34 +6,40 @@ from flowdsl.diagnostic import Finding, suggest
 
 
 class UnknownSetting(Finding):
-    """A key that a profile does not have."""
+    """A key that the settings, or the profile of a cluster, do not have."""
 
     code = "FD675"
-    title = "{file}: there is no `{key}` in [{table}]"
+    title = "there is no `{key}` in {where}"
     label = "{meant}"
     help = "{meant}"
-    file: str
     table: str
     key: str
     known: tuple[str, ...]
 
     def words(self) -> dict[str, str]:
         """The fields, and the key that was probably meant."""
-        return {**super().words(), "meant": suggest(self.key, self.known)}
+        return {**super().words(), "where": _shown(self.table), "meant": suggest(self.key, self.known)}
 
 
 class BadSetting(Finding):
-    """A value that a key of a profile cannot have."""
+    """A value that a key of the settings, or of the profile of a cluster, cannot have."""
 
     code = "FD676"
-    title = "{file}: `{key}` in [{table}] must be {want}, not {have}"
+    title = "`{key}` in {where} must be {want}, not {have}"
     help = "write {example}"
-    file: str
     table: str
     key: str
     want: str
     have: str
     example: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the table as it is written."""
+        return {**super().words(), "where": _shown(self.table)}
+
+
+def _shown(table: str) -> str:
+    return f"[{table}]" if table else "the settings"
 
 
 class UnknownCluster(Finding):
@@ -52,3 +58,13 @@ class UnknownCluster(Finding):
         meant = suggest(self.name, self.known)
         way = meant or f"describe it: [clusters.{self.name}] in the flowdsl.toml of the project"
         return {**super().words(), "meant": meant, "way": way}
+
+
+class UnreadableSettings(Finding):
+    """A file of settings that cannot be read as TOML."""
+
+    code = "FD699"
+    title = "the settings cannot be read: {reason}"
+    help = "{way}"
+    reason: str
+    way: str

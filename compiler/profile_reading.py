@@ -11,7 +11,6 @@ from flowdsl.compiler.options.placement import toleration
 from flowdsl.compiler.profile import Claim, Pool, Product, Profile, Sharing, Spot
 from flowdsl.compiler.profile_findings import BadSetting, UnknownCluster, UnknownSetting
 from flowdsl.compiler.schema.versions import VERSIONS
-from flowdsl.diagnostic import Finding
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 T = TypeVar("T")
+Wrong = BadSetting | UnknownCluster | UnknownSetting
 
 _MEBI = 1024 * 1024
 
@@ -43,12 +43,12 @@ class _Field(NamedTuple):
 
 def profile(
     clusters: Mapping[str, object], name: str, file: str, within: str = "clusters"
-) -> tuple[Profile, list[Finding]]:
+) -> tuple[Profile, list[Wrong]]:
     """The profile of a cluster among the tables of a file, which stand `within` one, and what is wrong with it."""
-    found: list[Finding] = []
+    found: list[Wrong] = []
     if name not in clusters:
         return Profile(name), [UnknownCluster(file, name, tuple(clusters))]
-    reader = _Reader(file, found)
+    reader = _Reader(found)
     at = f"{within}.{name}"
     given = reader.table(at, clusters[name], _CLUSTER)
     for key, (tabled, fields, make) in _TABLES.items():
@@ -63,25 +63,20 @@ def profile(
     for product, one in made.products.items():
         if not all(map(is_label_value, one.labels)):
             want = "named as the nodes are labelled, or have a `label`"
-            found.append(
-                BadSetting(file, f"{at}.products", product, want, repr(product), '{ label = "..." }')
-            )
+            found.append(BadSetting(f"{at}.products", product, want, repr(product), '{ label = "..." }'))
     for name_of_pool, pool in made.pools.items():
         for product in pool.products or ():
             if product not in made.products:
                 want = f"names of [{at}.products]"
                 shown = ", ".join(made.products) or f"[{at}.products.{product}]"
-                found.append(
-                    BadSetting(file, f"{at}.pools.{name_of_pool}", "products", want, repr(product), shown)
-                )
+                found.append(BadSetting(f"{at}.pools.{name_of_pool}", "products", want, repr(product), shown))
     return made, found
 
 
 class _Reader:
     """Reads tables, and notes what is wrong with them."""
 
-    def __init__(self, file: str, found: list[Finding]) -> None:
-        self.file = file
+    def __init__(self, found: list[Wrong]) -> None:
         self.found = found
 
     def table(self, at: str, given: object, fields: Mapping[str, _Field]) -> dict[str, Any]:
@@ -93,7 +88,7 @@ class _Reader:
         for key, value in cast("dict[str, Any]", given).items():
             field = fields.get(key)
             if field is None:
-                self.found.append(UnknownSetting(self.file, at, key, tuple(fields)))
+                self.found.append(UnknownSetting(at, key, tuple(fields)))
                 continue
             try:
                 made[field.field or key] = field.read(value)
@@ -132,7 +127,7 @@ class _Reader:
         self._bad(table, key, value, _Bad("a table", example))
 
     def _bad(self, table: str, key: str, value: object, bad: _Bad) -> None:
-        self.found.append(BadSetting(self.file, table, key, bad.want, _said(value), bad.example))
+        self.found.append(BadSetting(table, key, bad.want, _said(value), bad.example))
 
 
 def _several(value: object) -> list[object]:

@@ -109,10 +109,15 @@ class Sources:
         self, filename: str, text: str, tree: ast.Module | None = None, *, shown: str | None = None
     ) -> SourceFile:
         """Take in a file; `shown` is its name where it is not below the current folder."""
-        below = self._folder and filename.startswith(self._folder)
-        name = filename[len(self._folder) :] if below else shown or filename
-        file = self._files[filename] = SourceFile(filename, name, text, tree)
+        name = self._near(filename)
+        file = self._files[filename] = SourceFile(
+            filename, name if name != filename else shown or name, text, tree
+        )
         return file
+
+    def _near(self, filename: str) -> str:
+        """The name of a file, relative where it is below the current folder."""
+        return filename.removeprefix(self._folder)
 
     def file(self, filename: str) -> SourceFile | None:
         """The file of that name; what was not added (a notebook's cell, a module) comes from `linecache`."""
@@ -127,7 +132,7 @@ class Sources:
     def shown(self, filename: str) -> str:
         """The name of a file in messages: relative where it is below the current folder."""
         file = self.file(filename)
-        return filename if file is None else file.shown
+        return self._near(filename) if file is None else file.shown
 
     def excerpt(self, span: Span) -> list[str]:
         """The lines that a span touches; none when the text is not at hand."""

@@ -161,8 +161,7 @@ def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
 
 def _compiled(pipeline: Pipeline[..., Any], cluster: str | None) -> tuple[Program, Json]:
     """The program and the document of a pipeline that stands in an imported module. Raises CannotRun."""
-    from flowdsl.cli.config import cluster as profile_of
-    from flowdsl.cli.config import settings_of
+    from flowdsl.cli.config import project
     from flowdsl.cli.report import render_all
     from flowdsl.compiler.compile import compile_loaded
     from flowdsl.compiler.load import LoadError, imported
@@ -185,9 +184,9 @@ def _compiled(pipeline: Pipeline[..., Any], cluster: str | None) -> tuple[Progra
         raise CannotRun(f"the pipeline `{definition.name}` does not stand at the top of an imported module")
     try:
         loaded = imported(module)
-        profile, wrong = profile_of(settings_of(loaded.path), cluster, None)
+        profile, _, wrong = project(loaded.path, cluster)
         if wrong:
-            raise CannotRun("; ".join(one.message for one in wrong))
+            raise CannotRun("\n" + render_all([(wrong, loaded.sources)], "text", False))
         compiled = compile_loaded(loaded, names[0], profile=profile)
     except LoadError as error:
         raise CannotRun(error.traceback or error.message) from None

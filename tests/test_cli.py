@@ -681,20 +681,52 @@ def test_a_warning_is_silenced_for_the_project(file: str, text: str, flowdsl: Ca
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
-        ("flowdsl.toml", "ignore = [\n", "Invalid value (at end of document)"),
-        ("pyproject.toml", "[tool\n", "Expected ']' at the end of a table declaration (at line 1, column 6)"),
-        ("flowdsl.toml", 'ignore = "FD310"\n', '`ignore` is a list of codes, as in ignore = ["FD217"]'),
-        ("flowdsl.toml", "ignore = [310]\n", '`ignore` is a list of codes, as in ignore = ["FD217"]'),
+        ("flowdsl.toml", "ignore = [\n", "1: error[FD699]: the settings cannot be read: Invalid value"),
+        (
+            "pyproject.toml",
+            "[tool\n",
+            "1:6: error[FD699]: the settings cannot be read: Expected ']' at the end of a table declaration",
+        ),
+        (
+            "flowdsl.toml",
+            'ignore = "FD310"\n',
+            "1:1: error[FD676]: `ignore` in the settings must be a list of codes of warnings, not 'FD310'",
+        ),
+        (
+            "flowdsl.toml",
+            "# mine\nignore = ['FD217', 310]\n",
+            "2:1: error[FD676]: `ignore` in the settings must be a list of codes of warnings, not 310",
+        ),
         (
             "flowdsl.toml",
             'ignore = ["fd310"]\n',
-            '`fd310` in `ignore` is no code of a warning: they look like "FD217"',
+            "1:1: error[FD676]: `ignore` in the settings must be a list of codes of warnings, not 'fd310'",
         ),
-        ("flowdsl.toml", "ignroe = []\n", "there is no setting `ignroe`: did you mean `ignore`?"),
+        ("flowdsl.toml", "ignroe = []\n", "1:1: error[FD675]: there is no `ignroe` in the settings"),
+        (
+            "flowdsl.toml",
+            "default-cluster = 3\n",
+            "1:1: error[FD676]: `default-cluster` in the settings must be the name of a cluster, not 3",
+        ),
+        (
+            "flowdsl.toml",
+            "clusters = 3\ndefault-cluster = 'lab'\n",
+            "1:1: error[FD676]: `clusters` in the settings must be a table for each cluster, not 3",
+        ),
+        (
+            "flowdsl.toml",
+            "default-cluster = 'lab'\n[clusters.laba]\n",
+            "1:1: error[FD677]: there is no cluster `lab` in flowdsl.toml",
+        ),
+        (
+            "flowdsl.toml",
+            "default-cluster = 'lab'\nclusters.lab = {argo = '4.1', pools = {new = {cpu = 1, gpu = 8}}}\n",
+            "2:56: error[FD675]: there is no `gpu` in [clusters.lab.pools.new]",
+        ),
         (
             "pyproject.toml",
             "[tool.flowdsl]\nignroe = []\n",
-            "there is no setting `ignroe`: did you mean `ignore`?",
+            "2:1: error[FD675]: there is no `ignroe` in [tool.flowdsl]",
         ),
     ],
 )
@@ -702,9 +734,17 @@ def test_settings_that_cannot_be_used(
     file: str, text: str, said: str, flowdsl: Callable[..., Result]
 ) -> None:
     write("pipeline.py", PIPELINE)
-    path = write(file, text).resolve()
-    for command in ("compile", "check", "graph"):
-        assert flowdsl(command, "pipeline.py") == (2, "", f"flowdsl: {path}: {said}\n")
+    write(file, text)
+    write("given.yaml", "a: 1\n")
+    for name in "pipeline.py", "given.yaml":
+        assert flowdsl("check", name, "--format", "concise") == (2, f"{file}:{said}\n", "")
+        assert flowdsl("check", name).out.startswith(f"{file}:{said}\n")
+        (row,) = json.loads(flowdsl("check", name, "--format", "json").out)
+        assert f"{row['line']}" == said.partition(":")[0]
+    for command in ("compile", "graph"):
+        code, out, err = flowdsl(command, "pipeline.py")
+        assert (code, out) == (2, "")
+        assert err.startswith(f"{file}:{said}\n")
 
 
 def test_settings_in_an_odd_shape_are_those_of_others(flowdsl: Callable[..., Result]) -> None:
@@ -717,9 +757,10 @@ def test_settings_that_are_not_text(flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", PIPELINE)
     Path("flowdsl.toml").write_bytes(b"\xff")
     code, out, err = flowdsl("check", "pipeline.py")
-    assert (code, out) == (2, "")
-    assert err.startswith(f"flowdsl: {Path('flowdsl.toml').resolve()}: ")
-    assert err.count("\n") == 1
+    assert (code, err) == (2, "")
+    assert out.startswith(
+        "flowdsl.toml:1: error[FD699]: the settings cannot be read: byte 0xff is not UTF-8\n"
+    )
 
 
 # --- graph -------------------------------------------------------------------------------------------

@@ -102,7 +102,9 @@ def test_a_mistake_in_the_project_file_names_its_table(
     (tmp_path / "case.py").touch()
     assert run(["check", "case.py", "--cluster", "lab"]) == 2
     out = capsys.readouterr().out
-    assert "pyproject.toml: there is no `gpu` in [tool.flowdsl.clusters.lab.pools.new]" in out
+    assert (
+        "pyproject.toml:2:9: error[FD675]: there is no `gpu` in [tool.flowdsl.clusters.lab.pools.new]" in out
+    )
 
 
 def test_settings_may_stand_in_the_project_file(tmp_path: Path) -> None:

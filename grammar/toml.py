@@ -1,0 +1,56 @@
+"""Where in a text of TOML a key stands: the reader of the standard library does not say."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
+_KEY = r"(?:\"[^\"]*\"|'[^']*'|[\w-]+)"
+_KEYS = rf"{_KEY}(?:[ \t]*\.[ \t]*{_KEY})*"
+_HEADER = regex(rf"[ \t]*\[{{1,2}}[ \t]*({_KEYS})[ \t]*\]")
+_ENTRY = regex(rf"(?:^[ \t]*|[{{,][ \t]*)({_KEYS})[ \t]*=")
+_ONE = regex(_KEY)
+
+
+class Place(NamedTuple):
+    """The line of a key, and where it begins and ends there: lines and columns from 1, the end exclusive."""
+
+    line: int
+    column: int
+    end: int
+
+
+def place(text: str, path: Sequence[str]) -> Place:
+    """Where the last key of a path stands, or the nearest table or key around it; else the beginning.
+
+    A part of the text that only looks like a key, inside of a text of several lines, may be taken for one.
+    """
+    found, depth = Place(1, 1, 1), 0
+    table: list[str] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        entries: list[tuple[re.Match[str], list[str]]] = []
+        if (header := _HEADER.match(line)) is not None:
+            table = _names(header[1])
+            entries = [(header, table)]
+        else:
+            around = table
+            for entry in _ENTRY.finditer(line):
+                # Behind a comma stands what is beside the key before, in the same inline table.
+                beside = around[:-1] if line[entry.start()] == "," else around
+                around = [*beside, *_names(entry[1])]
+                entries.append((entry, around))
+        for match, names in entries:
+            alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(names, path, strict=False)))
+            if alike > depth:
+                found, depth = Place(number, match.start(1) + 1, match.end(1) + 1), alike
+    return found
+
+
+def _names(keys: str) -> list[str]:
+    return [key.strip("\"'") for key in _ONE.findall(keys)]
