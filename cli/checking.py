@@ -81,11 +81,18 @@ def _files(target: str) -> Iterator[tuple[str, bool]]:
     found = False
     for file in sorted(path.rglob("*")):
         hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-        if not hidden and file.is_file() and (file.suffix in MANIFESTS or _is_ours(file)):
+        if hidden or not file.is_file() or _is_of_chart(file):
+            continue
+        if file.suffix in MANIFESTS or _is_ours(file):
             found = True
             yield str(file), False
     if not found:
         yield target, True
+
+
+def _is_of_chart(file: Path) -> bool:
+    """Whether a file is a template of a chart of Helm, which is no YAML before Helm has filled it in."""
+    return any(one.name == "templates" and (one.parent / "Chart.yaml").is_file() for one in file.parents)
 
 
 def _is_ours(file: Path) -> bool:

@@ -133,9 +133,9 @@ class Document(NamedTuple):
 
     @property
     def listed(self) -> list[Document]:
-        """The documents that a list of kubectl holds; itself, where it is none."""
+        """The documents that a list holds, `List` or `WorkflowList`; itself, where it is none."""
         body = self.body
-        found: Any = body.get("items") if is_dict(body) and body.get("kind") == "List" else None
+        found: Any = body.get("items") if is_dict(body) and str(body.get("kind")).endswith("List") else None
         if not isinstance(found, list):
             return [self]
         items = cast("list[object]", found)

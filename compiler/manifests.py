@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from flowdsl.compiler.documents import Document, read
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.schema import kinds
+from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
 from flowdsl.diagnostic import Diagnostic, Finding
 from flowdsl.lift import is_dict
@@ -86,12 +87,18 @@ def check_manifests(
 
 def _findings(document: Document, library: Library, version: str) -> Iterable[Diagnostic]:
     yield from document.doubts
+    told: set[tuple[Span, str]] = set()
     for problem in (
         *lint(document.body, library, WRITTEN, document.written),
         *misfits(document.body, version),
     ):
         around = None if problem.part is None else document.span(problem.path)
-        yield Diagnostic(problem.finding, document.place(problem), around=around)
+        place = document.place(problem)
+        # What an anchor names is in several places of the document, and in one of the file.
+        words = place, problem.finding.message.replace(dotted(problem.path), "", 1)
+        if words not in told:
+            told.add(words)
+            yield Diagnostic(problem.finding, place, around=around)
 
 
 def is_argo(body: object) -> bool:

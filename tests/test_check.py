@@ -120,6 +120,18 @@ def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no pipeline, YAML or JSON in empty\n" in said
 
 
+def test_the_templates_of_a_chart_are_left_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for chart in "chart", "none":
+        (folder / chart / "templates" / "deep").mkdir(parents=True)
+        (folder / chart / "templates" / "deep" / "w.yaml").write_text(
+            "{{- if .Values.on }}\nkind: Workflow\n"
+        )
+    (folder / "chart" / "Chart.yaml").write_text("name: chart\nversion: 0.1.0\n")
+    assert check(capsys, ".", "--format", "concise")[1].startswith(
+        "none/templates/deep/w.yaml:1:3: error[FD120]"
+    )
+
+
 def test_a_folder_may_hold_steps_for_others(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     steps = PIPELINE[: PIPELINE.index("@pipeline")]
     (folder / "all").mkdir()
