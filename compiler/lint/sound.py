@@ -61,7 +61,8 @@ def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> So
         for each in problems
         if not isinstance(each.finding, MissingField) or (each.path, each.finding.message) in missing
     ]
-    inside = [each for each in left if any(each.path[:n] in moved for n in range(len(each.path)))]
+    renamed = {there for there, path in moved.items() if there[:-1] == path[:-1]}
+    inside = [each for each in left if any(each.path[:n] in renamed for n in range(len(each.path)))]
     kept += (each._replace(path=_back(each.path, moved)) for each in inside)
     return Sound(_harmless(document, left), kept, moved)
 
