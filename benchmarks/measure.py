@@ -122,7 +122,7 @@ Path(sys.argv[2]).write_text(json.dumps([compiled.documents, compiled.text]))
 _EMISSION = """
 import json, sys, time
 from pathlib import Path
-from flowdsl.compiler.emit import emit
+from flowdsl.compiler.yaml.emit import emit
 small, _ = json.loads(Path(sys.argv[1]).read_text())
 documents, expected = json.loads(Path(sys.argv[2]).read_text())
 emit(small), json.dumps(small)

@@ -146,7 +146,7 @@ def judge_manifests(
 
 
 def _empty(folder: str) -> Judged:
-    from flowdsl.compiler.load_findings import NoPipeline
+    from flowdsl.compiler.findings.load import NoPipeline
 
     return Judged(None, [Diagnostic(NoPipeline(folder, folder=True), None)], Sources())
 

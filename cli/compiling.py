@@ -168,7 +168,7 @@ def compile_file(
     assert judged.compiled is not None
     text = judged.compiled.text
     if explain:
-        from flowdsl.compiler.explain import explained
+        from flowdsl.compiler.lowering.explain import explained
 
         out(explained(judged.compiled.programs, as_json=format == "json"))
         return DONE

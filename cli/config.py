@@ -74,7 +74,7 @@ class _Settings(NamedTuple):
 
     def bad(self, key: str, want: str, have: object, example: str) -> Diagnostic:
         """The finding about the value of a setting."""
-        from flowdsl.compiler.profile_findings import BadSetting
+        from flowdsl.compiler.findings.profile import BadSetting
 
         finding = BadSetting(".".join(self.within), key, want, repr(have), example)
         return self.diagnostic(finding, *self.within, key)
@@ -84,7 +84,7 @@ def _misspelt(settings: _Settings) -> Iterator[Diagnostic]:
     """The findings about settings that there are not."""
     for key in settings.table:
         if key not in KEYS:
-            from flowdsl.compiler.profile_findings import UnknownSetting
+            from flowdsl.compiler.findings.profile import UnknownSetting
 
             finding = UnknownSetting(".".join(settings.within), key, KEYS)
             yield settings.diagnostic(finding, *settings.within, key)
@@ -117,7 +117,7 @@ def _profile(settings: _Settings, cluster: str | None) -> tuple[Profile, list[Di
         return NOWHERE, [
             settings.bad("clusters", "a table for each cluster", clusters, f"[clusters.{wanted}]")
         ]
-    from flowdsl.compiler.profile_findings import UnknownCluster
+    from flowdsl.compiler.findings.profile import UnknownCluster
     from flowdsl.compiler.profile_reading import profile
 
     within = ".".join((*settings.within, "clusters"))
@@ -181,7 +181,7 @@ def _read(path: Path) -> _Settings:
         reason, way = _AT.sub("", str(error)), "write it as TOML has it, with texts in quotes"
         known = at is not None and at[1] is not None
         line, column = (int(at[1]), int(at[2])) if at and known else (text.rstrip().count("\n") + 1, 0)
-    from flowdsl.compiler.profile_findings import UnreadableSettings
+    from flowdsl.compiler.findings.profile import UnreadableSettings
 
     span = Span(str(path), line, column, line, column + 1 if column else 0)
     return _Settings(path, wrong=(Diagnostic(UnreadableSettings(reason, way), span),))

@@ -10,7 +10,7 @@ from flowdsl.cli.compiling import Target
 from flowdsl.cli.documents import right_documents
 from flowdsl.cli.files import changes
 from flowdsl.cli.process import DONE, NO, WRONG, Refused, err, out
-from flowdsl.compiler.emit import emit_one
+from flowdsl.compiler.yaml.emit import emit_one
 from flowdsl.runtime.drift import KINDS, as_stored, comparable, live, of_run
 
 if TYPE_CHECKING:

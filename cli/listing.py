@@ -35,7 +35,6 @@ Output = Literal["wide", "json", "name"]
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
 
 
-
 class Wanted(NamedTuple):
     """Which runs are wanted; the newest come first."""
 

@@ -83,7 +83,7 @@ def machine_readable(workflow: Json, output: Output) -> str:
     if output == "name":
         return f"{line(str(metadata['name']))}\n"
     if output == "yaml":
-        from flowdsl.compiler.emit import emit_one
+        from flowdsl.compiler.yaml.emit import emit_one
 
         try:
             return emit_one(kept)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.checks.bodies import check_bodies
-from flowdsl.compiler.described import said_twice
 from flowdsl.compiler.load import LoadError, exits, importing, raised, user_traceback
 from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import cached_calls, declared
 from flowdsl.compiler.profile import NOWHERE
+from flowdsl.compiler.steps.described import said_twice
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.signature import is_function
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
 
     from flowdsl.compiler.argo import Manifest
-    from flowdsl.compiler.carry import Carried, ModuleSource
+    from flowdsl.compiler.carry.carry import Carried, ModuleSource
     from flowdsl.compiler.ir import Program
-    from flowdsl.compiler.leaves import Descriptions
     from flowdsl.compiler.load import Loaded
     from flowdsl.compiler.profile import Profile
+    from flowdsl.compiler.steps.leaves import Descriptions
     from flowdsl.trace import Graph, Trace
 
 Kind = Literal["workflow", "template", "cluster-template", "cron"]
@@ -224,7 +224,7 @@ class _Unit:
         return self._modules.get(definition.code.co_filename) if is_function(definition.plain) else None
 
     def _roots(self, name: str | None) -> list[PipelineDef]:
-        from flowdsl.compiler import load_findings as findings
+        from flowdsl.compiler.findings import load as findings
 
         wanted = dict(self.pipelines)
         if name is not None:
@@ -287,10 +287,10 @@ class _Unit:
         if definition.kind != "python" or not is_function(definition.plain):
             return None
         if id(definition) not in self._carried:
-            from flowdsl.compiler import mistakes
-            from flowdsl.compiler.carry import ModuleSource, carry
+            from flowdsl.compiler.carry.carry import ModuleSource, carry
             from flowdsl.compiler.checks.code import provided
             from flowdsl.compiler.checks.definitions import classes
+            from flowdsl.compiler.findings import mistakes
 
             filename = definition.code.co_filename
             module = self._modules.get(filename)
@@ -324,13 +324,13 @@ class _Unit:
         return source_digest({file.text for file in files if file is not None})
 
     def _lower(self, definition: PipelineDef) -> Program:
-        from flowdsl.compiler import mistakes
-        from flowdsl.compiler.ends import too_large
-        from flowdsl.compiler.leaves import Descriptions, handed_on_daemons
-        from flowdsl.compiler.locks import locks_inside
-        from flowdsl.compiler.lower import Lowering
-        from flowdsl.compiler.plan import Planner
-        from flowdsl.compiler.split import split
+        from flowdsl.compiler.findings import mistakes
+        from flowdsl.compiler.lowering.ends import too_large
+        from flowdsl.compiler.lowering.locks import locks_inside
+        from flowdsl.compiler.lowering.lower import Lowering
+        from flowdsl.compiler.lowering.plan import Planner
+        from flowdsl.compiler.lowering.split import split
+        from flowdsl.compiler.steps.leaves import Descriptions, handed_on_daemons
 
         if self._descriptions is None:
             self._descriptions = Descriptions(self._declared, self.diagnostics)

@@ -181,7 +181,7 @@ def _is_beside(name: str, folder: str) -> bool:
 
 def _read(path: Path, sources: Sources, filename: str) -> str:
     """The text of a file, decoded as Python does it."""
-    from flowdsl.compiler.load_findings import WrongEncoding
+    from flowdsl.compiler.findings.load import WrongEncoding
 
     try:
         data = path.read_bytes()
@@ -205,7 +205,7 @@ def _read(path: Path, sources: Sources, filename: str) -> str:
 
 def unread(path: Path, error: Exception, *suffixes: str) -> Finding:
     """Why a file could not be read; `suffixes` are those of files that may be meant instead."""
-    from flowdsl.compiler.load_findings import Folder, NoFile, Unreadable
+    from flowdsl.compiler.findings.load import Folder, NoFile, Unreadable
 
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return NoFile(path=str(path), hint=_instead(path, suffixes))
@@ -243,7 +243,7 @@ def _instead(path: Path, suffixes: tuple[str, ...]) -> str:
 
 def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnostic:
     """A refusal by Python's parser or compiler; the compiler counts columns in bytes."""
-    from flowdsl.compiler.load_findings import InvalidSyntax
+    from flowdsl.compiler.findings.load import InvalidSyntax
 
     python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     text, file = source.text, source.filename
@@ -267,7 +267,7 @@ def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnos
 
 def exits(error: SystemExit, filename: str, pipeline: str = "") -> Diagnostic:
     """What to say about an exit: of the file while it is loaded, or of the body of a pipeline."""
-    from flowdsl.compiler.load_findings import Exits
+    from flowdsl.compiler.findings.load import Exits
 
     shown = "" if error.code is None else repr(error.code)
     return Diagnostic(Exits(exit=f"SystemExit({shown})", pipeline=pipeline), _in_file(error, filename))
@@ -275,7 +275,7 @@ def exits(error: SystemExit, filename: str, pipeline: str = "") -> Diagnostic:
 
 def raised(error: BaseException, filename: str, pipeline: str = "") -> Diagnostic:
     """What to say about an exception of the user's own: of the file while it is loaded, or of a pipeline's body."""
-    from flowdsl.compiler.load_findings import Raised
+    from flowdsl.compiler.findings.load import Raised
 
     text = str(error).strip().partition("\n")[0]
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from flowdsl.compiler.documents import Document, read
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
 from flowdsl.compiler.schema import kinds
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
+from flowdsl.compiler.yaml.documents import Document, read
 from flowdsl.diagnostic import Diagnostic, Finding
 from flowdsl.lift import is_dict
 from flowdsl.place import Span

@@ -12,7 +12,7 @@ from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Const
 from flowdsl.grammar.digest import sha256

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler import object_findings as findings
+from flowdsl.compiler.findings import objects as findings
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.place import Definition
 

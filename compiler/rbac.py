@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.compiler.findings.objects import UnknownRights
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.lint.view import POD_BODIES, View
-from flowdsl.compiler.object_findings import UnknownRights
 from flowdsl.compiler.problem import Problem
 from flowdsl.grammar.regex import regex
 

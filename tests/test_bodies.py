@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from flowdsl.compiler.body_findings import untagged
 from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.findings.bodies import untagged
 from flowdsl.compiler.load import load
 
 HEAD = """

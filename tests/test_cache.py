@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
-from flowdsl.compiler.normal import digest, statements
+from flowdsl.compiler.lowering.normal import digest, statements
 
 SOURCE = """\
 from pathlib import Path

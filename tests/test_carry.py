@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowdsl import types as t
-from flowdsl.compiler.carry import Carried, ModuleSource, carry
-from flowdsl.compiler.carry_text import keep_dollars
+from flowdsl.compiler.carry.carry import Carried, ModuleSource, carry
+from flowdsl.compiler.carry.text import keep_dollars
 from flowdsl.compiler.load import Loaded, load
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.place import Span

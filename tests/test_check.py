@@ -14,8 +14,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from flowdsl.cli.app import run
-from flowdsl.compiler import documents, manifests
-from flowdsl.compiler.documents import read
+from flowdsl.compiler import manifests
+from flowdsl.compiler.yaml import documents
+from flowdsl.compiler.yaml.documents import read
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.scalar import plain
 from flowdsl.place import Span

@@ -18,7 +18,7 @@ from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.ir import Code
 from flowdsl.compiler.load import load
 from flowdsl.compiler.options.code import is_pinned
-from flowdsl.compiler.script_prepare import PACKAGES, prepared
+from flowdsl.compiler.steps.script_prepare import PACKAGES, prepared
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.requirement import requirement
 

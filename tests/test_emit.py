@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from flowdsl.compiler.emit import LONGEST_KEY, WIDTH, emit, emit_one
+from flowdsl.compiler.yaml.emit import LONGEST_KEY, WIDTH, emit, emit_one
 from tests.reader import manifests
 from tests.reader.strings import NASTY, everywhere, generated
 

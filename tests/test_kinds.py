@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from flowdsl import manifest, request, resource
-from flowdsl.compiler import documents
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.graph import Node, picture
 from flowdsl.compiler.load import load
+from flowdsl.compiler.yaml import documents
 from flowdsl.trace import OutsidePipeline
 
 SOURCE = '''

@@ -18,9 +18,9 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flowdsl.compiler.documents import read
-from flowdsl.compiler.emit import emit
 from flowdsl.compiler.lint import lint
+from flowdsl.compiler.yaml.documents import read
+from flowdsl.compiler.yaml.emit import emit
 from flowdsl.lift import is_dict
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowdsl.compiler.documents import Document, read
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.yaml.documents import Document, read
 from flowdsl.diagnostic import Finding
 from flowdsl.place import Span
 

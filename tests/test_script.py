@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flowdsl import types as t
-from flowdsl.compiler import ports, script_parts
-from flowdsl.compiler.carry import Carried, ModuleSource, carry
+from flowdsl.compiler import ports
+from flowdsl.compiler.carry.carry import Carried, ModuleSource, carry
 from flowdsl.compiler.encode import too_large
 from flowdsl.compiler.load import load
 from flowdsl.compiler.ports import (
@@ -37,7 +37,8 @@ from flowdsl.compiler.ports import (
     file_reader,
     layout,
 )
-from flowdsl.compiler.script import quote, script
+from flowdsl.compiler.steps import script_parts
+from flowdsl.compiler.steps.script import quote, script
 from flowdsl.signature import read
 
 # Texts that a step may return; what became of each on a cluster is in the comments.

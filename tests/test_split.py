@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.findings.mistakes import Waiting
 from flowdsl.compiler.load import load
-from flowdsl.compiler.mistakes import Waiting
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -31,7 +31,7 @@ LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime", "testing")
 
 #: Modules whose findings are about manifests: what they find in YAML that somebody wrote has no case.
 MANIFESTS = (
-    "flowdsl.compiler.documents",
+    "flowdsl.compiler.yaml.documents",
     "flowdsl.compiler.lint",
     "flowdsl.compiler.manifests",
     "flowdsl.compiler.schema",

@@ -15,7 +15,7 @@ from flowdsl.compiler.argo.origins import Json, Origins, filled
 from flowdsl.compiler.argo.patch import Patcher
 from flowdsl.compiler.argo.sources import location
 from flowdsl.compiler.argo.template import Writer
-from flowdsl.compiler.split import inlined
+from flowdsl.compiler.lowering.split import inlined
 from flowdsl.expr import Stored
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.argo.sources import location
-from flowdsl.compiler.script_prepare import CODE
+from flowdsl.compiler.steps.script_prepare import CODE
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.argo.provenance import EMITTER, PIPELINE, SOURCE
 from flowdsl.compiler.argo.provenance import SPEC as SPEC_DIGEST
-from flowdsl.compiler.object_findings import OwnField
+from flowdsl.compiler.findings.objects import OwnField
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.schema.validate import is_list, is_mapping
 from flowdsl.diagnostic import Diagnostic

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.emit import emit_one
 from flowdsl.compiler.objects import MARKS
+from flowdsl.compiler.yaml.emit import emit_one
 from flowdsl.grammar.digest import sha256
 
 if TYPE_CHECKING:

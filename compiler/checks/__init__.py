@@ -21,7 +21,7 @@ from flowdsl.compiler.checks import (
     truth,
     volumes,
 )
-from flowdsl.compiler.mistakes import BranchEscape, LeftBlock
+from flowdsl.compiler.findings.mistakes import BranchEscape, LeftBlock
 from flowdsl.mistakes import EitherKnown, KnownCondition
 from flowdsl.place import Definition, Span
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
 from flowdsl.place import Span, extent

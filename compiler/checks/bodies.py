@@ -10,8 +10,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl import types as t
-from flowdsl.compiler import body_findings as findings
-from flowdsl.compiler.carry_tree import Function, inside, local_names, root
+from flowdsl.compiler.carry.tree import Function, inside, local_names, root
+from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.regex import regex
@@ -24,7 +24,7 @@ from flowdsl.tracing import KINDS as UNUSUAL
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
-    from flowdsl.compiler.carry import Carried, ModuleSource
+    from flowdsl.compiler.carry.carry import Carried, ModuleSource
     from flowdsl.place import Span
     from flowdsl.step import StepDef
     from flowdsl.trace import Trace

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl import types as t
-from flowdsl.compiler import control_findings as findings
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import control as findings
+from flowdsl.compiler.findings import mistakes
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Best, Const, Either, Expr, Get, Many, Op, Out, Param, Rows, Status, children, leaves
 from flowdsl.place import Argument, Definition, Place

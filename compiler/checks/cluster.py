@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.checks import cluster_findings as findings
+from flowdsl.compiler.findings import cluster as findings
+from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.options import readable
 from flowdsl.compiler.options.placement import LABELS, fitting, label, labelled
 from flowdsl.compiler.options.resources import (

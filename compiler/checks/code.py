@@ -24,8 +24,8 @@ def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Dia
     """Options of these that mean nothing for a step: Python for a container step, caching of nothing."""
     if options.keys().isdisjoint(INHERITED):
         return
-    from flowdsl.compiler.code_findings import PythonOnly
-    from flowdsl.compiler.memo_findings import NothingToCache
+    from flowdsl.compiler.findings.caching import NothingToCache
+    from flowdsl.compiler.findings.code import PythonOnly
 
     if step.kind != "python":
         for name in ("packages", "code"):
@@ -37,8 +37,8 @@ def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Dia
 
 def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnostic | None:
     """What becomes of a finding about a module of the user's own: None if every call of the step has it."""
-    from flowdsl.compiler.carry_findings import OwnModule
-    from flowdsl.compiler.code_findings import RelativeImport
+    from flowdsl.compiler.findings.carry import OwnModule
+    from flowdsl.compiler.findings.code import RelativeImport
 
     if not isinstance(one.finding, OwnModule):
         return one

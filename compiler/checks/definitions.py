@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl import mistakes as language
 from flowdsl import types as t
-from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks import checkpoints, kinds, volumes
 from flowdsl.compiler.checks.code import unfit
 from flowdsl.compiler.checks.sources import packed
-from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import (
     STEP_OPTIONS,

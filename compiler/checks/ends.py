@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler import control_findings as findings
 from flowdsl.compiler.checks.branches import uses
+from flowdsl.compiler.findings import control as findings
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Best, Either, Expr, Out, Rows, RunField, Status, children, leaves
 from flowdsl.pipeline import PipelineDef

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl import mistakes as language
 from flowdsl import types as t
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Param, Poison
 from flowdsl.pipeline import Pipeline

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl import types as t
-from flowdsl.compiler import kind_findings as findings
-from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.findings import kinds as findings
+from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.place import Argument, Definition
 from flowdsl.signature import MISSING

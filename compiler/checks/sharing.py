@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.data_findings import SharedLoop, SharedWrite
+from flowdsl.compiler.findings.data import SharedLoop, SharedWrite
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Best, Out, Rows, leaves, negate
 from flowdsl.lift import is_dict

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from flowdsl import types as t
 from flowdsl.artifact import TEXTS
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.carry_text import loses_dollar
-from flowdsl.compiler.data_findings import (
+from flowdsl.compiler.carry.text import loses_dollar
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.data import (
     ArchiveOutput,
     FolderOfRepository,
     HalfLogin,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from flowdsl import types as t
 from flowdsl.artifact import Artifact
-from flowdsl.compiler import mistakes
 from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.checks.sources import judged, lost
-from flowdsl.compiler.data_findings import BadFileKey, NewReadOnly
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.data import BadFileKey, NewReadOnly
+from flowdsl.compiler.findings.store import NothingStored
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.options.volumes import SHM, size
-from flowdsl.compiler.store_findings import NothingStored
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Const, Join, Many, OnVolume, Stored, children
 from flowdsl.grammar.names import is_dns_subdomain, is_parameter_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.body_findings import BadImage
+from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.dag import cycles
 from flowdsl.compiler.lint.graph import Cycle
 from flowdsl.compiler.lint.tree import entries, inside, string

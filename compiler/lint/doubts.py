@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.body_findings import NoTag, is_secret, untagged
+from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
 from flowdsl.compiler.lint.bodies import NoCommand
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.typed import typed

@@ -76,7 +76,7 @@ def patches(view: View) -> Iterator[Problem]:
 
 def _read(patch: str) -> Any:
     """The value of a patch; None where it cannot be read."""
-    from flowdsl.compiler.documents import read
+    from flowdsl.compiler.yaml.documents import read
 
     documents, problems = read(patch, "podSpecPatch")
     return None if problems or len(documents) != 1 else documents[0].body

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cache import Cache
-from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.compiler.ir import Control, Settings
-from flowdsl.compiler.kind_findings import WORDS
 from flowdsl.compiler.options import (
     caching,
     code,
@@ -185,7 +185,7 @@ def _read(
     if reader is None or (name in _DECLARED and name not in known):
         if kind and (others := kinds_of(name)):
             where = f"a step under `@{WORDS[kind]}`" if reader is None else "one call"
-            raise Wrong(kind_findings.OptionOfKind(name, where, others), "name")
+            raise Wrong(kinds.OptionOfKind(name, where, others), "name")
         raise Wrong(mistakes.UnknownOption(name, known), "name")
     if is_value(written):
         raise Wrong(mistakes.RunTimeOption(name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.cache import Cache
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.ir import Caching
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.grammar.duration import seconds_in

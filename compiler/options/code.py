@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.artifact import Artifact
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.ir import Code
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.expr import Const, Stored
@@ -35,7 +35,7 @@ def settled(found: Mapping[str, Any]) -> Code:
 
 def doubts(name: str, written: Any) -> Iterator[Wrong]:
     """What can be used as written, and may be something else tomorrow."""
-    from flowdsl.compiler import code_findings as findings
+    from flowdsl.compiler.findings import code as findings
 
     if name == "packages":
         from flowdsl.grammar.requirement import requirement
@@ -81,7 +81,7 @@ def _packages(name: str, written: object) -> tuple[str, ...]:
 
 
 def _package(text: object, found: dict[str, str], part: str) -> None:
-    from flowdsl.compiler import code_findings as findings
+    from flowdsl.compiler.findings import code as findings
     from flowdsl.grammar.requirement import normalized, requirement
 
     if is_value(text) or (isinstance(text, str) and TOKEN.search(text)):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.companion import Companion as Written
 from flowdsl.companion import InitContainer, Sidecar
-from flowdsl.compiler import kind_findings, mistakes
-from flowdsl.compiler.body_findings import NoTag, is_secret, untagged
+from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
 from flowdsl.compiler.ir import Companion, Companions
 from flowdsl.compiler.options import environment, resources
 from flowdsl.compiler.options.reading import Wrong, flag, flattened, said, words
@@ -47,7 +47,7 @@ def doubts(made: Settings) -> Iterator[tuple[str, Wrong]]:
         for one in getattr(made.companions, option):
             if one.name in taken:
                 way = "give each container a name of its own"
-                finding = kind_findings.BadCompanion(
+                finding = kinds.BadCompanion(
                     one.name, "is the name of two containers of one pod", "the same name again", way
                 )
                 yield option, Wrong(finding, place=one.place)
@@ -56,10 +56,10 @@ def doubts(made: Settings) -> Iterator[tuple[str, Wrong]]:
                 if one.mirror and mount.path.rstrip("/") in paths:
                     problem, cause = f"has two volumes at {mount.path}", "`mirror` puts one there, too"
                     way = "leave `mirror` or the mount out"
-                    finding = kind_findings.BadCompanion(one.name, problem, cause, way)
+                    finding = kinds.BadCompanion(one.name, problem, cause, way)
                     yield option, Wrong(finding, place=one.place)
             if option == "sidecars" and not one.command:
-                yield option, Wrong(kind_findings.CompanionCommand(one.name), place=one.place)
+                yield option, Wrong(kinds.CompanionCommand(one.name), place=one.place)
             image = one.environment.image or ""
             if untagged(image):
                 yield option, Wrong(NoTag(image), place=Argument(one.place, "image"))
@@ -80,12 +80,12 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
         shown = own if isinstance(own, str) else said(own)
         way = "use lower-case letters, digits and `-`"
         problem, cause = "cannot be the name of a container", "Kubernetes refuses the name"
-        finding = kind_findings.BadCompanion(shown, problem, cause, way)
+        finding = kinds.BadCompanion(shown, problem, cause, way)
         raise Wrong(finding, place=first)
     if own in _RESERVED or own.startswith("artifact-plugin-"):
         way = "give it another name"
         cause = "Argo puts one of that name into the pod"
-        finding = kind_findings.BadCompanion(own, "is the name of a container of Argo's own", cause, way)
+        finding = kinds.BadCompanion(own, "is the name of a container of Argo's own", cause, way)
         raise Wrong(finding, place=first)
     wrong: list[Wrong] = []
     found: dict[str, Any] = {}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl import types as t
-from flowdsl.compiler import control_findings as findings
-from flowdsl.compiler import ir, mistakes
+from flowdsl.compiler import ir
 from flowdsl.compiler.expressions import literal
+from flowdsl.compiler.findings import control as findings
+from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.options.reading import Wrong, each, said, seconds, text_option
 from flowdsl.expr import Const, Join, RunField
 from flowdsl.grammar.duration import in_hours

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.companion import Ready
-from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.findings import kinds, mistakes
 from flowdsl.compiler.ir import Daemon, Probe
 from flowdsl.compiler.options.reading import Wrong, flag, said, seconds, text_option, words
 from flowdsl.value import is_value
@@ -25,12 +25,10 @@ def settled(found: Mapping[str, Any]) -> Daemon:
 def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
     """A probe of what is no daemon; tries that a daemon cannot have: another one has another address."""
     if not made.daemon.on and "ready" in found:
-        finding = kind_findings.BadReady(
-            "is asked of a daemon only", "this step ends by itself", "add `daemon=True`"
-        )
+        finding = kinds.BadReady("is asked of a daemon only", "this step ends by itself", "add `daemon=True`")
         yield "ready", Wrong(finding, "name")
     if made.daemon.on and made.control.retries is not None and made.control.retries.limit:
-        yield "retries", Wrong(kind_findings.DaemonRetries())
+        yield "retries", Wrong(kinds.DaemonRetries())
 
 
 def _ready(name: str, written: object) -> Probe:
@@ -43,7 +41,7 @@ def _ready(name: str, written: object) -> Probe:
     if (port is None) == (written.command is None):
         way = 'write Ready(port=8080), Ready(port=8080, path="/healthz") or Ready(command=["pg_isready"])'
         cause = "neither is there" if port is None else "both are there"
-        raise Wrong(kind_findings.BadReady("needs a port or a command, and not both", cause, way))
+        raise Wrong(kinds.BadReady("needs a port or a command, and not both", cause, way))
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536):
         raise Wrong(mistakes.OptionType("port of Ready", "a number from 1 to 65535", said(port)), "item:port")
     path = written.path
@@ -52,7 +50,7 @@ def _ready(name: str, written: object) -> Probe:
         if port is None or not text.startswith("/"):
             way = 'write Ready(port=8080, path="/healthz")'
             cause = "must begin with `/`" if port is not None else "no port is given"
-            finding = kind_findings.BadReady("has a path that is not one of a port", cause, way)
+            finding = kinds.BadReady("has a path that is not one of a port", cause, way)
             raise Wrong(finding, "item:path")
     command = words("command of Ready", written.command or ())
     times = {

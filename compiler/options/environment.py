@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.body_findings import BadImage, NoTag, is_secret, untagged
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.bodies import BadImage, NoTag, is_secret, untagged
 from flowdsl.compiler.ir import Environment, Mount
 from flowdsl.compiler.options import volumes
 from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_option

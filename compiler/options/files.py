@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.data_findings import UnknownArchive
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.data import UnknownArchive
 from flowdsl.compiler.ir import Files
 from flowdsl.compiler.options.reading import Wrong, entries, is_mapping, said
 from flowdsl.trace import TOKEN

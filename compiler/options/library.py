@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.ir import Library
 from flowdsl.compiler.options.reading import Wrong, entries, flag, said, text_option
 from flowdsl.grammar.names import is_argo_name, is_dns_subdomain, is_parameter_name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler import kind_findings, mistakes
+from flowdsl.compiler.findings import kinds, mistakes
 from flowdsl.compiler.ir import Managed
 from flowdsl.compiler.options.reading import Wrong, flag, said, text_option, words
 from flowdsl.grammar.condition import conditions
@@ -50,23 +50,23 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
         return
     for option, (actions, reason) in _POINTLESS.items():
         if option in found and managed.action in actions:
-            yield option, Wrong(kind_findings.OptionOfAction(option, managed.action, reason), "name")
+            yield option, Wrong(kinds.OptionOfAction(option, managed.action, reason), "name")
     if managed.failure and not managed.success and managed.action != "delete":
-        yield "failure", Wrong(kind_findings.FailureAlone(), "name")
+        yield "failure", Wrong(kinds.FailureAlone(), "name")
     for option, text in (("success", managed.success), ("failure", managed.failure)):
         for one in conditions(text) if text else ():
             if one.holds_of_nothing:
                 written = text[one.start : one.end] if text else ""
                 ends = "succeeds" if option == "success" else "fails"
-                yield option, Wrong(kind_findings.HoldsOfNothing(written, ends, one.key))
+                yield option, Wrong(kinds.HoldsOfNothing(written, ends, one.key))
     if managed.action == "create" and made.control.retries is not None and made.control.retries.limit:
-        yield "retries", Wrong(kind_findings.RetriedCreate())
+        yield "retries", Wrong(kinds.RetriedCreate())
 
 
 def _action(name: str, written: object) -> str:
     if not isinstance(written, str) or written not in ACTIONS:
         have = "a function" if callable(written) else said(written)
-        raise Wrong(kind_findings.UnknownAction(have, ACTIONS))
+        raise Wrong(kinds.UnknownAction(have, ACTIONS))
     return written
 
 
@@ -75,7 +75,7 @@ def _condition(name: str, written: object) -> str:
     try:
         conditions(text)
     except GrammarError as error:
-        raise Wrong(kind_findings.BadCondition(text, str(error))) from None
+        raise Wrong(kinds.BadCondition(text, str(error))) from None
     return text
 
 

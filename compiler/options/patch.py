@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.objects import NotJson
 from flowdsl.compiler.ir import Patch
-from flowdsl.compiler.object_findings import NotJson
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.place import Argument
 from flowdsl.step import StepDef

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.options import caching, code, patch, run, schedule, store
 from flowdsl.compiler.options.control import locks
 from flowdsl.compiler.options.environment import checkpoints

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.ir import Placement
 from flowdsl.compiler.options.reading import Wrong, each, entries, object_name, said, text_option
 from flowdsl.compiler.options.resources import (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.object_findings import ReservedKey, UnknownWord
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.objects import ReservedKey, UnknownWord
 from flowdsl.compiler.objects import MARKS
 from flowdsl.diagnostic import is_long
 from flowdsl.grammar.duration import seconds_in

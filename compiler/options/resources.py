@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.ir import Resources
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.profile import Sharing

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.object_findings import UnknownWord
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.objects import UnknownWord
 from flowdsl.compiler.options.reading import (
     Wrong,
     each,

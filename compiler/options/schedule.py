@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.object_findings import BadSchedule, UnknownZone, WithoutSchedule
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.objects import BadSchedule, UnknownZone, WithoutSchedule
 from flowdsl.compiler.options.reading import Wrong, each, one_of, said, text_option, whole_seconds
 from flowdsl.grammar.cron import cron, is_zone
 from flowdsl.grammar.error import GrammarError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler import mistakes
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.store import NoStore, StoreNotWritable, StoreOfRun
 from flowdsl.compiler.ir import Store
 from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.compiler.store_findings import NoStore, StoreNotWritable, StoreOfRun
 from flowdsl.trace import TOKEN
 from flowdsl.value import is_value
 from flowdsl.volume import Volume, VolumePath

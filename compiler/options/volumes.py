@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flowdsl.artifact import Artifact
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.data_findings import HostPath, MountedReadOnly, WholeObject
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.data import HostPath, MountedReadOnly, WholeObject
 from flowdsl.compiler.ir import Mount
 from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options.reading import Wrong, entries, said

@@ -8,7 +8,7 @@ from flowdsl import types as t
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.forms import DIGEST, ROWS
 from flowdsl.compiler.ports import Writer, layout
-from flowdsl.compiler.script import write
+from flowdsl.compiler.steps.script import write
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from flowdsl.compiler.emit import emit
+from flowdsl.compiler.yaml.emit import emit
 from flowdsl.runtime.local import events, journal
 from flowdsl.runtime.local.cache import Cache
 from flowdsl.runtime.local.machine import Machine

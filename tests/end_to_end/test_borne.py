@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from flowdsl.cli.app import run
-from flowdsl.compiler import split
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
+from flowdsl.compiler.lowering import split
 from tests.end_to_end.inside import small
 from tests.end_to_end.world import World
 

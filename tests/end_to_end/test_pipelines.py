@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.compiler import split
+from flowdsl.compiler.lowering import split
 from flowdsl.runtime.local.events import Outcome, StartPod
 from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
 from tests.end_to_end import expected

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from flowdsl import Volume
-from flowdsl.compiler import split
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
+from flowdsl.compiler.lowering import split
 from flowdsl.pipeline import Pipeline
 from flowdsl.runtime.local.node import FAILED, SUCCEEDED
 from tests.end_to_end import expected

@@ -9,7 +9,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.emit import emit_one
+from flowdsl.compiler.yaml.emit import emit_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable

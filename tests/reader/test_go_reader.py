@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.compiler.emit import emit
+from flowdsl.compiler.yaml.emit import emit
 from tests.reader.strings import NASTY, everywhere, generated
 
 SOURCE = Path(__file__).resolve().parents[1] / "go" / "yaml"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import yaml
 
-from flowdsl.compiler.scalars import positions
+from flowdsl.compiler.yaml.scalars import positions
 from flowdsl.diagnostic import Diagnostic, Finding, Related
 from flowdsl.grammar.scalar import plain
 from flowdsl.lift import is_dict

@@ -22,14 +22,14 @@ from flowdsl.compiler.ports import (
     FromRows,
     layout,
 )
-from flowdsl.compiler.script_parts import IMPORTS, PARTS, STEP, assembled, indented, words
+from flowdsl.compiler.steps.script_parts import IMPORTS, PARTS, STEP, assembled, indented, words
 from flowdsl.compiler.values import WrongValue
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from flowdsl.compiler.carry import Carried
+    from flowdsl.compiler.carry.carry import Carried
     from flowdsl.compiler.ports import Reader, Writer
 
 _MAIN = "_flowdsl_main"

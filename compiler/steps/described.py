@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING, TypeVar
 
 from flowdsl import mistakes as language
-from flowdsl.compiler import kind_findings, mistakes
-from flowdsl.compiler.kind_findings import DESCRIBED
+from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings.kinds import DESCRIBED
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.kinds import manifest, request
 from flowdsl.locate import extent_of
@@ -43,7 +43,7 @@ def described(
             # What the trace found explains the exception better than the exception does.
             return None, _computed(definition, trace) or [_raised(answer, definition, word)]
         if answer.word != word:
-            other = kind_findings.OtherWord(answer.word, definition.kind, definition.name)
+            other = kinds.OtherWord(answer.word, definition.kind, definition.name)
             return None, [Diagnostic(other, answer.site)]
         found: list[Diagnostic] = []
         made = read(definition, answer, found)
@@ -65,7 +65,7 @@ def said_twice(steps: Iterable[StepDef], sources: Sources) -> Iterator[Diagnosti
             for word, call in said[1:]:
                 assert file is not None
                 first = Related(file.span(extent_of(said[0][1])), "the function ends here")
-                finding = kind_findings.SaidTwice(step.name, word)
+                finding = kinds.SaidTwice(step.name, word)
                 yield Diagnostic(finding, file.span(extent_of(call)), (first,))
 
 
@@ -113,10 +113,10 @@ def _raised(error: BaseException, definition: StepDef, word: str) -> Diagnostic:
     return Diagnostic(failed, _innermost(error, definition) or Definition(definition.code))
 
 
-def _silent(definition: StepDef) -> mistakes.NoCommand | kind_findings.NotDescribed:
+def _silent(definition: StepDef) -> mistakes.NoCommand | kinds.NotDescribed:
     if definition.kind == "container":
         return mistakes.NoCommand(definition.name)
-    return kind_findings.NotDescribed(definition.name, definition.kind)
+    return kinds.NotDescribed(definition.name, definition.kind)
 
 
 def _computed(definition: StepDef, trace: Trace) -> list[Diagnostic]:

@@ -11,9 +11,9 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl.artifact import Artifact
-from flowdsl.compiler.carry_scan import scan
-from flowdsl.compiler.carry_text import OLDEST
-from flowdsl.compiler.carry_tree import (
+from flowdsl.compiler.carry.scan import scan
+from flowdsl.compiler.carry.text import OLDEST
+from flowdsl.compiler.carry.tree import (
     Definition,
     Function,
     Import,
@@ -25,7 +25,7 @@ from flowdsl.compiler.carry_tree import (
     touched,
     walrus,
 )
-from flowdsl.compiler.kind_findings import WORDS
+from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline
 from flowdsl.place import Span
@@ -265,7 +265,7 @@ class ModuleSource:
     def own_module(self, name: str) -> str | None:
         """Where a module of the user's project is, relative to the file; None for any other module."""
         if name not in self._paths:
-            from flowdsl.compiler.carry_project import path_in_project
+            from flowdsl.compiler.carry.project import path_in_project
 
             self._paths[name] = path_in_project(name, self.file.filename)
         return self._paths[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.script import quote
+from flowdsl.compiler.steps.script import quote
 
 if TYPE_CHECKING:
     from flowdsl.compiler import ir

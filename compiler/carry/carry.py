@@ -11,10 +11,10 @@ from collections import deque
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.carry_module import ModuleSource, Piece, Trouble
-from flowdsl.compiler.carry_piece import finding, imported, inner_function, piece
-from flowdsl.compiler.carry_text import OLDEST
-from flowdsl.compiler.carry_tree import Function, Import, called, first_line, local_names
+from flowdsl.compiler.carry.module import ModuleSource, Piece, Trouble
+from flowdsl.compiler.carry.piece import finding, imported, inner_function, piece
+from flowdsl.compiler.carry.text import OLDEST
+from flowdsl.compiler.carry.tree import Function, Import, called, first_line, local_names
 from flowdsl.diagnostic import Related
 from flowdsl.place import Definition
 

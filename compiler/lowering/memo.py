@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler import memo_findings as findings
 from flowdsl.compiler.argo.pod import pod_text
+from flowdsl.compiler.findings import caching as findings
 from flowdsl.compiler.forms import DIGEST, Absent, File, Form, Gathered, Mounted, Parts, part_names
+from flowdsl.compiler.lowering.normal import digest, statements
 from flowdsl.compiler.naming import slug
-from flowdsl.compiler.normal import digest, statements
 from flowdsl.compiler.options.code import is_pinned
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import IN, OUT
@@ -31,8 +31,8 @@ from flowdsl.volume import Config, Secret
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flowdsl.compiler.carry import Carried
-    from flowdsl.compiler.plan import CallPlan
+    from flowdsl.compiler.carry.carry import Carried
+    from flowdsl.compiler.lowering.plan import CallPlan
     from flowdsl.place import Place
 
 FORMAT = "1"

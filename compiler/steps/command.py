@@ -6,15 +6,15 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
-from flowdsl.compiler import body_findings, kind_findings, mistakes
-from flowdsl.compiler.carry_text import argo_tags, control_characters, replaced_dollar
+from flowdsl.compiler.carry.text import argo_tags, control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import one_result, serves
-from flowdsl.compiler.command_paths import FixedPath, fixed_paths
-from flowdsl.compiler.control_findings import NotYetKnown
-from flowdsl.compiler.described import described
+from flowdsl.compiler.findings import bodies, kinds, mistakes
+from flowdsl.compiler.findings.control import NotYetKnown
 from flowdsl.compiler.forms import PLAIN, Absent, File, Form, Mounted, Parts, part_names, part_types
 from flowdsl.compiler.options.reading import is_mapping
 from flowdsl.compiler.ports import IN
+from flowdsl.compiler.steps.described import described
+from flowdsl.compiler.steps.paths import FixedPath, fixed_paths
 from flowdsl.diagnostic import Diagnostic, near
 from flowdsl.expr import Const, Expr, Get, InPod, Join, Many, Param, RunField, leaves
 from flowdsl.grammar.names import is_env_name
@@ -86,14 +86,14 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
         if not isinstance(name, str) or not is_env_name(name):
             wrong = Argument(said.site, "env", part=f"key:{name}")
             found.append(Diagnostic(mistakes.BadEnvName(str(name)), wrong))
-        elif type(value) is str and body_findings.is_secret(name, value):
+        elif type(value) is str and bodies.is_secret(name, value):
             found.append(Diagnostic(mistakes.SecretInText(name), place))
         env.append((name, _word(definition, value, f"the variable `{name}`", place, found)))
     if not words:
         found.append(Diagnostic(mistakes.NoCommand(definition.name), said.site))
     elif len(words) == 1 and isinstance(words[0], Const) and " " in (only := words[0].value.strip()):
         inputs = tuple(definition.signature.by_name)
-        found.append(Diagnostic(body_findings.OneWord(only, inputs), Argument(said.site, position=0)))
+        found.append(Diagnostic(bodies.OneWord(only, inputs), Argument(said.site, position=0)))
     else:
         found += _unfilled(definition, words, said)
     stdout = said.options["stdout"]
@@ -118,8 +118,8 @@ def _unfilled(definition: StepDef, words: list[Expr], said: Described) -> Iterat
     """Words in which an input stands in braces, as if they were an f-string."""
     inputs = tuple(definition.signature.by_name)
     for position, word in enumerate(words):
-        if isinstance(word, Const) and (names := body_findings.unfilled(word.value, inputs)):
-            finding = body_findings.NotFilled(word.value, names[0])
+        if isinstance(word, Const) and (names := bodies.unfilled(word.value, inputs)):
+            finding = bodies.NotFilled(word.value, names[0])
             yield Diagnostic(finding, Argument(said.site, position=position))
 
 
@@ -139,7 +139,7 @@ def _source(definition: StepDef, said: Described, found: list[Diagnostic]) -> Ex
         return None
     place = Argument(said.site, "source")
     if is_value(source):
-        found.append(Diagnostic(kind_findings.SourceInput(), place))
+        found.append(Diagnostic(kinds.SourceInput(), place))
         return None
     if not isinstance(source, str):
         found.append(Diagnostic(mistakes.OptionType("source", "a text", spelled(source)), place))
@@ -148,12 +148,12 @@ def _source(definition: StepDef, said: Described, found: list[Diagnostic]) -> Ex
     if any(
         not (isinstance(leaf, (Const)) or (isinstance(leaf, InPod) and leaf.output)) for leaf in leaves(made)
     ):
-        found.append(Diagnostic(kind_findings.SourceInput(), place))
+        found.append(Diagnostic(kinds.SourceInput(), place))
         return None
     parts = made.parts if isinstance(made, Join) else (source,)
     for part in parts:
         if isinstance(part, str):
-            flaws = (kind_findings.SourceText(definition.name, *flaw) for flaw in _flaws(part))
+            flaws = (kinds.SourceText(definition.name, *flaw) for flaw in _flaws(part))
             found.extend(Diagnostic(flaw, place) for flaw in flaws)
     return made
 

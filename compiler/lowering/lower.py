@@ -11,16 +11,13 @@ from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.compiler import ir, mistakes, placing
-from flowdsl.compiler.borne import borne
+from flowdsl.compiler import ir, placing
 from flowdsl.compiler.checks.checkpoints import kept
 from flowdsl.compiler.checks.kinds import serves
-from flowdsl.compiler.command import CommandLine, bind
-from flowdsl.compiler.command_paths import misplaced
-from flowdsl.compiler.data_findings import ArchiveKeyed
 from flowdsl.compiler.encode import choices
-from flowdsl.compiler.ends import musts, parameters_of
 from flowdsl.compiler.expressions import VOLUMES, text_of
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.data import ArchiveKeyed
 from flowdsl.compiler.forms import (
     DIGEST,
     PLAIN,
@@ -38,16 +35,20 @@ from flowdsl.compiler.forms import (
     variable,
     volumes,
 )
-from flowdsl.compiler.leaves import BODIES, Asked, outputs, questions, refused
+from flowdsl.compiler.lowering.borne import borne
+from flowdsl.compiler.lowering.ends import musts, parameters_of
+from flowdsl.compiler.lowering.pick import PYTHON, pick
+from flowdsl.compiler.lowering.plan import CHECKPOINT, STATUS, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import applicable, inherited, patch, pipeline_options, settings
-from flowdsl.compiler.pick import PYTHON, pick
 from flowdsl.compiler.placing import AT, INDEX
-from flowdsl.compiler.plan import CHECKPOINT, STATUS, CallPlan, GraphPlan, Planner
 from flowdsl.compiler.ports import CHECKPOINTS, IN, OUT, STORE, Writer, layout
-from flowdsl.compiler.script import script
-from flowdsl.compiler.script_prepare import CODE, PACKAGES, prepared
+from flowdsl.compiler.steps.command import CommandLine, bind
+from flowdsl.compiler.steps.leaves import BODIES, Asked, outputs, questions, refused
+from flowdsl.compiler.steps.paths import misplaced
+from flowdsl.compiler.steps.script import script
+from flowdsl.compiler.steps.script_prepare import CODE, PACKAGES, prepared
 from flowdsl.compiler.volumes import claims, environments, local
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import (
@@ -77,7 +78,7 @@ from flowdsl.volume import Volume
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from flowdsl.compiler.carry import Carried as Source
+    from flowdsl.compiler.carry.carry import Carried as Source
     from flowdsl.compiler.options import Declared
     from flowdsl.compiler.profile import Profile
     from flowdsl.trace import Call
@@ -212,7 +213,7 @@ class Lowering:
 
     def _cache(self, pipeline: str) -> None:
         """Say under which keys results are kept, and write the scripts, which hand on digests that a key needs."""
-        from flowdsl.compiler.memo import completed, memo, pruned
+        from flowdsl.compiler.lowering.memo import completed, memo, pruned
 
         made: list[ir.Template] = []
         for one in self.templates:
@@ -262,7 +263,7 @@ class Lowering:
                 leaf.listed |= call.listed
                 leaf.taken |= call.taken
                 if id(call.call) in self.planner.cached:
-                    from flowdsl.compiler.memo import judged
+                    from flowdsl.compiler.lowering.memo import judged
 
                     leaf.cached = True
                     said = functools.partial(self._said, call.call)

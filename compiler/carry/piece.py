@@ -7,10 +7,10 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler import carry_text
-from flowdsl.compiler.carry_module import IN_THE_PIPELINE, Piece, is_ours
-from flowdsl.compiler.carry_scan import Reads, annotated_names, is_exact, scan, scan_statement
-from flowdsl.compiler.carry_tree import (
+from flowdsl.compiler.carry import text as carried_text
+from flowdsl.compiler.carry.module import IN_THE_PIPELINE, Piece, is_ours
+from flowdsl.compiler.carry.scan import Reads, annotated_names, is_exact, scan, scan_statement
+from flowdsl.compiler.carry.tree import (
     Assignment,
     Definition,
     Function,
@@ -31,7 +31,7 @@ from flowdsl.place import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.carry_module import ModuleSource
+    from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.diagnostic import Finding
     from flowdsl.place import Place
 
@@ -56,10 +56,10 @@ _AFTER_DECORATOR = regex(r"\s*(?:@|def\b|async\b|class\b|#)")
 
 
 def finding(kind: str, place: Place | None, **data: Any) -> Diagnostic:
-    """A finding of `carry_findings`, by the name of its class."""
-    from flowdsl.compiler import carry_findings
+    """A finding about carried code, by the name of its class."""
+    from flowdsl.compiler.findings import carry as findings
 
-    made: Finding = getattr(carry_findings, kind)(**data)
+    made: Finding = getattr(findings, kind)(**data)
     return Diagnostic(made, place)
 
 
@@ -101,7 +101,7 @@ def _import(module: ModuleSource, index: int, names: frozenset[str]) -> Piece:
         lines = _lines(module, node, index)
         text = "\n".join(lines.values())
         found += tuple(_unsafe(module, text, list(lines)))
-        return Piece("import", carry_text.keep_dollars(text)[0], (), binds=binds, found=found)
+        return Piece("import", carried_text.keep_dollars(text)[0], (), binds=binds, found=found)
     shown = ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in wanted)
     origin = f"from {'.' * node.level}{node.module or ''} " if isinstance(node, ast.ImportFrom) else ""
     return Piece("import", f"{origin}import {shown}", (), binds=binds, found=found)
@@ -123,11 +123,11 @@ def _make(module: ModuleSource, node: ast.stmt, index: int | None) -> Piece:
     found = list(_judge(module, node, text, reads))
     unsafe = list(_unsafe(module, text, list(lines)))
     if "$" in text and not unsafe:
-        text, offset = carry_text.keep_dollars(text)
+        text, offset = carried_text.keep_dollars(text)
         if offset is not None:
             unsafe.append(finding("DollarText", _at(module, text, list(lines), offset)))
     binds = tuple(module.touches[index]) if index is not None else (inner[0].name,)
-    python = carry_text.lowest_python(text)
+    python = carried_text.lowest_python(text)
     return Piece(kind, text, reads.names, hints, binds, python, (*found, *unsafe))
 
 
@@ -312,10 +312,10 @@ def _changes(module: ModuleSource, name: str) -> Iterator[Span]:
 
 def _unsafe(module: ModuleSource, text: str, numbers: list[int]) -> Iterator[Diagnostic]:
     """What would not arrive in the pod as it is written."""
-    for offset, character in carry_text.control_characters(text):
+    for offset, character in carried_text.control_characters(text):
         yield finding("ControlCharacter", _at(module, text, numbers, offset), character=character)
     if "{{" in text:
-        for tag in carry_text.argo_tags(text):
+        for tag in carried_text.argo_tags(text):
             yield finding("ArgoTag", _at(module, text, numbers, tag.offset, 2), tag=tag.text)
 
 

@@ -2,7 +2,7 @@
 
 The first of the two passes of lowering. It walks the trace in order and decides the form of every
 argument; a file that crosses a loop, a branch or a sub-pipeline travels by its key, and that decides
-how the step that makes it is written. `flowdsl.compiler.lower` then writes the templates.
+how the step that makes it is written. `flowdsl.compiler.lowering.lower` then writes the templates.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
-from flowdsl.compiler import kind_findings, mistakes
-from flowdsl.compiler.choices import apart, branched, flat, mixed
-from flowdsl.compiler.data_findings import SameVolume, SourceChoice, SourceHanded, UnevenItems, UnlikeSources
 from flowdsl.compiler.encode import encode, field, placeholder, plain, too_large
 from flowdsl.compiler.expressions import text_of, whole
+from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings.data import SameVolume, SourceChoice, SourceHanded, UnevenItems, UnlikeSources
 from flowdsl.compiler.forms import (
     DIGEST,
     PLAIN,
@@ -37,11 +36,12 @@ from flowdsl.compiler.forms import (
     undigested,
     volumes,
 )
+from flowdsl.compiler.lowering.choices import apart, branched, flat, mixed
+from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
+from flowdsl.compiler.lowering.unfold import common, parted, said, together, unfolded
 from flowdsl.compiler.options.store import nearest
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import CHECKPOINTS
-from flowdsl.compiler.subgraph import SILENT, Own, own
-from flowdsl.compiler.unfold import common, parted, said, together, unfolded
 from flowdsl.compiler.volumes import alike
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import (
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.compiler.ir import Store
-    from flowdsl.compiler.leaves import Descriptions
+    from flowdsl.compiler.steps.leaves import Descriptions
     from flowdsl.place import Place
     from flowdsl.trace import Graph, Region, Trace
     from flowdsl.volume import Volume
@@ -690,7 +690,7 @@ class _Graph:
             return maker.sub.results[name].form
         target = maker.call.target
         if isinstance(target, StepDef) and target.kind == "template":
-            finding = kind_findings.ForeignFile(target.name, name)
+            finding = kinds.ForeignFile(target.name, name)
             self.planner.diagnostics.append(Diagnostic(finding, maker.call.site))
             return File(True)
         maker.placed.add(name)
@@ -766,7 +766,7 @@ class _Graph:
             maker, name = inner[0], value.name
             at += f".{maker.name}"
         if id(maker.call) in self.planner.cached:
-            from flowdsl.compiler.memo_findings import GatheredCache
+            from flowdsl.compiler.findings.caching import GatheredCache
 
             self.planner.diagnostics.append(Diagnostic(GatheredCache(maker.call.target.name), place))
         return at, name

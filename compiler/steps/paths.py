@@ -6,16 +6,16 @@ import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.forms import Absent, File, Gathered, Mounted
-from flowdsl.compiler.options.reading import is_mapping
-from flowdsl.compiler.path_findings import (
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.paths import (
     BadFixedPath,
     PathNotChosen,
     PathOfValue,
     SamePath,
     UnknownPathName,
 )
+from flowdsl.compiler.forms import Absent, File, Gathered, Mounted
+from flowdsl.compiler.options.reading import is_mapping
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
 from flowdsl.lift import spelled

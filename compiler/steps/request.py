@@ -9,9 +9,9 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
-from flowdsl.compiler import kind_findings as findings
-from flowdsl.compiler.described import described
+from flowdsl.compiler.findings import kinds as findings
 from flowdsl.compiler.options.reading import Wrong, is_mapping, said, seconds
+from flowdsl.compiler.steps.described import described
 from flowdsl.diagnostic import Diagnostic, suggest
 from flowdsl.expr import Const, Expr, Join, Poison, leaves
 from flowdsl.grammar.names import is_dns_subdomain

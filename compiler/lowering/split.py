@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.leaves import rewritten
+from flowdsl.compiler.steps.leaves import rewritten
 from flowdsl.expr import Const, Either, Expr, Op, Out, Param, Ran, Stored, children, substitute
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl import types as t
-from flowdsl.compiler import kind_findings as findings
-from flowdsl.compiler import mistakes
-from flowdsl.compiler.described import described
-from flowdsl.compiler.kind_findings import WORDS
-from flowdsl.compiler.manifest_rules import judged
+from flowdsl.compiler.findings import kinds as findings
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.compiler.options.reading import is_mapping, said
+from flowdsl.compiler.steps.described import described
+from flowdsl.compiler.steps.manifest_rules import judged
 from flowdsl.diagnostic import Diagnostic, near, suggest
 from flowdsl.expr import Expr, InPod, Poison
 from flowdsl.grammar import kube_path
@@ -168,7 +168,7 @@ def _loader() -> Any:
     """A reader of YAML as the reader of Kubernetes: what is without quotes is what it makes of that."""
     import yaml
 
-    from flowdsl.compiler.documents import PLAIN, unresolved
+    from flowdsl.compiler.yaml.documents import PLAIN, unresolved
 
     loader = unresolved(yaml.SafeLoader)
     loader.yaml_implicit_resolvers["<"] = [(_MERGE, re.compile("<<$"))]

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler import kind_findings as findings
-from flowdsl.compiler.carry_text import control_characters, replaced_dollar
+from flowdsl.compiler.carry.text import control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import serves, supplied
-from flowdsl.compiler.command import CommandLine, bind, command_line
 from flowdsl.compiler.encode import choices, encode
+from flowdsl.compiler.findings import kinds as findings
+from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.compiler.forms import Absent, File, Mounted, Plain
-from flowdsl.compiler.kind_findings import WORDS
-from flowdsl.compiler.manifest import Manifest, manifest
-from flowdsl.compiler.request import Request, request
+from flowdsl.compiler.steps.command import CommandLine, bind, command_line
+from flowdsl.compiler.steps.manifest import Manifest, manifest
+from flowdsl.compiler.steps.request import Request, request
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Const, Expr, Out, leaves
 from flowdsl.place import Definition

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.memo import fixed_part
+from flowdsl.compiler.lowering.memo import fixed_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl import types as t
-from flowdsl.compiler.kind_findings import BadManifest
+from flowdsl.compiler.findings.kinds import BadManifest
 from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Const, Expr, InPod, Join, Many

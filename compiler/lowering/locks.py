@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler import control_findings as findings
 from flowdsl.compiler import ir
+from flowdsl.compiler.findings import control as findings
 from flowdsl.compiler.options.control import lock_said
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.place import Argument

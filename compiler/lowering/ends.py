@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler import control_findings as findings
 from flowdsl.compiler import ir
-from flowdsl.compiler.split import LIMIT
+from flowdsl.compiler.findings import control as findings
+from flowdsl.compiler.lowering.split import LIMIT
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.expr import Const, Param, leaves
 from flowdsl.types import BOOL

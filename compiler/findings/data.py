@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowdsl.compiler.kind_findings import result_of
+from flowdsl.compiler.findings.kinds import result_of
 from flowdsl.diagnostic import Finding, suggest
 
 

@@ -1,0 +1,1 @@
+"""What each kind of step runs: scripts, commands, requests, objects of the cluster."""

@@ -1,0 +1,1 @@
+"""YAML as text: written, and read with the places of its values."""
