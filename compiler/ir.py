@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from flowdsl.grammar.digest import digest
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -406,6 +408,17 @@ class Memo(NamedTuple):
     cache: str
     max_age: str
     ingredients: tuple[Ingredient, ...]
+
+    @property
+    def digest(self) -> str:
+        """Of all that is known before the run; with the names of what comes in then.
+
+        What a statement is called is for people: its digest says all.
+        """
+        parts = self.ingredients
+        return digest(
+            *(f"{one.name.partition(' ')[0]}={one.digest}" if one.digest else one.name for one in parts)
+        )
 
 
 class Template(NamedTuple):

@@ -19,4 +19,14 @@ else:
         except ImportError:  # a Python that has only that of OpenSSL
             from hashlib import sha256
 
-__all__ = ["sha256"]
+__all__ = ["digest", "sha256"]
+
+
+def digest(*parts: str) -> str:
+    """The SHA-256 of some texts, each told apart from the next, in hexadecimal."""
+    found = sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        found.update(b"%d:" % len(data))
+        found.update(data)
+    return found.hexdigest()

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo import objects, volumes
 from flowdsl.compiler.argo.control import locked
+from flowdsl.compiler.argo.inline import inlined
 from flowdsl.compiler.argo.origins import Json, Origins, filled
 from flowdsl.compiler.argo.patch import Patcher
 from flowdsl.compiler.argo.sources import location
 from flowdsl.compiler.argo.template import Writer
-from flowdsl.compiler.lowering.split import inlined
 from flowdsl.expr import Stored
 
 if TYPE_CHECKING:

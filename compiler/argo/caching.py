@@ -19,9 +19,7 @@ def _memoize(memo: ir.Memo) -> Json:
 
     Source: cacheKeyRegex in workflow/controller/cache/cache.go; `maxAge` is read by time.ParseDuration.
     """
-    from flowdsl.compiler.lowering.memo import fixed_part
-
-    parts = [f"'{fixed_part(memo)}'", *(_text(one) for one in memo.ingredients if one.port)]
+    parts = [f"'{memo.digest}'", *(_text(one) for one in memo.ingredients if one.port)]
     return {
         "key": f"{{{{=sprig.sha256sum(toJSON([{', '.join(parts)}]))}}}}",
         "maxAge": memo.max_age,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lowering.memo import fixed_part
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -44,7 +42,7 @@ def _object(pipeline: str, step: str, memo: Memo) -> dict[str, Any]:
         "step": step,
         "cache": memo.cache,
         "max_age": memo.max_age,
-        "digest": fixed_part(memo),
+        "digest": memo.digest,
         "parts": parts,
     }
 
@@ -54,9 +52,7 @@ def _table(pipeline: str, step: str, memo: Memo) -> str:
         (one.name, one.digest[:_SHOWN] if one.digest is not None else _AT_RUN_TIME, one.origin)
         for one in memo.ingredients
     ]
-    rows.append(
-        ("together", fixed_part(memo)[:_SHOWN], "all that is known before the run; it stands in the YAML")
-    )
+    rows.append(("together", memo.digest[:_SHOWN], "all that is known before the run; it stands in the YAML"))
     width = max(len(name) for name, _, _ in rows)
     lines = [f"  {name:<{width}}  {digest:<{_SHOWN}}  {_line(origin)}\n" for name, digest, origin in rows]
     return f"{pipeline}, step {step}: ConfigMap {memo.cache}, results of the last {memo.max_age}\n{''.join(lines)}"

@@ -15,13 +15,14 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.argo.pod import pod_text
 from flowdsl.compiler.findings import caching as findings
 from flowdsl.compiler.forms import DIGEST, Absent, File, Form, Gathered, Mounted, Parts, part_names
-from flowdsl.compiler.lowering.normal import digest, statements
+from flowdsl.compiler.lowering.normal import statements
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options.code import is_pinned
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import IN, OUT
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.expr import Out, Param, RunField, children, leaves
+from flowdsl.grammar.digest import digest
 from flowdsl.grammar.regex import regex
 from flowdsl.place import Argument
 from flowdsl.step import StepDef
@@ -93,17 +94,6 @@ def completed(template: ir.Template) -> ir.Template:
     shown = ", ".join(f"{one.name}: {one.kind}" for one in template.outputs)
     ingredients = (*template.memo.ingredients, _fixed("outputs", shown, shown))
     return template._replace(memo=template.memo._replace(ingredients=ingredients))
-
-
-def fixed_part(memo: ir.Memo) -> str:
-    """The digest of all that is known before the run; with the names of what comes in then.
-
-    What a statement is called is for people: its digest says all.
-    """
-    known = (
-        f"{one.name.partition(' ')[0]}={one.digest}" if one.digest else one.name for one in memo.ingredients
-    )
-    return digest(*known)
 
 
 def _config_map(pipeline: str, template: str) -> str:

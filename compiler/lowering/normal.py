@@ -5,17 +5,7 @@ from __future__ import annotations
 import ast
 from typing import cast
 
-from flowdsl.grammar.digest import sha256
-
-
-def digest(*parts: str) -> str:
-    """The SHA-256 of some texts, each told apart from the next, in hexadecimal."""
-    found = sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        found.update(b"%d:" % len(data))
-        found.update(data)
-    return found.hexdigest()
+from flowdsl.grammar.digest import digest
 
 
 def normal(node: ast.AST) -> str:
