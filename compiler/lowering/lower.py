@@ -38,7 +38,7 @@ from flowdsl.compiler.forms import (
 from flowdsl.compiler.lowering.borne import borne
 from flowdsl.compiler.lowering.ends import musts, parameters_of
 from flowdsl.compiler.lowering.pick import PYTHON, pick
-from flowdsl.compiler.lowering.plan import CHECKPOINT, STATUS, CallPlan, GraphPlan, Planner
+from flowdsl.compiler.lowering.plans import CHECKPOINT, STATUS
 from flowdsl.compiler.naming import Templates, slug, volume_name
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import applicable, inherited, patch, pipeline_options, settings
@@ -79,6 +79,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from flowdsl.compiler.carry.carry import Carried as Source
+    from flowdsl.compiler.lowering.plan import Planner
+    from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan
     from flowdsl.compiler.options import Declared
     from flowdsl.compiler.profile import Profile
     from flowdsl.trace import Call

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flowdsl.compiler.carry.carry import Carried
-    from flowdsl.compiler.lowering.plan import CallPlan
+    from flowdsl.compiler.lowering.plans import CallPlan
     from flowdsl.place import Place
 
 FORMAT = "1"

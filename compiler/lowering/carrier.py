@@ -1,0 +1,279 @@
+"""The forms in which values travel: as text, as files by key or path, in parts, gathered from a loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl import types as t
+from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings.data import SourceChoice, SourceHanded
+from flowdsl.compiler.forms import (
+    DIGEST,
+    PLAIN,
+    Absent,
+    Carried,
+    File,
+    Form,
+    Gathered,
+    Mounted,
+    Parts,
+    field_of,
+    part_kinds,
+    ports,
+    undigested,
+    volumes,
+)
+from flowdsl.compiler.lowering.choices import apart, branched, flat, mixed
+from flowdsl.compiler.lowering.plans import CHECKPOINT
+from flowdsl.compiler.placing import INDEX
+from flowdsl.compiler.ports import CHECKPOINTS
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import (
+    Best,
+    Cell,
+    Checkpoint,
+    Const,
+    Either,
+    Expr,
+    Get,
+    Join,
+    Many,
+    OnVolume,
+    Out,
+    Param,
+    Rows,
+    RunField,
+    Stored,
+    children,
+)
+from flowdsl.pipeline import PipelineDef
+from flowdsl.place import Argument, Definition
+from flowdsl.step import StepDef
+from flowdsl.trace import Call
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from flowdsl.compiler.lowering.plans import CallPlan
+    from flowdsl.compiler.lowering.resolve import Resolver
+    from flowdsl.place import Place
+    from flowdsl.trace import Region
+
+
+class Carrier:
+    """Decides the forms of the values of one graph, and which files of its steps need a place."""
+
+    def __init__(self, resolver: Resolver, code: CodeType) -> None:
+        self.resolver = resolver
+        self.shared = resolver.shared
+        self.plan = resolver.plan
+        self.code = code
+
+    def carry(self, expr: Expr, kind: t.Type, call: Call | None, *, crossing: bool) -> Carried:
+        """The form a value takes on its way, and the values of its ports."""
+        if type(expr) is Const and not t.holds_file(kind):
+            return Carried(PLAIN, [expr], kind)
+        return Carried(*self._carry(expr, kind, call, crossing), kind)
+
+    def _carry(self, expr: Expr, kind: t.Type, call: Call | None, crossing: bool) -> tuple[Form, list[Expr]]:
+        region = call.region if call is not None else None
+        if isinstance(expr, Rows):
+            return self._gathered(expr, region)
+        found = field_of(expr) if isinstance(expr, (Get, Param)) else None
+        if found is not None and (known := self.resolver.parameter(*found, kind)) is not None:
+            return known
+        if not t.holds_file(kind) and not self.resolver.composed(expr):
+            return PLAIN, [self.resolver.resolve(expr, region)]
+        match expr:
+            case Const(None):
+                return Absent(), []
+            case OnVolume(volume):
+                self.shared.volume(volume)
+                return Mounted((volume.name,)), [self.resolver.resolve(expr, region)]
+            case Stored():
+                return File(False), [self.resolver.resolve(expr, region)]
+            case Checkpoint():
+                assert call is not None
+                self.plan.by_call[id(call)].placed.add(CHECKPOINT)
+                return Mounted(()), [Const(CHECKPOINTS, t.TEXT)]
+            case Out(Call() as task, name):
+                return self._file(task, name, expr, region, crossing)
+            case Best(task, name):
+                form = self._made(self.plan.by_call[id(task)], name)
+                return form, [
+                    self.resolver.resolve(expr.changed(name=port), region) for port, _ in ports(name, form)
+                ]
+            case Either(choices):
+                return self._either(choices, kind, call)
+            case Many(items, names):
+                kinds = part_kinds(kind, len(items))
+                parts = [
+                    self._carry(item, one, call, crossing) for item, one in zip(items, kinds, strict=True)
+                ]
+                form = Parts(names, tuple(form for form, _ in parts))
+                return form, [value for _, values in parts for value in values]
+            case Get(Rows(task), _) | Get(Get(Rows(task), _), _):
+                output = str(expr.key) if isinstance(expr.of, Get) else "return"
+                form = self._made(self.plan.by_call[id(task)], output)
+                cell = self.resolver.resolve(expr, region)
+                if isinstance(form, File) and form.digest and isinstance(cell, Cell):
+                    return form, [cell, cell.changed(name=DIGEST + output, type=t.TEXT)]
+                return form, cells_of(cell, form) if isinstance(cell, Cell) else [cell]
+            case Const():  # an empty list or dict of files
+                return Parts((), ()), []
+            case _:
+                raise AssertionError(f"no form for {expr}")
+
+    def _made(self, maker: CallPlan, name: str) -> Form:
+        """The form of a file that a call hands on to where it was not made."""
+        if maker.sub is not None:
+            return maker.sub.results[name].form
+        target = maker.call.target
+        if isinstance(target, StepDef) and target.kind == "template":
+            finding = kinds.ForeignFile(target.name, name)
+            self.shared.diagnostics.append(Diagnostic(finding, maker.call.site))
+            return File(True)
+        maker.placed.add(name)
+        if maker.store is not None:
+            return Mounted((maker.store.volume,))
+        return File(True, self._digested(maker))
+
+    def _digested(self, maker: CallPlan) -> bool:
+        """Whether a step hands on the digests of its files: where some step is cached, if it is one of Python."""
+        target = maker.call.target
+        python = not isinstance(target, PipelineDef) and target.kind == "python"
+        return bool(self.shared.cached) and python and not maker.large and maker.store is None
+
+    def _file(
+        self, task: Call, name: str, expr: Expr, region: Region | None, crossing: bool
+    ) -> tuple[Form, list[Expr]]:
+        maker = self.plan.by_call[id(task)]
+        straight = not crossing and task.region is None and not task.may_fail
+        if maker.sub is None and maker.store is None and straight:
+            target = task.target
+            foreign = not isinstance(target, PipelineDef) and target.kind == "template"
+            if foreign or not self.shared.cached:
+                return File(False), [self.resolver.out(task, name, expr.type)]
+            if self._digested(maker):
+                found: list[Expr] = [Out(maker.name, one, expr.type) for one in (name, DIGEST + name)]
+                return File(False, True), found
+        form = self._made(maker, name)
+        if form == File(False):  # a file that the pipeline was given
+            if task.region is not None:
+                finding = SourceHanded(task.target.name, "it may not run")
+                self.shared.diagnostics.append(Diagnostic(finding, task.site))
+            return form, [Out(maker.name, name, expr.type)]
+        return form, [
+            self.resolver.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)
+        ]
+
+    def _gathered(self, rows: Rows, region: Region | None) -> tuple[Form, list[Expr]]:
+        maker = self.plan.by_call[id(rows.task)]
+        folders: list[str] = []
+        mounted: list[str] = []
+        others: list[tuple[str, Form]] = []
+        digests: list[str] = []
+        for out in t.outputs(rows.item):
+            form = self._made(maker, out.name) if t.holds_file(out.type) else maker.form(out.name)
+            mounted.extend(volumes(form))
+            if isinstance(form, File):
+                folders.append(out.name)
+                if form.digest:
+                    digests.append(out.name)
+            elif isinstance(form, (Gathered, Parts)):
+                others.append((out.name, form))
+                if any(how in ("key", "artifact") for _, how in ports(out.name, form)):
+                    finding = mistakes.ScatteredFiles(maker.call.target.name, out.name)
+                    self.shared.diagnostics.append(Diagnostic(finding, maker.call.site))
+        values: list[Expr] = [self.resolver.resolve(rows, region)]
+        for folder in folders:
+            at, name = self._folder(maker, folder)
+            tail: tuple[str | Expr, ...] = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
+            values.append(Join((RunField("name"), "/", *self.plan.place(maker), f"{at}/{name}", *tail)))
+        names = tuple(dict.fromkeys(mounted))
+        form = Gathered(rows.item, tuple(folders), names, maker.large, tuple(others), tuple(digests))
+        return form, values
+
+    def _folder(self, maker: CallPlan, name: str) -> tuple[str, str]:
+        """Where below its place a call keeps the files of an output: the tasks inside, and their output."""
+        at, place = "", maker.call.site
+        while maker.sub is not None:
+            value = maker.sub.results[name].values[0]
+            inner = [plan for plan in maker.sub.calls if isinstance(value, Out) and plan.name == value.task]
+            if not inner:
+                finding = mistakes.ScatteredFiles(maker.call.target.name, name)
+                self.shared.diagnostics.append(Diagnostic(finding, maker.call.site))
+                break
+            assert isinstance(value, Out)
+            maker, name = inner[0], value.name
+            at += f".{maker.name}"
+        if id(maker.call) in self.shared.cached:
+            from flowdsl.compiler.findings.caching import GatheredCache
+
+            self.shared.diagnostics.append(Diagnostic(GatheredCache(maker.call.target.name), place))
+        return at, name
+
+    def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
+        written, choices = choices, flat(choices)
+        carried = [undigested(*self._carry(choice, kind, call, branched(choice))) for choice in choices]
+        there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
+        if len(there) < len(choices):
+            choices, carried = tuple(choices[at] for at in there), [carried[at] for at in there]
+        if len(carried) <= 1:
+            return carried[0] if carried else (Absent(), [])
+        if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
+            return self._first(written, kind, call, carried)
+        carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
+        form = carried[0][0]
+        if isinstance(form, Mounted):
+            names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
+            form = Mounted(tuple(dict.fromkeys(names)))
+        region = call.region if call is not None else None
+        return form, [self.resolver.resolve(Either(choices, kind), region)]
+
+    def _first(
+        self,
+        choices: tuple[Expr, ...],
+        kind: t.Type,
+        call: Call | None,
+        carried: list[tuple[Form, list[Expr]]],
+    ) -> tuple[Form, list[Expr]]:
+        """A choice that the step makes: between files of different places, or one that may be missing."""
+        plain = kind.item if isinstance(kind, t.Maybe) else kind
+        where = ""
+        if call is None:
+            where = "the result of a pipeline"
+        elif call.loop is not None:
+            where = "a loop"
+        elif isinstance(call.target, PipelineDef):
+            where = "a pipeline"
+        elif call.target.kind != "python":
+            where = "a container step"
+        single = isinstance(plain, t.File) and all(len(values) == 1 for _, values in carried)
+        if where or not single:
+            finding = mistakes.MixedFiles() if mixed(carried) or not where else SourceChoice(where)
+            self.shared.diagnostics.append(Diagnostic(finding, self._place(choices, call)))
+            return PLAIN, [Const("", t.TEXT)]
+        maybe = any(isinstance(choice.type, t.Maybe) for choice in flat(choices)[:-1])
+        form = Parts((), tuple(form for form, _ in carried), True, maybe)
+        return form, [value for _, values in carried for value in values]
+
+    def _place(self, choices: tuple[Expr, ...], call: Call | None) -> Place:
+        """Where a choice was written: in an argument of a call, else in the result of the pipeline."""
+        if call is None:
+            return Definition(self.code, "return", "value")
+        for name, expr in call.arguments.items():
+            if _holds(expr, choices):
+                return call.argument(name)
+        return call.site if call.loop is None else Argument(call.site, "over")
+
+
+def cells_of(cell: Cell, form: Form) -> list[Expr]:
+    """The ports of an output in the row of a loop."""
+    return [cell.changed(name=port) for port, _ in ports(cell.name, form)]
+
+
+def _holds(expr: Expr, choices: tuple[Expr, ...]) -> bool:
+    if isinstance(expr, Either) and expr.choices is choices:
+        return True
+    return any(_holds(child, choices) for child in children(expr))

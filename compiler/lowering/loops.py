@@ -1,0 +1,281 @@
+"""The items of loops: written out where they are known, else walked by their numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl import types as t
+from flowdsl.compiler.encode import encode, plain, too_large
+from flowdsl.compiler.expressions import text_of, whole
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.data import UnevenItems, UnlikeSources
+from flowdsl.compiler.forms import (
+    DIGEST,
+    PLAIN,
+    ROWS,
+    Absent,
+    Carried,
+    File,
+    Form,
+    Gathered,
+    Mounted,
+    Parts,
+    inside,
+    item_of,
+    listed,
+    undigested,
+)
+from flowdsl.compiler.lowering.carrier import cells_of
+from flowdsl.compiler.lowering.plans import FOLDER
+from flowdsl.compiler.lowering.unfold import common, parted, said, together, unfolded
+from flowdsl.compiler.placing import INDEX
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import (
+    Cell,
+    Checkpoint,
+    Const,
+    Expr,
+    Get,
+    Item,
+    Join,
+    Many,
+    OnVolume,
+    Out,
+    Param,
+    Stored,
+    children,
+)
+from flowdsl.place import Argument
+from flowdsl.signature import MISSING
+from flowdsl.step import StepDef
+from flowdsl.trace import Call
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lowering.carrier import Carrier
+    from flowdsl.compiler.lowering.plans import CallPlan
+    from flowdsl.signature import Signature
+
+
+class Loops:
+    """Decides what the calls of a loop run over, and what each item is given."""
+
+    def __init__(self, carrier: Carrier, signature: Signature) -> None:
+        self.carrier = carrier
+        self.resolver = carrier.resolver
+        self.shared = carrier.shared
+        self.signature = signature
+
+    def loop(self, plan: CallPlan, kinds: dict[str, t.Type]) -> None:
+        """Plan a call that is a loop."""
+        call, loop = plan.call, plan.call.loop
+        assert loop is not None
+        for name, expr in call.arguments.items():
+            self.shared_argument(plan, name, expr, kinds[name])
+        if loop.rows is None:
+            self._over(plan, loop.lists, kinds)
+            return
+        parts, kinds, trees = parted(loop.rows, kinds)
+        rows, found, flaws = unfolded(parts)
+        for name, one, other in flaws:
+            self._unlike(call, name, one, other)
+        kinds = {**kinds, **{port: t.TEXT for port in rows[0] if port not in parts[0]}}
+        kinds |= dict.fromkeys(found, t.TEXT)
+        if all(type(expr) is Const or _is_static(expr) for row in rows for expr in row.values()):
+            self._static(plan, rows, kinds)
+        else:
+            self._over(
+                plan,
+                {
+                    name: Many(tuple(row[name] for row in rows), (), t.Sequence(kinds[name]))
+                    for name in rows[0]
+                },
+                kinds,
+            )
+        for name, make in found.items():
+            inner = make({port: plan.inner[port].values[0] for port in rows[0]})
+            plan.inner[name] = Carried(File(False), [inner], t.FILE)
+        for name, tree in trees.items():
+            plan.inner[name] = together(tree, plan.inner, kinds[name])
+
+    def _unlike(
+        self,
+        call: Call,
+        name: str,
+        one: str,
+        other: str,
+        kind: type[UnlikeSources | UnevenItems] = UnlikeSources,
+    ) -> None:
+        place = Argument(call.site, "over", part=f"item:{name.partition('-')[0]}")
+        self.shared.diagnostics.append(Diagnostic(kind(name.replace("-", "."), one, other), place))
+
+    def _over(self, plan: CallPlan, lists: dict[str, Expr], kinds: dict[str, t.Type]) -> None:
+        """The items of a loop that are known only at run time."""
+        for name, column in lists.items():
+            plan.wait(self.resolver.awaited(column))
+            self._column(plan, name, column, kinds[name])
+        # The parts of one list are as many as its items.
+        first = {name.partition("-")[0]: name for name in reversed(lists)}
+        walked = [name for name in lists if name in first.values()]
+        plan.over, *plan.beside = [inside(name, plan.arguments[name].form, t.JSON)[0] for name in walked]
+
+    def shared_argument(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
+        """An argument that is the same for all items: a constant is written inside, the rest comes in."""
+        if _is_static(expr) or isinstance(expr, Checkpoint):
+            plan.inner[name] = self.carrier.carry(expr, kind, plan.call, crossing=True)
+            return
+        carried = plan.arguments[name] = self.carrier.carry(expr, kind, plan.call, crossing=True)
+        plan.inner[name] = carried._replace(values=inside(name, carried.form, kind))
+
+    def _static(self, plan: CallPlan, rows: list[dict[str, Expr]], kinds: dict[str, t.Type]) -> None:
+        names = list(rows[0])
+        forms: dict[str, Form] = {}
+        for name in names:
+            forms[name] = PLAIN
+            if t.holds_file(kinds[name]):
+                found: dict[str, None] = {}
+                for row in rows:
+                    item = row[name]
+                    if isinstance(item, OnVolume):
+                        self.shared.volume(item.volume)
+                        found[item.volume.name] = None
+                forms[name] = Mounted(tuple(found)) if found else Absent()
+        plan.inner.update({name: Carried(form, [], kinds[name]) for name, form in forms.items()})
+        names = [name for name in names if not isinstance(forms[name], Absent)]
+        columns = [_texts([row[name] for row in rows], kinds[name]) for name in names]
+        number = "i" if "i" not in names else INDEX
+        keys = (number, *names)
+        cells = zip(*columns, strict=True) if columns else ((),) * len(rows)
+        texts = [dict(zip(keys, (f"/{index}", *row), strict=True)) for index, row in enumerate(cells)]
+        if all(_plain("".join(column)) for column in columns):
+            plan.items = tuple(texts)
+            fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}
+            fields[INDEX] = Item(number, t.TEXT)
+        else:
+            # Argo escapes what stands in a map's texts; one JSON text for each item arrives as it is.
+            whole = Item("", t.JSON)
+            plan.items = tuple(encode(row, t.JSON) for row in texts)
+            fields = {name: Cell(whole, whole, name, kinds[name]) for name in names}
+            fields[INDEX] = Cell(whole, whole, number, t.TEXT)
+        for name in names:
+            plan.inner[name] = Carried(forms[name], [fields[name]], kinds[name])
+        plan.inner[INDEX] = Carried(PLAIN, [fields[INDEX]], t.TEXT)
+
+    def _column(self, plan: CallPlan, name: str, column: Expr, kind: t.Type) -> None:
+        """A list that is known only at run time: the loop runs over the numbers of its elements."""
+        number = Item("", t.INT)
+        plan.inner[INDEX] = Carried(PLAIN, [Join(("/", number))], t.TEXT)
+        carried = self.carrier.carry(column, t.Sequence(kind), plan.call, crossing=True)
+        form, values, _ = carried
+        if isinstance(form, Parts):
+            form, values = undigested(form, values)
+        texts = t.Sequence(t.TEXT)
+        if isinstance(form, Parts):
+            one = common(form.forms)
+            if one is None:
+                held = any(isinstance(each, Parts) for each in form.forms)
+                words = [*dict.fromkeys(map(said, form.forms)), "others"]
+                self._unlike(plan.call, name, words[0], words[1], UnevenItems if held else UnlikeSources)
+                one, values = PLAIN, [values[0]] * len(form.forms)
+            given = iter(values)
+            nothing = Const("", t.TEXT)
+            # A file's key or path is a text.
+            items = [nothing if isinstance(each, Absent) else Join((next(given),)) for each in form.forms]
+            plan.arguments[name] = Carried(PLAIN, [Many(tuple(items), (), texts)], texts)
+            inner: list[Expr] = [Get(Param(name, texts), number, t.TEXT)]
+            plan.inner[name] = Carried(one, [] if isinstance(one, Absent) else inner, kind)
+            return
+        if isinstance(form, Gathered):
+            # Only the rows go in: each holds the keys of its own files.
+            plan.arguments[name] = Carried(PLAIN, values[:1], t.JSON)
+            plan.inner[name] = self._row(form, Param(name, t.JSON), number, kind)
+            return
+        if isinstance(form, (File, Mounted)):
+            self._folder_items(plan, name, column, carried, kind)
+            return
+        self.resolver.take(Get(column, number, kind))
+        if (number_of := self._rounded(column)) is not None and not whole(kind):
+            place = Argument(plan.call.site, "over", part=f"item:{name}")
+            self.shared.diagnostics.append(Diagnostic(mistakes.RoundedInteger(str(number_of)), place))
+        plan.arguments[name] = carried
+        plan.inner[name] = Carried(PLAIN, [Get(Param(name, t.Sequence(kind)), number, kind)], kind)
+
+    def _folder_items(self, plan: CallPlan, name: str, column: Expr, carried: Carried, kind: t.Type) -> None:
+        """A list with files that a step made, a folder: the loop runs over the rows that say what is in it."""
+        task = column.task if isinstance(column, Out) else None
+        python = isinstance(task, Call) and isinstance(task.target, StepDef) and task.target.kind == "python"
+        item = column.type.item if isinstance(column.type, t.Sequence) else kind
+        rows: Expr = Const([], t.JSON)
+        if not python or not listed(item):
+            place = Argument(plan.call.site, "over", part=f"item:{name}")
+            finding = mistakes.UnlistedFiles(t.spell(column.type), "source" if listed(item) else "item")
+            self.shared.diagnostics.append(Diagnostic(finding, place))
+        elif isinstance(column, Out):
+            maker = self.resolver.plan.by_call[id(task)]
+            maker.listed.add(column.name)
+            rows = self.resolver.resolve(Out(column.task, ROWS + column.name, t.JSON), plan.call.region)
+        folder = f"{name}-{FOLDER}"
+        plan.arguments[name] = Carried(PLAIN, [rows], t.JSON)
+        plan.arguments[folder] = Carried(PLAIN, carried.values[:1], t.TEXT)
+        file, _ = undigested(carried.form, carried.values)
+        number = Item("", t.INT)
+        found = item_of(item, Param(name, t.JSON), number, Param(folder, t.TEXT), file)
+        plan.inner[name] = found._replace(type=kind)
+
+    def _row(self, form: Gathered, rows: Expr, number: Item, kind: t.Type) -> Carried:
+        forms: list[Form] = []
+        cells: list[Expr] = []
+        outs = t.outputs(form.item)
+        others = dict(form.others)
+        for out in outs:
+            if out.name in others:
+                one = others[out.name]
+                cells += cells_of(Cell(rows, number, out.name, out.type), one)
+            else:
+                digest = out.name in form.digests
+                file: Form = File(True, digest) if out.name in form.folders else Mounted(form.volumes)
+                one = file if t.holds_file(out.type) else PLAIN
+                cells.append(Cell(rows, number, out.name, out.type))
+                if digest:
+                    cells.append(Cell(rows, number, DIGEST + out.name, t.TEXT))
+            forms.append(one)
+        if not isinstance(form.item, (t.Record, t.Fixed)):
+            return Carried(forms[0], cells, kind)
+        names = tuple(str(out.attribute) for out in outs)
+        if others or any(t.holds_file(out.type) for out in outs):
+            return Carried(Parts(names, tuple(forms)), cells, kind)
+        return Carried(PLAIN, [Many(tuple(cells), names, form.item)], kind)
+
+    def _rounded(self, items: Expr) -> int | None:
+        """A whole number of a list known now, or of the default of a parameter, that Argo would round."""
+        match items:
+            case Const(value, kind):
+                return too_large(plain(value, kind))
+            case Param(name) if name in self.signature.by_name:
+                parameter = self.signature.by_name[name]
+                if parameter.default is not MISSING:
+                    return too_large(plain(parameter.default, parameter.type))
+            case Many(parts):
+                return next((found for one in parts if (found := self._rounded(one)) is not None), None)
+            case _:
+                pass
+        return None
+
+
+def _is_static(expr: Expr) -> bool:
+    if type(expr) is Const:
+        return True
+    return isinstance(expr, (OnVolume, Stored)) and all(isinstance(text, Const) for text in children(expr))
+
+
+def _texts(column: list[Expr], kind: t.Type) -> list[str]:
+    """The texts of the items of a loop for one parameter."""
+    if isinstance(kind, t.Number) and all(type(expr) is Const for expr in column):
+        return [repr(expr.value) for expr in column if isinstance(expr, Const)]
+    if t.holds_file(kind):  # a path, or None
+        return ["" if isinstance(expr, Const) else text_of(expr, kind) for expr in column]
+    return [text_of(expr, kind) for expr in column]
+
+
+def _plain(text: str) -> bool:
+    """Whether Argo hands on a text of a map's value as it is: nothing in it needs escaping in JSON."""
+    return '"' not in text and "\\" not in text and text.isprintable()

@@ -1,0 +1,186 @@
+"""Plans: how a call is run, how a graph travels through its forms, and what all plans share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.compiler.findings.data import SameVolume
+from flowdsl.compiler.forms import (
+    PLAIN,
+    Carried,
+    Form,
+)
+from flowdsl.compiler.lowering.subgraph import SILENT, Own
+from flowdsl.compiler.options.store import nearest
+from flowdsl.compiler.placing import AT
+from flowdsl.compiler.volumes import alike
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.expr import (
+    Expr,
+    Param,
+)
+from flowdsl.pipeline import PipelineDef
+from flowdsl.place import Argument
+from flowdsl.trace import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from flowdsl.compiler.ir import Store
+    from flowdsl.compiler.steps.leaves import Descriptions
+    from flowdsl.diagnostic import Diagnostic
+    from flowdsl.trace import Graph
+    from flowdsl.volume import Volume
+
+STATUS = "flowdsl-status"
+"""What a task that may fail hands on besides: how it ended."""
+CHECKPOINT = "flowdsl-checkpoint"
+"""Stands among the outputs that have a place of their own: so has a folder of checkpoints."""
+
+FOLDER = "folder"
+"""Of a list with files that is looped over, the port that holds its folder; the rows are in the parameter's own."""
+
+LARGE = 500
+"""Rows of a loop above which they are handed on as a file, and a step of its own picks the best.
+
+The expression that finds the best looks at every row for every row; it was proved with 500.
+"""
+
+
+class CallPlan:
+    """One call, with the forms and values of its arguments."""
+
+    __slots__ = (
+        "after",
+        "arguments",
+        "around",
+        "beside",
+        "call",
+        "condition",
+        "ended",
+        "inner",
+        "items",
+        "listed",
+        "name",
+        "over",
+        "picked",
+        "placed",
+        "store",
+        "sub",
+        "taken",
+    )
+
+    def __init__(self, call: Call, name: str) -> None:
+        self.call = call
+        self.name = name
+        self.arguments: dict[str, Carried] = {}  # what the task is given
+        self.inner: dict[str, Carried] = {}  # of a loop: what each item is given, seen inside the loop
+        self.items: tuple[object, ...] | None = None
+        self.over: Expr | None = None
+        self.beside: list[Expr] = []  # lists that are walked together with it
+        self.around = False  # whether a graph stands around its step
+        self.store: Store | None = None  # where the files of a step go, if not to the repository
+        self.placed: set[str] = set()  # outputs whose files have a place of their own: a key or a path
+        self.listed: set[str] = set()  # outputs whose lists of files a loop runs over
+        self.taken: set[str] = set()  # outputs that Argo takes values out of which hold whole numbers
+        self.picked: dict[str, None] = {}  # what a task of its own hands on of the best of its rows
+        self.sub: GraphPlan | None = None
+        self.condition: Expr | None = None
+        self.after: dict[str, None] = {}
+        self.ended: dict[str, tuple[str, ...]] = {}  # tasks it waits for, by how they may have ended
+
+    def wait(self, tasks: Iterable[str]) -> None:
+        """Begin after these tasks."""
+        self.after.update(dict.fromkeys(tasks))
+
+    @property
+    def large(self) -> bool:
+        """Whether the call is a loop with very many rows."""
+        return self.items is not None and len(self.items) > LARGE
+
+    @property
+    def best(self) -> str:
+        """The name of the task that picks the best row."""
+        return f"{self.name}-best"
+
+    def form(self, name: str) -> Form:
+        """Of a value that the call hands on."""
+        return PLAIN if self.sub is None else self.sub.results[name].form
+
+
+class GraphPlan:
+    """One graph with its parameters in certain forms."""
+
+    def __init__(
+        self,
+        owner: PipelineDef,
+        forms: dict[str, Form],
+        looped: bool,
+        body: bool,
+        store: Store | None,
+        own: Own = SILENT,
+    ) -> None:
+        self.owner = owner
+        self.store = store  # where the files of its steps go that say nothing else
+        self.forms = forms
+        self.own = own
+        self.looped = looped  # runs inside a loop, so its files need the number of the item
+        self.body = body  # is what the loop runs, so it hands on the number
+        self.root = False
+        self.prefix = ""  # of the places of its tasks in the run
+        self.calls: list[CallPlan] = []
+        self.by_call: dict[int, CallPlan] = {}
+        self.results: dict[str, Carried] = {}
+
+    @property
+    def needs_at(self) -> bool:
+        """Whether files made inside need to know where in the run the graph stands."""
+        return any(plan.placed or (plan.sub is not None and plan.sub.needs_at) for plan in self.calls)
+
+    @property
+    def needs_index(self) -> bool:
+        """Whether the graph takes the number of the item it is run for."""
+        return self.body or (
+            self.looped
+            and any(
+                plan.placed or plan.call.loop is not None or (plan.sub is not None and plan.sub.needs_index)
+                for plan in self.calls
+            )
+        )
+
+    def place(self, plan: CallPlan) -> tuple[str | Expr, ...]:
+        """Where in the run a call stands: part of the key or path of its files."""
+        return (self.prefix + plan.name,) if self.root else (Param(AT, t.TEXT), f".{plan.name}")
+
+
+class Shared:
+    """What the plans of all graphs of a pipeline have in common.
+
+    `names`: of the tasks of a graph; `cached`: the ids of calls whose results are kept: with one, files have digests.
+    """
+
+    def __init__(
+        self, names: Callable[[Graph], dict[int, str]], descriptions: Descriptions, cached: frozenset[int]
+    ) -> None:
+        self.names = names
+        self.descriptions = descriptions
+        self.cached = cached
+        self.diagnostics: list[Diagnostic] = []
+        self.volumes: dict[str, Volume] = {}
+
+    def volume(self, volume: Volume) -> None:
+        """Note that a volume is used."""
+        known = self.volumes.setdefault(volume.name, volume)
+        if known.origin is not volume.origin and not alike(known, volume):
+            place, related = Argument(volume.site, "name", 0), (Related(known.site, "the other one"),)
+            self.diagnostics.append(Diagnostic(SameVolume(volume.name), place, related))
+
+    def store(self, around: Store | None, *levels: Mapping[str, Any]) -> Store | None:
+        """The store that the first of these options that name one name; else the one around."""
+        known = None if around is None else (around, self.volumes[around.volume])
+        found = nearest(known, *levels)  # what is wrong with it was said by the checks
+        if found is None:
+            return None
+        self.volume(found[1])
+        return found[0]

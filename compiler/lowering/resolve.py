@@ -1,0 +1,279 @@
+"""Expressions as the templates of a graph write them: tasks by name, and what stands for those that did not run."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from flowdsl import types as t
+from flowdsl.compiler.encode import placeholder
+from flowdsl.compiler.expressions import whole
+from flowdsl.compiler.forms import (
+    PLAIN,
+    File,
+    Form,
+    Gathered,
+    Parts,
+    field_of,
+    inside,
+    part_types,
+)
+from flowdsl.compiler.lowering.plans import STATUS
+from flowdsl.compiler.placing import INDEX
+from flowdsl.expr import (
+    Best,
+    Cell,
+    Const,
+    Either,
+    Expr,
+    Get,
+    Item,
+    Join,
+    Many,
+    OnVolume,
+    Op,
+    Out,
+    Param,
+    Ran,
+    Rows,
+    Status,
+    Stored,
+    leaves,
+    substitute,
+)
+from flowdsl.pipeline import PipelineDef
+from flowdsl.step import StepDef
+from flowdsl.trace import Call, regions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lowering.plans import GraphPlan, Shared
+    from flowdsl.trace import Graph, Region
+
+
+class Resolver:
+    """Rewrites the expressions of one graph. `handing_on`: for a graph around it, so that nothing is computed here."""
+
+    def __init__(self, shared: Shared, plan: GraphPlan, graph: Graph) -> None:
+        self.shared = shared
+        self.plan = plan
+        self.names = shared.names(graph)
+        self.types = {p.name: p.type for p in graph.owner.signature.parameters}
+        self.handing_on = False
+
+    def resolve(self, expr: Expr, region: Region | None, *, inner: bool = False) -> Expr:
+        """An expression with tasks by name, and with a harmless text for tasks that may not have run.
+
+        `inner`: only a part of its value is taken.
+        """
+        if isinstance(expr, Const):
+            return expr
+        match expr:
+            case Out(task, name, kind):
+                if isinstance(kind, t.Maybe) and isinstance(kind.item, t.File):
+                    kind = t.FILE  # where it would be is a text, whether it is there or not
+                made = self.out(task, name, kind)
+                if isinstance(task, Call) and task.region is not None:
+                    return Either((made, _stand_in(kind)), kind)
+                return made
+            case Rows(task):
+                made = Out(self.names[id(task)], "results", t.JSON)
+                if isinstance(task, Call) and task.region is not None:
+                    return Either((made, Const([], t.JSON)), t.JSON)
+                return made
+            case Best(task, name, kind):
+                assert isinstance(task, Call)
+                assert task.loop is not None
+                objective = task.loop.objective
+                assert objective is not None
+                maker = self.plan.by_call[id(task)]
+                if maker.large or self.handing_on:
+                    maker.picked[name] = None
+                    return Out(maker.best, name, kind)
+                rows = Out(maker.name, "results", t.JSON)
+                return Best(maker.name, name, kind, rows, objective.metric, objective.goal, task.loop.minimum)
+            case Either(choices, kind, part):
+                return self._choices(choices, kind, region, part)
+            case Status(Call(may_fail=True) as task, kind):
+                return Out(self.names[id(task)], STATUS, kind)
+            case Status(task, kind):
+                return Status(self.names[id(task)], kind)
+            case Op("failed", args, kind):
+                outer = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
+                return Op("failed", (*(self.resolve(arg, region) for arg in args), *outer), kind)
+            case Op(op, args, kind):
+                return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
+            case Join(parts):
+                return Join(tuple(p if isinstance(p, str) else self.resolve(p, region) for p in parts))
+            case Get(rows, int() as key, kind) if self._are_rows(rows):
+                return Cell(self.resolve(rows, region), key, "return", kind)
+            case Get(Get(rows, int() as key), str() as name, kind) if self._are_rows(rows):
+                return Cell(self.resolve(rows, region), key, name, kind)
+            case Get(of, key, kind):
+                if (found := field_of(expr)) is not None:
+                    carried = self.parameter(*found, kind)
+                    if carried is not None and (len(carried[1]) == 1 or isinstance(carried[0], File)):
+                        return carried[1][0]
+                if not inner:
+                    self.take(expr)
+                return Get(self.resolve(of, region, inner=True), key, kind)
+            case Many(items, names, kind):
+                return Many(tuple(self.resolve(item, region) for item in items), names, kind)
+            case OnVolume(volume, path):
+                return OnVolume(volume, self.resolve(path, region))
+            case Stored(_, _, texts):
+                return expr.changed(texts=tuple(self.resolve(text, region) for text in texts))
+            case _:
+                return expr
+
+    def take(self, part: Get) -> None:
+        """Note that Argo takes a value out of another, where that rounds whole numbers and no formula can tell."""
+        if whole(part.type) or not t.holds_whole(part.type):
+            return
+        for task, name in _origins(part):
+            made: tuple[Call | str, str] | None = task, name
+            maker = self.plan.by_call.get(id(task))
+            while maker is not None and made is not None:
+                if maker.sub is None:
+                    maker.taken.add(made[1])
+                    break
+                value, graph = maker.sub.results[made[1]].values[0], maker.sub
+                made = (value.task, value.name) if isinstance(value, Out) else None
+                maker = next((one for one in graph.calls if made is not None and one.name == made[0]), None)
+
+    def out(self, task: Call | str, name: str, kind: t.Type) -> Out:
+        """An output of a call, by the name of its task."""
+        made = self.names[id(task)]
+        if not isinstance(task, Call) or type(task.target) is PipelineDef:
+            return Out(made, name, kind)
+        if id(task.target) in self.shared.descriptions.plain:
+            return Out(made, name, kind)
+        maker = self.plan.by_call.get(id(task))
+        if maker is not None and (maker.around or task.may_fail):
+            return Out(made, name, kind)
+        return self.shared.descriptions.made(made, task.target, name, kind)
+
+    def _choices(
+        self, choices: tuple[Expr, ...], kind: t.Type, region: Region | None, part: bool = False
+    ) -> Expr:
+        """A choice: `??` where the first is an output, else by whether its tasks ran."""
+        first, *rest = choices
+        if isinstance(first, Either):
+            return self._choices((*first.choices, *rest), kind, region, part or first.part)
+        last = self.resolve(rest[0] if len(rest) == 1 else Either(tuple(rest), kind, part), region)
+        by_task = part and isinstance(first.type, t.Maybe)
+        if isinstance(last, Either) and region is None:
+            last = last.choices[0] if len(rest) == 1 and isinstance(rest[0], Out) else last
+        ended = [one.ended for one in regions(region) if one.ended is not None]
+        maker = (
+            first.task if isinstance(first, Out) and isinstance(first.task, Call) and not by_task else None
+        )
+        if isinstance(first, Out) and maker is not None and maker not in ended and not maker.may_fail:
+            made = self.out(maker, first.name, first.type)
+            if isinstance(first.type, t.Maybe):  # `null` and not having run are the same
+                return Either((self.resolve(first, region), last), kind)
+            return Either((made, last), kind)
+        makers = [leaf.task for leaf in leaves(first) if isinstance(leaf, (Out, Rows, Best))]
+        asked = [
+            self.ran(task)
+            for task in makers
+            if isinstance(task, Call) and (task.region or task in ended or task.may_fail)
+        ]
+        resolved = self.resolve(first, region)
+        if not asked:
+            return resolved if by_task else Either((resolved, last), kind)
+        failed = {self.names[id(task)] for task in ended if not task.may_fail}
+        if failed:
+            resolved = substitute(resolved, partial(_optional, failed))
+        condition: Expr = asked[0] if len(asked) == 1 else Op("&", tuple(asked), t.BOOL)
+        return Op("?:", (condition, resolved, last), kind)
+
+    def ran(self, task: Call) -> Expr:
+        """Whether a task has run and succeeded. One that may fail hands on whether it did."""
+        name = self.names[id(task)]
+        if not task.may_fail:
+            return Ran(name)
+        status: Expr = Out(name, STATUS, t.TEXT)
+        if task.region is not None:
+            status = Either((status, Const("", t.TEXT)), t.TEXT)
+        return Op("==", (status, Const("Succeeded", t.TEXT)), t.BOOL)
+
+    def parameter(self, param: Param, path: tuple[str, ...], kind: t.Type) -> tuple[Form, list[Expr]] | None:
+        """A parameter of this graph, or a field of one that came in parts."""
+        form = self.plan.forms.get(param.name, PLAIN)
+        name, at = param.name, form
+        whole = self.types.get(param.name, kind)
+        for step in path:
+            if not isinstance(at, Parts):
+                return None
+            names = at.names or tuple(map(str, range(len(at.forms))))
+            whole = part_types(whole, at)[names.index(step)]
+            at = at.forms[names.index(step)]
+            name = f"{name}-{step}"
+        if isinstance(at, type(PLAIN)) and not path:
+            return None
+        return at, inside(name, at, whole)
+
+    def _are_rows(self, expr: Expr) -> bool:
+        return isinstance(expr, Rows) or self.composed(expr)
+
+    def composed(self, expr: Expr) -> bool:
+        """Whether a value is what a pipeline returned as the results of a loop."""
+        if type(expr) is Out and type(expr.task) is Call and type(expr.task.target) is StepDef:
+            return False
+        match expr:
+            case Out(Call() as task, name) | Best(Call() as task, name):
+                pass
+            case Get(Rows(Call() as task), int()):
+                name = "return"
+            case Get(Get(Rows(Call() as task), int()), str() as name):
+                pass
+            case _:
+                return False
+        return isinstance(self.plan.by_call[id(task)].form(name), Gathered)
+
+    def awaited(self, expr: Expr) -> Iterator[str]:
+        """The tasks whose outputs are in an expression."""
+        for leaf in leaves(expr):
+            if isinstance(leaf, (Out, Rows, Best)) and id(leaf.task) in self.names:
+                maker = self.plan.by_call.get(id(leaf.task))
+                picked = isinstance(leaf, Best) and maker is not None and maker.large
+                yield maker.best if picked and maker else self.names[id(leaf.task)]
+
+
+def _optional(failed: set[str], expr: Expr) -> Expr | None:
+    """An output of a task that may have failed, in a form for which Argo does not wait until it is there."""
+    if not isinstance(expr, Out) or expr.task not in failed:
+        return None
+    path = expr.variable.replace(".", "?.") or f"outputs?.parameters?.['{expr.name}']"
+    return expr.changed(variable=path)
+
+
+def _origins(expr: Expr) -> Iterator[tuple[Call | str, str]]:
+    """The calls that made a value, parts of it with whole numbers, or a value around it, with the outputs they are."""
+    match expr:
+        case Out(task, name) | Best(task, name):
+            yield task, name
+        case Get(Rows(task), int() | Item()):
+            yield task, "return"
+        case Get(Get(Rows(task), int() | Item()), str() as name):
+            yield task, name
+        case Get(of):
+            yield from _origins(of)
+        case Many(parts) | Either(parts):
+            for one in parts:
+                if t.holds_whole(one.type):
+                    yield from _origins(one)
+        case _:
+            pass
+
+
+def _stand_in(kind: t.Type) -> Const:
+    """A constant whose text is the placeholder of a type."""
+    text = placeholder(kind)
+    if isinstance(kind, t.Number) and text == "NaN":
+        return Const(float("nan"), kind)
+    if t.is_text(kind) or t.holds_file(kind):
+        return Const("", t.TEXT)
+    return Const({"0": 0, "false": False}.get(text), t.JSON)
