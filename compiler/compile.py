@@ -337,8 +337,8 @@ class _Unit:
         trace = self.traces[id(definition)]
         planner = Planner(trace, self._names, self._descriptions, cached_calls(trace, definition))
         root = planner.root(definition)
-        lowering = Lowering(planner, self.carried, self._declared, self.profile)
-        program = lowering.program(root)
+        lowering = Lowering(planner, root, self.carried, self._declared, self.profile)
+        program = lowering.program()
         self.diagnostics.extend(planner.diagnostics)
         self.diagnostics.extend(lowering.diagnostics)
         self.diagnostics.extend(locks_inside(program))

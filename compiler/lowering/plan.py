@@ -11,31 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler.encode import field
-from flowdsl.compiler.forms import (
-    PLAIN,
-    Absent,
-    Carried,
-    File,
-    Form,
-    Mounted,
-    Parts,
-    part_kinds,
-)
+from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, Parts, part_kinds
 from flowdsl.compiler.lowering.carrier import Carrier
 from flowdsl.compiler.lowering.loops import Loops
 from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan, Shared
 from flowdsl.compiler.lowering.resolve import Resolver
 from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
 from flowdsl.compiler.placing import INDEX
-from flowdsl.expr import (
-    Const,
-    Expr,
-    Get,
-    Many,
-    OnVolume,
-    Op,
-    Stored,
-)
+from flowdsl.expr import Const, Expr, Get, Many, OnVolume, Op, Stored
 from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
 from flowdsl.trace import FAILED

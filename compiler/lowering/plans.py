@@ -6,20 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl import types as t
 from flowdsl.compiler.findings.data import SameVolume
-from flowdsl.compiler.forms import (
-    PLAIN,
-    Carried,
-    Form,
-)
+from flowdsl.compiler.forms import PLAIN, Carried, Form
 from flowdsl.compiler.lowering.subgraph import SILENT, Own
 from flowdsl.compiler.options.store import nearest
 from flowdsl.compiler.placing import AT
 from flowdsl.compiler.volumes import alike
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import (
-    Expr,
-    Param,
-)
+from flowdsl.expr import Expr, Param
 from flowdsl.pipeline import PipelineDef
 from flowdsl.place import Argument
 from flowdsl.trace import Call

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl import types as t
 from flowdsl.compiler.encode import placeholder
 from flowdsl.compiler.expressions import whole
-from flowdsl.compiler.forms import (
-    PLAIN,
-    File,
-    Form,
-    Gathered,
-    Parts,
-    field_of,
-    inside,
-    part_types,
-)
+from flowdsl.compiler.forms import PLAIN, File, Form, Gathered, Parts, field_of, inside, part_types
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.placing import INDEX
 from flowdsl.expr import (

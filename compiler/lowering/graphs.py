@@ -1,0 +1,314 @@
+"""The templates of graphs: of pipelines, loops, and calls that may fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl import types as t
+from flowdsl.compiler import ir
+from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.forms import DIGEST, PLAIN, ROWS, Carried, handed, inputs, inside, ports
+from flowdsl.compiler.lowering.ends import musts, parameters_of
+from flowdsl.compiler.lowering.pick import PYTHON, pick
+from flowdsl.compiler.lowering.plans import STATUS
+from flowdsl.compiler.lowering.pods import hidden
+from flowdsl.compiler.naming import slug
+from flowdsl.compiler.options import patch
+from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.ports import IN, OUT
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, Ran, Status, children
+from flowdsl.pipeline import PipelineDef
+from flowdsl.place import Definition, Place
+from flowdsl.run import OUTCOME
+from flowdsl.step import StepDef
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan
+    from flowdsl.compiler.lowering.pods import Pods, Written
+    from flowdsl.compiler.lowering.variants import Variants
+
+
+class Graphs:
+    """Writes the templates of graphs."""
+
+    def __init__(self, written: Written, variants: Variants, pods: Pods) -> None:
+        self.written = written
+        self.variants = variants
+        self.planner = variants.planner
+        self.pods = pods
+
+    def graph(self, plan: GraphPlan, name: str) -> None:
+        """Write the template of a graph, and before it those that it runs."""
+        place = definition_place(plan.owner)
+        self.written.returns[name] = plan.owner.signature.returns
+        position = len(self.written.templates)
+        tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
+        ended = any("Failed" in results for task in tasks for _, results in task.ended)
+        if ended:
+            tasks = (*tasks, *musts(tasks))
+        signature = plan.owner.signature
+        ins = [
+            one
+            for p in signature.parameters
+            for one in inputs(p.name, plan.forms.get(p.name, PLAIN), p.type, in_pod=False)
+        ]
+        if plan.prefix:  # Argo gives it the parameters of the run
+            used = parameters_of(tasks)
+            ins = [one for one in ins if one.name in used]
+        ins.extend(hidden(plan.needs_at and not plan.root, plan.needs_index))
+        outs = [
+            output for out, carried in plan.results.items() for output in self._handed_on(plan, out, carried)
+        ]
+        if plan.body:
+            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+        own = plan.own
+        graph = ir.Graph(tasks, own.parallelism, whole=ended)
+        asked = ir.Settings(control=own.control)
+        template = ir.Template(name, tuple(ins), tuple(outs), graph, place, own.places, asked)
+        self.written.templates.insert(position, template)
+
+    def _handed_on(self, plan: GraphPlan, name: str, carried: Carried) -> list[ir.Output]:
+        form, values, kind = carried
+        found: list[ir.Output] = []
+        for (port, how), value in zip(ports(name, form), values, strict=True):
+            if how == "artifact":
+                optional = isinstance(value.type, t.Maybe)
+                found.append(ir.Output(port, "artifact", None, value, optional=optional))
+            else:
+                if not plan.root and not port.startswith(DIGEST) and _may_fail(value):
+                    finding = mistakes.ReturnsComputed(plan.owner.name)
+                    place = Definition(plan.owner.code, "return", f"item:{name}")
+                    self.variants.diagnostics.append(Diagnostic(finding, place))
+                typed = value if not isinstance(value, Const) else Const(value.value, kind)
+                found.append(ir.Output(port, "parameter", None, typed))
+        return found
+
+    def _tasks(self, graph: GraphPlan, plan: CallPlan) -> list[ir.Task]:
+        tasks = [self._task(graph, plan)]
+        if plan.picked:
+            rows = ir.Argument("rows", "parameter", Out(plan.name, "results", t.JSON), t.JSON)
+            when = plan.condition
+            template = self._picker(plan)
+            tasks.append(ir.Task(plan.best, template, (rows,), (plan.name,), when, None, plan.call.site))
+        return tasks
+
+    def _picker(self, plan: CallPlan) -> str:
+        """The template that picks the best of very many rows."""
+        call = plan.call
+        assert call.loop is not None
+        assert call.loop.objective is not None
+        name = self.variants.names.name(plan.best, f"pick {plan.name}")
+        image = PYTHON
+        if isinstance(call.target, StepDef) and call.target.kind == "python":
+            image = self.variants.setting(call).environment.image or PYTHON
+        objective = call.loop.objective
+        source = pick(plan.name, objective.metric, objective.goal, call.loop.minimum, list(plan.picked))
+        pod = ir.Pod((Const("python3", t.TEXT),), source, (), ())
+        outputs = tuple(ir.Output(out, "parameter", f"{OUT}/{out}") for out in plan.picked)
+        rows = ir.Input("rows", "text", f"{IN}/rows")
+        asked = ir.Settings(environment=ir.Environment(image))
+        self.written.templates.append(ir.Template(name, (rows,), outputs, pod, call.site, settings=asked))
+        return name
+
+    def _task(self, graph: GraphPlan, plan: CallPlan) -> ir.Task:
+        call = plan.call
+        if call.may_fail:
+            template = self._guarded(graph, plan)
+        else:
+            template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
+        arguments = self._arguments(plan.arguments)
+        if call.loop is None and not call.may_fail:
+            arguments += self._places(graph, plan, None)
+        else:
+            at, index = self._wants(graph, plan)
+            if at and not graph.root:
+                arguments += (ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT),)
+            if index and graph.looped:
+                arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
+        ended = tuple(plan.ended.items()) if plan.ended else ()
+        patched = "argo" in call.options or "argo" in call.target.options
+        after, patches = tuple(plan.after), patch.of_task(call) if patched else ()
+        return ir.Task(
+            plan.name, template, arguments, after, plan.condition, None, call.site, ended, patches=patches
+        )
+
+    def _wants(self, graph: GraphPlan, plan: CallPlan) -> tuple[bool, bool]:
+        """Whether the template of a call takes the place and the number of the item."""
+        looped = plan.call.loop is not None
+        if plan.sub is not None:
+            return plan.sub.needs_at, looped or plan.sub.needs_index
+        placed = bool(plan.placed)
+        return placed, looped or (graph.looped and placed)
+
+    def _places(self, graph: GraphPlan, plan: CallPlan, index: Expr | None) -> tuple[ir.Argument, ...]:
+        at, counted = self._wants(graph, plan)
+        found: list[ir.Argument] = []
+        if at:
+            found.append(ir.Argument(AT, "parameter", Join(graph.place(plan)), t.TEXT))
+        if counted:
+            found.append(ir.Argument(INDEX, "parameter", index or Param(INDEX, t.TEXT), t.TEXT))
+        return tuple(found)
+
+    @staticmethod
+    def _arguments(given: dict[str, Carried]) -> tuple[ir.Argument, ...]:
+        found: list[ir.Argument] = []
+        for name, carried in given.items():
+            found += handed(name, carried)
+        return tuple(found)
+
+    def _body(self, graph: GraphPlan, plan: CallPlan) -> str:
+        if plan.sub is None:
+            name = self.pods.pod(plan)
+            return self._around(plan, name) if plan.around else name
+        name = self.variants.graphs[id(plan.sub)]
+        if name not in self.written.names:
+            self.written.names.add(name)
+            self.graph(plan.sub, name)
+        return name
+
+    def _loop(self, graph: GraphPlan, plan: CallPlan) -> str:
+        """The template of a loop: a graph of its own with one looped task that hands on all rows."""
+        call = plan.call
+        loop = call.loop
+        assert loop is not None
+        name = self.variants.names.name(plan.name, f"loop {self._within(graph)} {plan.name}")
+        if loop.objective is not None:
+            self.written.objectives[name] = (loop.objective.metric, loop.objective.goal)
+        position = len(self.written.templates)
+        body = self._body(graph, plan)
+        given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
+        number = plan.inner[INDEX].values[0]
+        index = Join((Param(INDEX, t.TEXT), number)) if graph.looped else number
+        arguments = self._arguments(given)
+        at, _ = self._wants(graph, plan)
+        if at:
+            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+            arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
+        arguments += (ir.Argument(INDEX, "parameter", index, t.TEXT),)
+        task = ir.Task(
+            slug(call.target.name),
+            body,
+            arguments,
+            (),
+            None,
+            ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside)),
+            call.site,
+        )
+        ins = [
+            one
+            for parameter, (form, _, kind) in plan.arguments.items()
+            for one in inputs(parameter, form, kind, in_pod=False)
+        ]
+        ins.extend(hidden(at and not graph.root, graph.looped))
+        outs: tuple[ir.Output, ...] = ()
+        if t.outputs(call.target.signature.returns) or loop.keep_going:
+            rows = Out(task.name, "", t.JSON)
+            outs = (ir.Output("results", "parameter", None, rows, "[]" if plan.items is None else None),)
+        self.written.templates.insert(
+            position,
+            ir.Template(name, tuple(ins), outs, ir.Graph((task,), loop.parallel), call.site, {}),
+        )
+        return name
+
+    def _around(self, plan: CallPlan, leaf: str) -> str:
+        """The template of a graph around one step: what Argo has as a variable becomes a parameter there."""
+        call = plan.call
+        step = call.target
+        assert isinstance(step, StepDef)
+        looped = call.loop is not None
+        name = self.variants.names.name(
+            f"{step.name}-{'item' if looped else 'alone'}", f"around {leaf} {looped}"
+        )
+        if name in self.written.names:
+            return name
+        self.written.names.add(name)
+        given = plan.inner if looped else plan.arguments
+        ins: list[ir.Input] = []
+        arguments: tuple[ir.Argument, ...] = ()
+        for parameter in step.signature.parameters:
+            form = given[parameter.name].form
+            ins += inputs(parameter.name, form, parameter.type, in_pod=False)
+            values = inside(parameter.name, form, parameter.type)
+            arguments += tuple(handed(parameter.name, Carried(form, values, parameter.type)))
+        task = ir.Task(slug(step.name), leaf, arguments, (), None, None, call.site)
+        outs = [
+            ir.Output(
+                out.name,
+                "parameter",
+                None,
+                self.planner.descriptions.made(task.name, step, out.name, out.type),
+            )
+            for out in t.outputs(step.signature.returns)
+            if not t.holds_file(out.type)
+        ]
+        if looped:
+            ins.append(ir.Input(INDEX, "parameter"))
+            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+        place = Definition(step.code)
+        self.written.templates.append(
+            ir.Template(name, tuple(ins), tuple(outs), ir.Graph((task,), around=True), place, {})
+        )
+        return name
+
+    def _within(self, graph: GraphPlan) -> str:
+        """A graph, for the difference of what stands in it: a pipeline may come in several forms."""
+        name = self.variants.graphs[id(graph)]
+        return graph.owner.name if name == slug(graph.owner.name) else f"{graph.owner.name} as {name}"
+
+    def _guarded(self, graph: GraphPlan, plan: CallPlan) -> str:
+        """The template of a call that may fail: a graph of its own, which then succeeds and says how it went."""
+        call = plan.call
+        name = self.variants.names.name(f"try-{plan.name}", f"try {self._within(graph)} {plan.name}")
+        position = len(self.written.templates)
+        body = self._body(graph, plan)
+        at, index = self._wants(graph, plan)
+        arguments = self._arguments(plan.inner)
+        if at:
+            here: Expr = Const(graph.prefix + plan.name, t.TEXT) if graph.root else Param(AT, t.TEXT)
+            arguments += (ir.Argument(AT, "parameter", here, t.TEXT),)
+        if index:
+            arguments += (ir.Argument(INDEX, "parameter", Param(INDEX, t.TEXT), t.TEXT),)
+        task = ir.Task(slug(call.target.name), body, arguments, (), None, None, call.site, may_fail=True)
+        ins = [
+            one
+            for parameter, (form, _, kind) in plan.arguments.items()
+            for one in inputs(parameter, form, kind, in_pod=False)
+        ]
+        ins.extend(hidden(at and not graph.root, index))
+        outs = [ir.Output(STATUS, "parameter", None, Status(task.name, OUTCOME))]
+        for port in self._handed(plan):
+            there = (
+                Out(task.name, port, t.TEXT)
+                if plan.around
+                else self.planner.descriptions.made(task.name, call.target, port, t.TEXT)
+            )
+            value = Op("?:", (Ran(task.name), there, Const("", t.TEXT)), t.TEXT)
+            outs.append(ir.Output(port, "parameter", None, value))
+        alone = ir.Graph((task,))
+        self.written.templates.insert(
+            position, ir.Template(name, tuple(ins), tuple(outs), alone, call.site, {})
+        )
+        return name
+
+    @staticmethod
+    def _handed(plan: CallPlan) -> list[str]:
+        """The parameters that a call hands on: values, and where its files are."""
+        if plan.sub is not None:
+            return [port for name, one in plan.sub.results.items() for port, _ in ports(name, one.form)]
+        outs = t.outputs(plan.call.target.signature.returns)
+        made = [out.name for out in outs if not t.holds_file(out.type) or out.name in plan.placed]
+        return [*made, *(ROWS + name for name in sorted(plan.listed))]
+
+
+def _may_fail(value: Expr) -> bool:
+    if isinstance(value, (Best, Cell, Get)):
+        return True
+    if isinstance(value, Op) and value.op == "/":
+        return True
+    return any(_may_fail(child) for child in children(value))
+
+
+def definition_place(owner: PipelineDef) -> Place:
+    """Where a pipeline is defined."""
+    return Definition(owner.code)

@@ -1,0 +1,305 @@
+"""The templates of steps: what their pods run, take and hand on."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.compiler import ir, placing
+from flowdsl.compiler.checks.checkpoints import kept
+from flowdsl.compiler.checks.kinds import serves
+from flowdsl.compiler.expressions import VOLUMES, text_of
+from flowdsl.compiler.findings.data import ArchiveKeyed
+from flowdsl.compiler.forms import (
+    DIGEST,
+    PLAIN,
+    ROWS,
+    Form,
+    inputs,
+    port_types,
+    ports,
+    reader,
+    variable,
+    volumes,
+)
+from flowdsl.compiler.lowering.plans import CHECKPOINT
+from flowdsl.compiler.naming import volume_name
+from flowdsl.compiler.options import patch
+from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.ports import CHECKPOINTS, OUT, STORE, Writer, layout
+from flowdsl.compiler.steps.command import CommandLine, bind
+from flowdsl.compiler.steps.leaves import BODIES, Asked, outputs, questions, refused
+from flowdsl.compiler.steps.paths import misplaced
+from flowdsl.compiler.steps.script import script
+from flowdsl.compiler.steps.script_prepare import CODE, PACKAGES, prepared
+from flowdsl.compiler.volumes import local
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.expr import Const, Expr, Join, OnVolume, Param, RunField
+from flowdsl.place import Argument, Definition
+from flowdsl.step import StepDef
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from flowdsl.compiler.carry.carry import Carried as Source
+    from flowdsl.compiler.lowering.plans import CallPlan
+    from flowdsl.compiler.lowering.variants import Variant, Variants
+    from flowdsl.trace import Call
+
+INSTALLED = "flowdsl-packages"
+"""The volume that the packages of a step are installed into."""
+
+
+class Written:
+    """What is written of a program so far."""
+
+    def __init__(self) -> None:
+        self.templates: list[ir.Template] = []
+        self.names: set[str] = set()
+        self.defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
+        self.pods: dict[str, Variant] = {}  # of each template of a step, where some are cached
+        self.returns: dict[str, t.Type] = {}
+        self.objectives: dict[str, tuple[str, str]] = {}
+
+
+class Pods:
+    """Writes the templates of steps."""
+
+    def __init__(
+        self, written: Written, variants: Variants, carried: Callable[[StepDef], Source | None]
+    ) -> None:
+        self.written = written
+        self.variants = variants
+        self.planner = variants.planner
+        self.carried = carried
+
+    def pod(self, plan: CallPlan) -> str:
+        """The name of the template that a call runs, which is written if it is not there yet."""
+        variant = self.variants.of(plan)
+        name = variant.name
+        if name in self.written.names:
+            return name
+        self.written.names.add(name)
+        definition = variant.step
+        code = definition.code
+        self.written.defined[name] = (code.co_filename, code.co_firstlineno)
+        setting = self.variants.setting(plan.call)
+        signature = definition.signature
+        self.written.returns[name] = signature.returns
+        kinds = {p.name: p.type for p in signature.parameters}
+        ins = [one for port, form in variant.forms for one in inputs(port, form, kinds[port], in_pod=True)]
+        fixed = self._fixed(plan.call, variant, setting)
+        ins = [one._replace(path=fixed[one.name]) if one.path and one.name in fixed else one for one in ins]
+        ins.extend(hidden(bool(variant.placed), variant.counted, None if variant.always else ""))
+        variable = self.planner.descriptions.variable(definition)
+        archive = self._archive(plan, variant, setting)
+        outs = (
+            []
+            if variable
+            else [self._output(out, variant, archive, fixed) for out in t.outputs(signature.returns)]
+        )
+        lists = [ROWS + out for out in sorted(variant.listed)]
+        outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in lists)
+        if self.planner.cached:
+            self.written.pods[name] = variant
+            if definition.kind == "python" and variant.store is None:
+                files = [DIGEST + out.name for out in t.outputs(signature.returns) if t.holds_file(out.type)]
+                outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in files)
+        if variant.looped:
+            outs.append(ir.Output(INDEX, "parameter", None, Param(INDEX, t.TEXT)))
+        body: ir.Leaf
+        if definition.kind in BODIES:
+            forms = dict(variant.forms)
+            asked = Asked(definition, setting, forms, self.planner.descriptions(definition))
+            self.variants.diagnostics.extend(refused(plan.call, definition, forms))
+            body, outs = BODIES[definition.kind](asked), outputs(asked)
+            ins.extend(questions(definition))
+        else:
+            body = self._container(variant, setting, kinds)
+        given = (*definition.options, *plan.call.options, *self.variants.inherited(plan.call))
+        places = {option: self.variants.said(plan.call, option) for option in given}
+        place = Definition(code)
+        patches = patch.of_template(plan.call)
+        self.written.templates.append(
+            ir.Template(name, tuple(ins), tuple(outs), body, place, places, setting, patches)
+        )
+        return name
+
+    def _container(self, variant: Variant, setting: ir.Settings, kinds: dict[str, t.Type]) -> ir.Pod:
+        """The container of a step."""
+        definition = variant.step
+        mounts = list(setting.environment.mounts)
+        for _, form in variant.forms:
+            for volume in () if form is PLAIN else volumes(form):
+                mount = ir.Mount(volume, f"{VOLUMES}/{volume}", None, True)
+                if mount not in mounts:
+                    mounts.append(mount)
+        if CHECKPOINT in variant.placed:
+            mounts.append(self._checkpoint(variant, variant.plans[0].call))
+        if variant.store is not None:
+            mounts.append(placing.mount(variant.store, variant.counted))
+        mounts.extend(_code_mounts(setting.code))
+        if definition.kind == "container":
+            command, env, source = self._command(variant)
+        else:
+            command = (Const("python3", t.TEXT),)
+            env = _variables(variant.forms, kinds)
+            source = self.source(variant, setting, ()) if not self.planner.cached else ""
+        settled: tuple[tuple[str, Any], ...] = tuple(
+            (key, Const(value, t.TEXT) if isinstance(value, str) else value)
+            for key, value in setting.environment.env
+        )
+        return ir.Pod(
+            command,
+            source,
+            (*env, *settled),
+            tuple(mount._replace(volume=volume_name(mount.volume)) for mount in mounts),
+            definition.kind == "container" and self._writes(variant),
+            (*local(setting), *([ir.PodVolume(INSTALLED, "scratch")] if setting.code.packages else [])),
+        )
+
+    def _checkpoint(self, variant: Variant, call: Call) -> ir.Mount:
+        """The folder of a task's checkpoints: of the run and of its place there, so each attempt finds it."""
+        options = {**variant.step.options, **call.options}
+        found = kept(options, self.variants.owner, self.variants.profile)
+        assert found is not None, "checked before"
+        volume, folder = found
+        self.planner.volume(volume)
+        tail = (Param(INDEX, t.TEXT),) if variant.counted else ()
+        head = f"{folder}/" if folder else ""
+        path = Join((head, RunField("name"), "/", Param(AT, t.TEXT), *tail))
+        return ir.Mount(volume.name, CHECKPOINTS, path)
+
+    def _writes(self, variant: Variant) -> bool:
+        """Whether a container step writes outputs to the folder of outputs."""
+        if self.planner.descriptions.variable(variant.step):
+            return False
+        fixed = self._said_paths(variant)
+        return any(path.startswith(OUT) for out, path in _paths(variant) if out.name not in fixed)
+
+    def _said_paths(self, variant: Variant) -> dict[str, str]:
+        said = self.planner.descriptions(variant.step) if variant.step.kind == "container" else None
+        return said.fixed if isinstance(said, CommandLine) else {}
+
+    def _archive(self, plan: CallPlan, variant: Variant, setting: ir.Settings) -> dict[str, str | int]:
+        """How the files of a step are packed, by output; those that are read by their key are not."""
+        if not setting.files.archive:
+            return {}
+        archive = dict(setting.files.archive)
+        for name in sorted(variant.placed - {CHECKPOINT} if variant.store is None else ()):
+            given = name if name in archive else ""
+            if archive.get(given, "none") != "none":
+                site = plan.call.override if "archive" in plan.call.options else variant.step.site
+                place = Argument(
+                    site or variant.step.site, "archive", part=f"item:{given}" if given else "value"
+                )
+                if all(
+                    one.place != place for one in self.variants.diagnostics
+                ):  # another variant may have it too
+                    self.variants.diagnostics.append(Diagnostic(ArchiveKeyed(variant.step.name, name), place))
+        return archive
+
+    def _fixed(self, call: Call, variant: Variant, setting: ir.Settings) -> dict[str, str]:
+        """The paths that the program of a step has for its files; what cannot be there is reported."""
+        if variant.step.kind != "container":
+            return {}
+        said = self.planner.descriptions(variant.step)
+        if not isinstance(said, CommandLine) or not said.paths:
+            return {}
+        mounted = frozenset(mount.path for mount in setting.environment.mounts)
+        found = misplaced(call, said.paths, dict(variant.forms), mounted, variant.store is not None)
+        self.variants.diagnostics.extend(one for one in found if one not in self.variants.diagnostics)
+        return said.fixed
+
+    def _output(
+        self, out: t.Output, variant: Variant, archive: dict[str, str | int], fixed: dict[str, str]
+    ) -> ir.Output:
+        path = fixed.get(out.name, f"{OUT}/{out.name}")
+        if not t.holds_file(out.type):
+            return ir.Output(out.name, "parameter", path)
+        optional = isinstance(out.type, t.Maybe) and layout(out.type) == "file"
+        if variant.store is not None:
+            volume = self.planner.volumes[variant.store.volume]
+            place = OnVolume(volume, placing.path(variant.store, out.name, variant.counted))
+            return ir.Output(out.name, "parameter", None, place)
+        if out.name not in variant.placed:
+            packed = archive.get(out.name, archive.get(""))
+            return ir.Output(out.name, "artifact", path, optional=optional, archive=packed)
+        optional |= variant.step.kind == "python"
+        key = placing.key(out.name, variant.counted, variant.cached)
+        return ir.Output(out.name, "key", path, key, optional=optional, kept=variant.cached)
+
+    def source(self, variant: Variant, setting: ir.Settings, outputs: Collection[str]) -> str:
+        """The script of a step; it writes those digests of files that are among the outputs."""
+        definition = variant.step
+        carried = self.carried(definition)
+        if carried is None:
+            return ""
+        kinds = {p.name: p.type for p in definition.signature.parameters}
+        readers = [(name, reader(name, form, kinds[name])) for name, form in variant.forms]
+        writers = [
+            Writer(
+                out.name,
+                out.attribute,
+                out.type,
+                path,
+                path.startswith(STORE),
+                f"{OUT}/{DIGEST}{out.name}" if DIGEST + out.name in outputs else "",
+                f"{OUT}/{ROWS}{out.name}" if out.name in variant.listed else "",
+                out.name in variant.taken,
+            )
+            for out, path in _paths(variant)
+            if not serves(definition)
+        ]
+        return prepared(script(carried, readers, writers), definition.name, setting.code)
+
+    def _command(self, variant: Variant) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...], str | None]:
+        said = self.planner.descriptions(variant.step)
+        if not isinstance(said, CommandLine):
+            return (), (), None
+        forms = dict(variant.forms)
+        paths = {out.name: path for out, path in _paths(variant)} | said.fixed
+        command, env = said.bound(forms, paths)
+        source = None
+        if said.source is not None:
+            source = dedent(text_of(bind(said.source, forms, paths), t.TEXT)).lstrip("\n")
+        return command, env, source
+
+
+def _paths(variant: Variant) -> list[tuple[t.Output, str]]:
+    """Where in its pod a step writes its outputs."""
+    if variant.paths is None:
+        variant.paths = [
+            (out, f"{STORE if variant.store is not None and t.holds_file(out.type) else OUT}/{out.name}")
+            for out in t.outputs(variant.step.signature.returns)
+        ]
+    return variant.paths
+
+
+def _variables(forms: tuple[tuple[str, Form], ...], kinds: dict[str, t.Type]) -> tuple[tuple[str, Expr], ...]:
+    """The environment variables that carry parameters into a Python step."""
+    found: list[tuple[str, Expr]] = []
+    for name, form in forms:
+        if form is PLAIN:
+            found.append((variable(name), Param(name, kinds[name])))
+            continue
+        types = dict(zip((port for port, _ in ports(name, form)), port_types(form, kinds[name]), strict=True))
+        for port, kind in ports(name, form):
+            if kind == "parameter" and not port.startswith(DIGEST):
+                found.append((variable(port), Param(port, types[port])))
+    return tuple(found)
+
+
+def _code_mounts(code: ir.Code) -> list[ir.Mount]:
+    """Where a step finds its own modules, and the folder that its packages are installed into."""
+    found = [ir.Mount(INSTALLED, PACKAGES)] if code.packages else []
+    if code.volume is not None:
+        found.append(ir.Mount(code.volume.name, CODE, code.folder or None, True))
+    return found
+
+
+def hidden(at: bool, index: bool, default: str | None = None) -> list[ir.Input]:
+    """The inputs for the place in the run and the number of the item, where a template takes them."""
+    found = [ir.Input(AT, "parameter")] if at else []
+    return [*found, ir.Input(INDEX, "parameter", default=default)] if index else found

@@ -1,0 +1,226 @@
+"""The templates that the calls of a step need: one for each difference of options, forms and stores."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from flowdsl import types as t
+from flowdsl.compiler import ir
+from flowdsl.compiler.forms import Form, spelled, undigested
+from flowdsl.compiler.naming import Templates
+from flowdsl.compiler.options import KINDS as OPTIONS
+from flowdsl.compiler.options import applicable, inherited, patch, settings
+from flowdsl.compiler.volumes import environments
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.pipeline import PipelineDef
+from flowdsl.place import Argument, Place
+from flowdsl.step import StepDef
+from flowdsl.volume import Volume
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lowering.plan import Planner
+    from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan
+    from flowdsl.compiler.options import Declared
+    from flowdsl.compiler.profile import Profile
+    from flowdsl.trace import Call
+
+
+class Variant:
+    """One template of a step: what sets it apart from the others, and what its calls need of it together.
+
+    One more call rarely needs another template.
+    """
+
+    __slots__ = (
+        "always",
+        "cached",
+        "counted",
+        "forms",
+        "listed",
+        "looped",
+        "name",
+        "options",
+        "paths",
+        "placed",
+        "plans",
+        "step",
+        "store",
+        "taken",
+    )
+
+    def __init__(
+        self, step: StepDef, options: str, forms: tuple[tuple[str, Form], ...], store: ir.Store | None
+    ) -> None:
+        self.step = step
+        self.options = options
+        self.forms = forms
+        self.store = store
+        self.name = ""
+        self.plans: list[CallPlan] = []
+        self.placed: set[str] = set()
+        self.listed: set[str] = set()
+        self.taken: set[str] = set()
+        self.paths: list[tuple[t.Output, str]] | None = None
+        self.cached = False
+        self.looped = False  # hands on the number of the item
+        self.counted = False  # takes it
+        self.always = True  # from every call
+
+
+class Variants:
+    """The variants of the steps of one program, with their names, and the names of its graphs."""
+
+    def __init__(self, planner: Planner, owner: PipelineDef, declared: Declared, profile: Profile) -> None:
+        self.planner = planner
+        self.owner = owner
+        self.declared = declared
+        self.profile = profile
+        self.diagnostics: list[Diagnostic] = []
+        self.names = Templates()
+        self.graphs: dict[int, str] = {}
+        self._known: dict[tuple[Any, ...], Variant] = {}
+        self._of_call: dict[int, Variant] = {}
+        self._settings: dict[Any, ir.Settings] = {}
+        self._defaults: dict[int, dict[str, Any]] = {}
+        shared = inherited(owner, owner)
+        for graph in planner.trace.graphs.values():
+            found = inherited(graph.owner, owner)
+            self._defaults[id(graph.owner)] = shared if found == shared else found
+
+    def reserve(self, roots: list[GraphPlan]) -> None:
+        """Names for the templates of steps: the declared options keep the plain name."""
+        graphs = [one for root in roots for one in self._met(root)]
+        for variant in self._known.values():
+            for call in variant.plans:
+                call.placed = variant.placed
+        for plan in graphs:
+            for call in plan.calls:
+                if call.sub is None:
+                    variant = self.of(call)
+                    looped = call.call.loop is not None and not call.around
+                    counted = looped or (plan.looped and bool(variant.placed))
+                    variant.looped |= looped
+                    variant.counted |= counted
+                    variant.always &= counted
+        for variant in sorted(self._known.values(), key=lambda variant: variant.options != ""):
+            forms = " ".join(f"{name}:{spelled(form)}" for name, form in variant.forms)
+            store = variant.store or ""
+            difference = f"step {variant.step.plain.__qualname__} {variant.options} {forms}{store}"
+            variant.name = self.names.name(variant.step.name, difference)
+
+    def _met(self, plan: GraphPlan) -> list[GraphPlan]:
+        """A graph and those inside it, the templates of their steps noted, each once."""
+        graphs = [plan]
+        for call in plan.calls:
+            target, sub = call.call.target, call.sub
+            if isinstance(target, StepDef):
+                variant = self.of(call)
+                variant.plans.append(call)
+                variant.placed |= call.placed
+                variant.listed |= call.listed
+                variant.taken |= call.taken
+                if id(call.call) in self.planner.cached:
+                    from flowdsl.compiler.lowering.memo import judged
+
+                    variant.cached = True
+                    said = functools.partial(self.said, call.call)
+                    found = judged(call, self.setting(call.call), variant.forms, self.planner.cached, said)
+                    self.diagnostics.extend(one for one in found if one not in self.diagnostics)
+                    variant.placed |= {
+                        out.name for out in t.outputs(target.signature.returns) if t.holds_file(out.type)
+                    }
+            elif sub is not None and id(sub) not in self.graphs:
+                own = f"{sub.own.spelled}{sub.store or ''}"
+                forms = " ".join(f"{name}:{spelled(form)}" for name, form in sub.forms.items())
+                difference = f"pipeline {target.name} {forms} {sub.looped}{sub.body}{own}"
+                self.graphs[id(sub)] = self.names.name(target.name, difference)
+                graphs += self._met(sub)
+        return graphs
+
+    def of(self, plan: CallPlan) -> Variant:
+        """The variant of its step that a call runs."""
+        known = self._of_call.get(id(plan))
+        if known is None:
+            call = plan.call
+            step = call.target
+            assert isinstance(step, StepDef)
+            given = plan.inner if call.may_fail or call.loop is not None else plan.arguments
+            forms = tuple([(p.name, given[p.name].form) for p in step.signature.parameters])
+            if self.planner.cached and id(call) not in self.planner.cached:
+                forms = tuple([(name, undigested(form, [])[0]) for name, form in forms])
+            options = ""
+            if call.options or self.inherited(call) is not self._defaults[id(self.owner)]:
+                options = patch.own(call)
+                if (asked := self.setting(call)) != self._plain(step):
+                    options += _spelled(asked)
+            key = id(step), options, forms, plan.store
+            known = self._known.get(key)
+            if known is None:
+                known = self._known[key] = Variant(step, options, forms, plan.store)
+            self._of_call[id(plan)] = known
+        return known
+
+    def setting(self, call: Call) -> ir.Settings:
+        """What a step of a call runs with: its own options, those of the call and of the pipelines around."""
+        definition = call.target
+        assert isinstance(definition, StepDef)
+        defaults = self._defaults[id(call.graph.owner)]
+        key = (id(definition), id(call.options) if call.options else 0, id(defaults))
+        known = self._settings.get(key)
+        if known is None:
+            # What is wrong with them was said by the checks.
+            known, _ = self.declared(definition)
+            if call.options or defaults:
+                merged = {**applicable(defaults, definition), **definition.options, **call.options}
+                place = functools.partial(Argument, call.site)
+                kind = definition.kind
+                known, _ = settings(merged, place, tuple(OPTIONS[kind]), kind, self.profile)
+            self._settings[key] = known
+            for environment in environments(known):
+                for volume in environment.volumes:
+                    if isinstance(volume, Volume):
+                        self.planner.volume(volume)
+            if known.code.volume is not None:
+                self.planner.volume(known.code.volume)
+        return known
+
+    def _plain(self, step: StepDef) -> ir.Settings:
+        """The settings of a call in the pipeline of the run that says nothing itself."""
+        defaults = applicable(self._defaults[id(self.owner)], step)
+        if not defaults:
+            return self.declared(step)[0]
+        merged = {**defaults, **step.options}
+        return settings(merged, step.option, tuple(OPTIONS[step.kind]), step.kind, self.profile)[0]
+
+    def inherited(self, call: Call) -> dict[str, Any]:
+        """What the pipeline of a call says for its steps; where it adds nothing, what the run says."""
+        return self._defaults[id(call.graph.owner)]
+
+    def said(self, call: Call, option: str) -> Place:
+        """Where an option of a call was written: at the call, at its step, or at a pipeline."""
+        if option in call.options and call.override is not None:
+            return Argument(call.override, option)
+        for definition in (call.target, call.graph.owner):
+            if option in definition.options:
+                return option_place(definition, option)
+        return option_place(self.owner, option)
+
+
+def _spelled(settings: ir.Settings) -> str:
+    """Settings as text that tells templates of a step apart; an option that nobody wrote adds nothing."""
+    usual = ir.Settings()._asdict()
+    written = (
+        f"{name}={value!r}"
+        for concern, found in settings._asdict().items()
+        for name, value in found._asdict().items()
+        if value != getattr(usual[concern], name)
+    )
+    return " ".join(written)
+
+
+def option_place(definition: StepDef | PipelineDef, name: str) -> Place:
+    """Where an option of a definition was written."""
+    if isinstance(definition, StepDef):
+        return definition.option(name)
+    return Argument(definition.site, name)
