@@ -20,7 +20,17 @@ from benchmarks.measure import (
 
 BUDGET = 15.0  # CPU seconds after which a slow case is not repeated
 # What a compilation imports; the compiler loads most of it when it gets there.
-STAGES = ("load", "plan", "naming", "carry", "lower", "split", "argo", "lint", "emit")
+STAGES = (
+    "load",
+    "lowering.plan",
+    "naming",
+    "carry.carry",
+    "lowering.lower",
+    "lowering.split",
+    "argo",
+    "lint",
+    "yaml.emit",
+)
 EMITTED = 1000  # tasks of the manifest that is emitted alone
 BARE, IMPORT, IMPORT_COMPILER = "bare Python", "import, above bare Python", "import with the compiler"
 COMMAND = "whole command, 10 tasks"
