@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.compiling import MANIFESTS, USUAL, Judged, judge, parted, show
 from flowdsl.cli.config import project
+from flowdsl.cli.gathering import files
 from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
 from flowdsl.cli.report import suppressed
 from flowdsl.diagnostic import Diagnostic
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from flowdsl.cli.report import Format
     from flowdsl.compiler.manifests import Manifests
 
-_OURS = regex(r"^\s*(?:from|import)\s+flowdsl\b(?!\.testing\b)", re.MULTILINE)
 _ALONE = ("FD105", "FD107")
 """What is said of a file that cannot be run by itself, as a module of a package cannot."""
 _CODES = regex(r"FD\d{0,3}")
@@ -43,7 +42,7 @@ def check_files(
     `select` and `ignore` are codes or their beginnings; with `strict`, warnings count as errors do.
     """
     wanted, unwanted = _codes(select), _codes(ignore)
-    found = list(_judged([path for target in targets for path in _files(target)], goal))
+    found = list(_judged([path for target in targets for path in files(target)], goal))
 
     def counts(one: Diagnostic) -> bool:
         code = one.finding.code
@@ -68,41 +67,6 @@ def _codes(written: Sequence[str]) -> tuple[str, ...]:
                 f'`{code}` is no code of a finding, or the beginning of one: they look like "FD217"'
             )
     return codes
-
-
-def _files(target: str) -> Iterator[tuple[str, bool]]:
-    """The files of a target, and whether it was named itself; of a folder, those that may be meant, or itself."""
-    if not target:  # for a path, that is the current folder
-        raise Refused("the name of a file is empty: name one, or `.` for the current folder")
-    path = Path(target)
-    if target == STDIN or not path.is_dir():
-        yield target, True
-        return
-    found = False
-    for file in sorted(path.rglob("*")):
-        hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-        if hidden or not file.is_file() or _is_of_chart(file):
-            continue
-        if file.suffix in MANIFESTS or _is_ours(file):
-            found = True
-            yield str(file), False
-    if not found:
-        yield target, True
-
-
-def _is_of_chart(file: Path) -> bool:
-    """Whether a file is a template of a chart of Helm, which is no YAML before Helm has filled it in."""
-    return any(one.name == "templates" and (one.parent / "Chart.yaml").is_file() for one in file.parents)
-
-
-def _is_ours(file: Path) -> bool:
-    if file.suffix != ".py":
-        return False
-    try:
-        text = file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return True  # why it cannot be read is found with the others
-    return _OURS.search(text) is not None
 
 
 def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judged]:

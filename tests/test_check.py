@@ -133,6 +133,28 @@ def test_the_templates_of_a_chart_are_left_alone(folder: Path, capsys: pytest.Ca
     )
 
 
+def test_the_patches_of_a_kustomization_are_left_alone(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "base").mkdir()
+    (folder / "prod").mkdir()
+    patch = "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {name: w}\nspec: {priority: high}\n"
+    for name in "base/alone", "prod/listed", "prod/merged", "prod/json":
+        (folder / f"{name}.yaml").write_text(patch)
+    (folder / "prod/kustomization.yaml").write_text(
+        "resources: [../base]\n"
+        "patches:\n- path: listed.yaml\n- target: {kind: Workflow}\n  patch: |\n    kind: Workflow\n- 3\n"
+        "patchesStrategicMerge:\n- ./merged.yaml\n- |\n  kind: Workflow\n"
+        "patchesJson6902:\n- {path: ../prod/json.yaml, target: {kind: Workflow}}\n"
+    )
+    said = check(capsys, ".", "--format", "concise")[1]
+    assert {line.partition(":")[0] for line in said.splitlines()} == {"base/alone.yaml"}
+    said = check(capsys, "prod/listed.yaml", "--format", "concise")[1]
+    assert "prod/listed.yaml:4:" in said
+    (folder / "prod/kustomization.yaml").write_text("patches: {path: listed.yaml\n")
+    assert "prod/listed.yaml:4:" in check(capsys, "prod", "--format", "concise")[1]
+
+
 def test_a_folder_may_hold_steps_for_others(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     steps = PIPELINE[: PIPELINE.index("@pipeline")]
     (folder / "all").mkdir()
