@@ -23,6 +23,7 @@ from flowdsl.compiler.carry.tree import (
     functions,
     root,
     touched,
+    value_of,
     walrus,
 )
 from flowdsl.compiler.findings.kinds import WORDS
@@ -243,11 +244,8 @@ class ModuleSource:
         return ".".join((first, *rest)) if found is cls else None
 
     def value_of(self, node: ast.expr) -> Any:
-        """What a name stands for, or an attribute of a module; of any other object, the object itself."""
-        if isinstance(node, ast.Attribute):
-            owner = self.value_of(node.value)
-            return getattr(owner, node.attr, None) if type(owner) is ModuleType else owner
-        return self.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        """What a name stands for in the module; see `tree.value_of`."""
+        return value_of(node, self.namespace)
 
     def makes_step(self, decorator: ast.expr) -> bool:
         """Whether a decorator is ours: one of flowdsl, or a function of the user's that uses one."""

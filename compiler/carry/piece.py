@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry import text as carried_text
+from flowdsl.compiler.carry.anew import CHANGING, anew
 from flowdsl.compiler.carry.module import IN_THE_PIPELINE, Piece, is_ours
 from flowdsl.compiler.carry.scan import Reads, annotated_names, is_exact, scan, scan_statement
 from flowdsl.compiler.carry.tree import (
@@ -36,21 +37,6 @@ if TYPE_CHECKING:
     from flowdsl.place import Place
 
 _READS_FILES = regex(r"\b(?:open|read_\w+)\s*\(")
-#: What gives another value each time.
-_ANEW = frozenset(
-    f"{home}.{name}"
-    for home, names in (
-        ("time", "time time_ns"),
-        ("datetime", "now today utcnow"),
-        ("uuid", "uuid1 uuid4"),
-        ("os", "getpid urandom"),
-        ("posix", "getpid urandom"),
-        ("secrets", "choice randbelow token_bytes token_hex token_urlsafe"),
-        ("random", "choice choices gauss getrandbits randbytes randint random randrange sample uniform"),
-    )
-    for name in names.split()
-)
-_CHANGING = regex(rf"\b(?:{'|'.join(sorted({one.partition('.')[2] for one in _ANEW}))})\s*\(")
 _HEADER = regex(r"#!|#.*coding[:=]")
 _AFTER_DECORATOR = regex(r"\s*(?:@|def\b|async\b|class\b|#)")
 
@@ -233,23 +219,13 @@ def _judge(module: ModuleSource, node: ast.stmt, text: str, reads: Reads) -> Ite
             name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
             if name == "open" or name.startswith("read_"):
                 yield finding("FileRead", module.span(call), call=f"{name}(...)")
-    if not isinstance(node, Function) and _CHANGING.search(text):
-        for call in calls(node):
-            if _called(module, call.func) in _ANEW:
-                yield finding("ComputedAnew", module.span(call), call=f"{ast.unparse(call.func)}(...)")
+    if not isinstance(node, Function) and CHANGING.search(text):
+        for call in anew(calls(node), module.namespace, text):
+            yield finding("ComputedAnew", module.span(call), call=f"{ast.unparse(call.func)}(...)")
     if "__file__" in reads.names:
         yield finding("OwnFile", module.use(node, "__file__"))
     if isinstance(node, Assignment):
         yield from _changed(module, node)
-
-
-def _called(module: ModuleSource, function: ast.expr) -> str:
-    """What a call calls: the module in which it is defined, and its name."""
-    value = module.value_of(function)
-    owner = value if isinstance(value, type) else getattr(value, "__self__", None)
-    home = getattr(value, "__module__", None) or type(owner).__module__
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(value, "__name__", "")
-    return f"{home}.{name}"
 
 
 def _global_statement(module: ModuleSource, node: ast.stmt, name: str) -> Iterator[Diagnostic]:

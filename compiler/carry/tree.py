@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import copy
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -167,6 +168,14 @@ def calls(node: ast.AST) -> Iterator[ast.Call]:
             yield inner
         if not isinstance(inner, Function | ast.Lambda):
             yield from calls(inner)
+
+
+def value_of(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+    """What a name stands for, or an attribute of a module; of any other object, the object itself."""
+    if isinstance(node, ast.Attribute):
+        owner = value_of(node.value, namespace)
+        return getattr(owner, node.attr, None) if type(owner) is ModuleType else owner
+    return namespace.get(node.id) if isinstance(node, ast.Name) else None
 
 
 def defaults(function: Function) -> list[ast.expr]:

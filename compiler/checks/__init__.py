@@ -17,6 +17,7 @@ from flowdsl.compiler.checks import (
     definitions,
     ends,
     identity,
+    once,
     sharing,
     truth,
     volumes,
@@ -64,6 +65,7 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     if not trace.failed:  # a mistake may be why there are none
         found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
         found += sharing.sharing(trace)
+        found += once.taken_once(trace, sources)
     found += ends.ends(trace)
     found += attempts.unseen_failures(trace, sources)
     left = blocks.blocks(trace, sources)

@@ -658,6 +658,17 @@ class EitherAlways(Finding):
     )
 
 
+class TakenOnce(Finding):
+    """A time or a random value is taken by a pipeline: once, when it is compiled."""
+
+    code = "FD356"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{call}` is called once, when the pipeline is compiled"
+    label = "every run gets the same value, and each compilation writes another YAML"
+    help = "make it a parameter of the pipeline, or let a step return it; what names the run is `run.name`"
+    call: str
+
+
 class RowsInside(Finding):
     """The results of a loop inside another value."""
 

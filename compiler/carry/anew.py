@@ -1,0 +1,53 @@
+"""Calls that give another value each time: of clocks, random numbers, and what makes unique names."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.carry.tree import value_of
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_ANEW = frozenset(
+    f"{home}.{name}"
+    for home, names in (
+        ("time", "time time_ns strftime localtime gmtime ctime asctime"),
+        ("datetime", "now today utcnow"),
+        ("uuid", "uuid1 uuid4"),
+        ("os", "getpid urandom"),
+        ("posix", "getpid urandom"),
+        ("secrets", "choice randbelow token_bytes token_hex token_urlsafe"),
+        ("random", "choice choices gauss getrandbits randbytes randint random randrange sample uniform"),
+    )
+    for name in names.split()
+)
+_NOW = {"time.strftime": 1, "time.localtime": 0, "time.gmtime": 0, "time.ctime": 0, "time.asctime": 0}
+"""With how many arguments these take the time of now; one more is a time of its own."""
+CHANGING = regex(rf"\b(?:{'|'.join(sorted({one.partition('.')[2] for one in _ANEW}))})\s*\(")
+"""Found in every text that has such a call."""
+
+
+def anew(calls: Iterable[ast.Call], namespace: Mapping[str, Any], text: str) -> Iterator[ast.Call]:
+    """Those of the calls in a text that give another value each time; a seed in it makes random numbers the same.
+
+    The namespace says what their names stand for.
+    """
+    seeded = "random.seed(" in text
+    for call in calls:
+        name = _called(call.func, namespace)
+        if name not in _ANEW or (seeded and name.startswith("random.")):
+            continue
+        if len(call.args) <= _NOW.get(name, len(call.args)):
+            yield call
+
+
+def _called(function: ast.expr, namespace: Mapping[str, Any]) -> str:
+    """What a call calls: the module in which it is defined, and its name."""
+    value = value_of(function, namespace)
+    owner = value if isinstance(value, type) else getattr(value, "__self__", None)
+    home = getattr(value, "__module__", None) or type(owner).__module__
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(value, "__name__", "")
+    return f"{home}.{name}"

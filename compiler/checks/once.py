@@ -1,0 +1,46 @@
+"""What a pipeline takes of clocks and chance while it compiles, so that every run gets the same."""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.carry.anew import CHANGING, anew
+from flowdsl.compiler.carry.tree import calls, touched
+from flowdsl.compiler.findings import mistakes
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.source import Extent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType
+
+    from flowdsl.source import SourceFile, Sources
+    from flowdsl.trace import Trace
+
+
+def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
+    """Calls in the bodies of pipelines, and in what these use of the top of their file."""
+    seen: set[int] = set()
+    for graph in trace.graphs.values():
+        function = graph.owner.plain
+        file = sources.file(graph.owner.site.code.co_filename)
+        if file is None or not CHANGING.search(file.text) or type(function) is not FunctionType:
+            continue
+        for call in anew(_calls(function.__code__, file), function.__globals__, file.text):
+            if id(call) not in seen:
+                seen.add(id(call))
+                end_line, end = call.end_lineno or call.lineno, call.end_col_offset or call.col_offset
+                place = file.span(Extent(call.lineno, end_line, call.col_offset, end))
+                yield Diagnostic(mistakes.TakenOnce(f"{ast.unparse(call.func)}(...)"), place)
+
+
+def _calls(code: CodeType, file: SourceFile) -> Iterator[ast.Call]:
+    """The calls in the definition of a function, and in the assignments at the top of its file that it names."""
+    names = {*code.co_names}
+    for node in file.tree.body if file.tree is not None else ():
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and names & {name for name, _ in touched(node)}:
+            yield from calls(node)
+    if file.index is not None and (definition := file.index.function(code)) is not None:
+        yield from (one for one in ast.walk(definition) if isinstance(one, ast.Call))
