@@ -8,6 +8,7 @@ from flowdsl.diagnostic import Finding, Severity, near, suggest
 
 #: How each option is written.
 EXAMPLES = {
+    "after": "after=[first], with what the call of that step gave",
     "annotations": 'annotations={"docs": "https://example.com"}',
     "archive_logs": "archive_logs=True",
     "argo": 'argo={"hostNetwork": True}',
@@ -23,7 +24,9 @@ EXAMPLES = {
     "image_pull_secrets": 'image_pull_secrets="registry", or several: image_pull_secrets=["registry", "mirror"]',
     "keep_failed": "keep_failed=1",
     "keep_succeeded": "keep_succeeded=3",
+    "init": 'init=[InitContainer("fetch", image="alpine:3.22", command=["sh", "-c", "..."])]',
     "labels": 'labels={"team": "search"}',
+    "may_fail": "may_fail=True",
     "max_age": 'Cache(max_age="7d")',
     "max_age of Cache": 'Cache(max_age="7d")',
     "memory": 'memory="512Mi" or memory="8Gi"',
@@ -38,6 +41,7 @@ EXAMPLES = {
     "queue": 'queue="team-a"',
     "share": 'gpu=GPU(1, share="8Gi")',
     "share of GPU": 'gpu=GPU(1, share="8Gi")',
+    "shm": 'shm="8Gi"',
     "spot": "spot=True",
     "name of Volume": 'Volume("datasets")',
     "node": 'node={"disk": "ssd"}',
@@ -70,6 +74,56 @@ EXAMPLES = {
     "where": 'where="zone in (eu-1, eu-2) and not spot"',
 }
 
+#: The words of Argo, Kubernetes and other tools for what an option says, without `_` and capitals.
+_OPTIONS = {
+    word: tuple(options.split())
+    for words, options in (
+        ("activedeadlineseconds deadline", "timeout"),
+        ("affinity", "where"),
+        ("baseimage containerimage dockerimage", "image"),
+        ("concurrencypolicy", "concurrency"),
+        ("continueon", "may_fail"),
+        ("cron cronexpression schedules", "schedule"),
+        ("cpulimit cpurequest", "cpu"),
+        ("dependencies depends dependson upstream waitfor", "after"),
+        ("enablecaching memoize", "cache"),
+        ("envfrom", "env secrets"),
+        ("accelerator acceleratorlimit gpulimit gpus numgpus", "gpu"),
+        ("generatename", "name"),
+        ("initcontainers", "init"),
+        ("limits requests resources", "cpu memory gpu"),
+        ("maxretries numretries retrystrategy", "retries"),
+        ("memorylimit memoryrequest", "memory"),
+        ("mutex semaphore synchronization", "locks"),
+        ("nodeselector", "node"),
+        ("packagestoinstall pippackages requirements", "packages"),
+        ("pvc pvolumes volumes volumemounts", "mounts"),
+        ("priorityclassname", "priority"),
+        ("sharedmemory shmsize", "shm"),
+        ("ttlsecondsafterfinished ttlstrategy", "ttl"),
+        ("workingdir", "workdir"),
+    )
+    for word in words.split()
+}
+#: The same for what no option says.
+_WAYS = {
+    word: way
+    for words, way in (
+        ("args command", "a function under `@container` says its command line: `command(...)`"),
+        ("condition when", "call the step in a block of `with when(...)`"),
+        ("exithandler hooks onexit", "call what is to run at the end in a block of `with on_exit(...)`"),
+        (
+            "inputs outputs",
+            "the parameters and the return annotation of the function are what goes in and out",
+        ),
+        (
+            "foreach items withitems withparam withsequence",
+            "`fan_out(step, over={...})` calls it for each item",
+        ),
+    )
+    for word in words.split()
+}
+
 
 class UnknownOption(Finding):
     """An option that a step or pipeline does not have."""
@@ -84,15 +138,21 @@ class UnknownOption(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, the option that was probably meant, and the way out."""
-        meant = near(self.name, self.known)
-        way = f"write `{meant}=...`, or leave it out"
+        word = self.name.replace("_", "").lower()
+        options = [one for one in _OPTIONS.get(word, ()) if one in self.known]
+        meant = suggest(self.name, self.known)
+        close = near(self.name, self.known)
+        way = "leave it out; what Argo has and no option says is written `argo={...}`, in Argo's own fields"
         if self.where:
             way = "write it there, or leave it out"
-        elif meant is None:
-            way = (
-                "leave it out; what Argo has and no option says is written `argo={...}`, in Argo's own fields"
-            )
-        return {**super().words(), "meant": suggest(self.name, self.known), "way": way}
+        elif options:
+            meant = f"that is {', '.join(f'`{one}`' for one in options)}"
+            way = f"write {'; '.join(EXAMPLES.get(one, f'{one}=...') for one in options)}"
+        elif word in _WAYS:
+            meant, way = "no option says that", _WAYS[word]
+        elif close is not None:
+            way = f"write `{close}=...`, or leave it out"
+        return {**super().words(), "meant": meant, "way": way}
 
 
 class RunTimeOption(Finding):
