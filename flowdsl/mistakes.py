@@ -117,14 +117,24 @@ class UnknownOutput(Finding):
     code = "FD206"
     title = "{of} has no output `{name}`"
     label = "{meant}"
-    help = "take one of the fields of {of}"
+    help = "{way}"
     of: str
     name: str
     known: tuple[str, ...]
 
     def words(self) -> dict[str, str]:
-        """The fields, and the output that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known)}
+        """The fields, the output that was probably meant, and the way out."""
+        way = _said_before(self.name) or f"take one of the fields of {self.of}"
+        return {**super().words(), "meant": suggest(self.name, self.known), "way": way}
+
+
+def _said_before(name: str) -> str:
+    """The way out where other tools have a method of a task for what a step is told before it is called."""
+    if name in ("after", "set_upstream", "set_downstream"):
+        return "say it before the call: `step.options(after=[first])(...)`"
+    if name == "options" or name.startswith(("set_", "add_", "with_")):
+        return "say it before the call: `step.options(...)(...)`, or as an option of the step"
+    return ""
 
 
 class RunTimeCondition(Finding):
@@ -422,7 +432,7 @@ class NoFields(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the name."""
         reason = "only outputs of records have fields here"
-        way = f"use `.{self.name}` inside a step, which gets the value itself"
+        way = _said_before(self.name) or f"use `.{self.name}` inside a step, which gets the value itself"
         if self.name in ("output", "outputs", "result", "parameters", "artifacts"):
             way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
         elif self.type == "Path":
