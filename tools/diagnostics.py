@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+import tomllib
 from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
@@ -187,7 +188,13 @@ def _settings(path: Path) -> str:
 
 def _shown_files(example: Example) -> list[str]:
     files = [_fenced(example.language, example.source)]
-    return [*files, "`flowdsl.toml`:", _fenced("toml", example.settings)] if example.settings else files
+    if not example.settings:
+        return files
+    try:
+        tomllib.loads(example.settings)
+    except tomllib.TOMLDecodeError:  # what is wrong is that it is none
+        return [*files, "`flowdsl.toml`:", _fenced("text", example.settings)]
+    return [*files, "`flowdsl.toml`:", _fenced("toml", example.settings)]
 
 
 def _about(code: str, printed: str) -> str:
