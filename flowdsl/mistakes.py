@@ -162,6 +162,7 @@ _TRUTH = {
     "in": "write `(x == 1) | (x == 2)` for `x in (1, 2)`, and `(x != 1) & (x != 2)` for `x not in (1, 2)`",
     "filter": "let a step return the list without the others",
     "assert": "check it inside a step, which then fails",
+    "order": "pass the values to a step, which compares them; of the trials of a `sweep`, `.best` is the best",
 }
 """What to write instead, by the question; where that is not known, the first ones help."""
 

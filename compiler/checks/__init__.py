@@ -23,7 +23,7 @@ from flowdsl.compiler.checks import (
     volumes,
 )
 from flowdsl.compiler.findings.mistakes import BranchEscape, LeftBlock
-from flowdsl.mistakes import EitherKnown, KnownCondition
+from flowdsl.mistakes import EitherKnown, KnownCondition, RunTimeLoop, WrongType
 from flowdsl.place import Definition, Span
 
 if TYPE_CHECKING:
@@ -75,7 +75,21 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
-    return found + [truth.worded(one, sources) for one in told]
+    return found + [truth.worded(one, sources) for one in _causes(told, sources)]
+
+
+def _causes(problems: list[Diagnostic], sources: Sources) -> list[Diagnostic]:
+    """The findings without those about the type of what `len(...)` and its like gave instead of an answer."""
+    unknown = {_span(one, sources) for one in problems if isinstance(one.finding, RunTimeLoop)}
+    return [
+        one
+        for one in problems
+        if not unknown or not isinstance(one.finding, WrongType) or _span(one, sources) not in unknown
+    ]
+
+
+def _span(one: Diagnostic, sources: Sources) -> Span | None:
+    return None if one.place is None else sources.resolve(one.place)
 
 
 def _is_result(one: Diagnostic) -> bool:

@@ -57,6 +57,8 @@ def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
             yield node, "chain"
         case ast.Compare(ops=[ast.In() | ast.NotIn()]):
             yield node, "in"
+        case ast.Call(func=ast.Name("min" | "max" | "sorted" | "any" | "all")):
+            yield node, "order"
         case ast.comprehension(ifs=tests):
             for test in tests:
                 yield test, "filter"
