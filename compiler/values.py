@@ -63,7 +63,39 @@ def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
             except ValueError:
                 return text
         case _:
-            return rebuilt(_parsed(text), kind, files=files)
+            try:
+                value = json.loads(text)
+            except ValueError:
+                example = json.dumps(_example(kind), ensure_ascii=False)
+                raise WrongValue(f"it is no JSON, as {example} would be") from None
+            return rebuilt(value, kind, files=files)
+
+
+def _example(kind: t.Type) -> Any:
+    """A value of a type, as JSON has it."""
+    match kind:
+        case t.Number(name):
+            return 1 if name == "int" else 0.5
+        case t.Flag():
+            return True
+        case t.Choice(values):
+            return values[0]
+        case t.Enumeration(cls):
+            return next(iter(cls.__members__), "")
+        case t.Sequence(item):
+            return [_example(item)]
+        case t.Mapping(item):
+            return {"a": _example(item)}
+        case t.Fixed(items):
+            return [_example(item) for item in items]
+        case t.Record(_, fields):
+            return {field.name: _example(field.type) for field in fields}
+        case t.Maybe(item):
+            return _example(item)
+        case t.File():
+            return "a.txt"
+        case _:
+            return "a"
 
 
 def decoded(text: str, kind: t.Type) -> Any:

@@ -455,7 +455,7 @@ def test_files_that_are_faked(flowdsl: Callable[..., Result], folder: Path) -> N
     done = flowdsl("files.py", "--fake", 'split=["b.txt"]', *fakes)
     assert (done.code, "`split` is list[Path]: the path " in done.err) == (2, True)
     done = flowdsl("files.py", "--fake", "split=a.txt", *fakes)
-    assert (done.code, "`split` is list[Path]: it is no JSON: " in done.err) == (2, True)
+    assert (done.code, "`split` is list[Path]: it is no JSON, as " in done.err) == (2, True)
     done = flowdsl("files.py", "--fake", 'split=["a.txt"]', *fakes[:2], "--fake", "last=")
     assert done.code == 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import pytest
@@ -73,7 +74,13 @@ WRONG: list[tuple[Any, str, str]] = [
     (bool, "1", "it is true or false"),
     (Color, "red", "it is one of RED, BLUE; did you mean `RED`?"),
     (Literal["a", "b"], "c", "it is one of a, b"),
-    (list[int], "1, 2", "it is no JSON"),
+    (list[int], "1, 2", "it is no JSON, as [1] would be"),
+    (dict[str, list[Path]], "a.txt", 'it is no JSON, as {"a": ["a.txt"]} would be'),
+    (tuple[float, bool, Any], "0.5 true", 'it is no JSON, as [0.5, true, "a"] would be'),
+    (list[Literal["é", "b"]], "b", 'it is no JSON, as ["é"] would be'),
+    (list[Color], "RED", 'it is no JSON, as ["RED"] would be'),
+    (Pair, "x", 'it is no JSON, as {"name": "a", "conf": {"depth": 1'),
+    (list[str | None], "a", 'it is no JSON, as ["a"] would be'),
     (list[int], '["a"]', '[0]: "a" is no int'),
     (list[int], "[true]", "[0]: true is no int"),
     (dict[str, int], '{"a": 1.5}', "['a']: 1.5 is no int"),
