@@ -43,4 +43,4 @@ def _calls(code: CodeType, file: SourceFile) -> Iterator[ast.Call]:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and names & {name for name, _ in touched(node)}:
             yield from calls(node)
     if file.index is not None and (definition := file.index.function(code)) is not None:
-        yield from (one for one in ast.walk(definition) if isinstance(one, ast.Call))
+        yield from calls(definition)

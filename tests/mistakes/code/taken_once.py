@@ -32,3 +32,9 @@ def nightly(day: str = str(date.today())) -> None:
     for seed in shuffled:
         publish(train(seed, f"model-{uuid.uuid4()}"), day)
     publish(tried(), day)
+
+    @step(image="python:3.12-slim")
+    def stamp() -> str:
+        return time.strftime("%H")
+
+    stamp()
