@@ -1,4 +1,4 @@
-"""Plans: how a call is run, how a graph travels through its forms, and what all plans share."""
+"""The plan of a call, the plan of a graph, and what all of them share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.ir import Store
     from flowdsl.compiler.steps.leaves import Descriptions
-    from flowdsl.diagnostic import Diagnostic
     from flowdsl.trace import Graph
     from flowdsl.volume import Volume
 
