@@ -79,6 +79,11 @@ class SourceFile:
         line, end_line, start, end = extent
         return Span(self.filename, line, self.column(line, start), end_line, self.column(end_line, end))
 
+    def node(self, node: ast.expr | ast.stmt | ast.alias) -> Span:
+        """The span of a piece of the syntax tree."""
+        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return self.span(Extent(node.lineno, end_line, node.col_offset, end))
+
     def piece(self, piece: Piece) -> Span:
         """The span of a piece: of its word, if it has one, else of all of it."""
         extent, word = piece

@@ -30,7 +30,6 @@ from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline
 from flowdsl.place import Span
-from flowdsl.source import Extent
 from flowdsl.step import Step
 from flowdsl.volume import Secret, Volume, VolumePath
 
@@ -147,8 +146,7 @@ class ModuleSource:
 
     def span(self, node: ast.expr | ast.stmt | ast.alias) -> Span:
         """Where a node is."""
-        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        return self.file.span(Extent(node.lineno, end_line, node.col_offset, end))
+        return self.file.node(node)
 
     def name_span(self, node: ast.stmt) -> Span:
         """The name in a definition; of another statement, all of it."""

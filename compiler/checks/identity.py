@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from flowdsl.diagnostic import Finding
-    from flowdsl.source import SourceFile, Sources
+    from flowdsl.source import Sources
     from flowdsl.trace import Graph
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -44,7 +44,7 @@ def unseen_questions(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
         body = _Body(function, names)
         for node in body.nodes:
             finding = body.question(node)
-            span = _span(file, node.subject if isinstance(node, ast.Match) else node)
+            span = file.node(node.subject if isinstance(node, ast.Match) else node)
             if finding is not None and span not in told:
                 told.add(span)
                 yield Diagnostic(finding, span)
@@ -193,9 +193,3 @@ def _defaults(function: Function) -> Iterator[tuple[str, ast.expr | None]]:
         (one.arg for one in plain[len(plain) - len(names.defaults) :]), names.defaults, strict=True
     )
     yield from zip((one.arg for one in names.kwonlyargs), names.kw_defaults, strict=True)
-
-
-def _span(file: SourceFile, node: ast.expr | ast.stmt) -> Span:
-    end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-    start = file.column(node.lineno, node.col_offset)
-    return Span(file.filename, node.lineno, start, end_line, file.column(end_line, end))

@@ -10,7 +10,6 @@ from flowdsl.compiler.carry.anew import CHANGING, anew
 from flowdsl.compiler.carry.tree import calls, touched
 from flowdsl.compiler.findings import mistakes
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.source import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,9 +30,7 @@ def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
         for call in anew(_calls(function.__code__, file), function.__globals__, file.text):
             if id(call) not in seen:
                 seen.add(id(call))
-                end_line, end = call.end_lineno or call.lineno, call.end_col_offset or call.col_offset
-                place = file.span(Extent(call.lineno, end_line, call.col_offset, end))
-                yield Diagnostic(mistakes.TakenOnce(f"{ast.unparse(call.func)}(...)"), place)
+                yield Diagnostic(mistakes.TakenOnce(f"{ast.unparse(call.func)}(...)"), file.node(call))
 
 
 def _calls(code: CodeType, file: SourceFile) -> Iterator[ast.Call]:

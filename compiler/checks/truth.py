@@ -6,13 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from flowdsl.mistakes import RunTimeCondition
-from flowdsl.place import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.diagnostic import Diagnostic
-    from flowdsl.source import SourceFile, Sources
+    from flowdsl.source import Sources
 
 
 def worded(one: Diagnostic, sources: Sources) -> Diagnostic:
@@ -25,15 +24,9 @@ def worded(one: Diagnostic, sources: Sources) -> Diagnostic:
         return one
     for node in ast.walk(file.tree):
         for part, asked in _questions(node):
-            if part.lineno == span.line and _span(part, file)[1:] == span[1:]:
+            if part.lineno == span.line and file.node(part)[1:] == span[1:]:
                 return one._replace(finding=RunTimeCondition(asked))
     return one
-
-
-def _span(node: ast.expr, file: SourceFile) -> Span:
-    end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-    start = file.column(node.lineno, node.col_offset)
-    return Span(file.filename, node.lineno, start, end_line, file.column(end_line, end))
 
 
 def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
