@@ -50,7 +50,7 @@ def run(arguments: Sequence[str]) -> int:
             mute(sys.stdout)
             err(f"flowdsl: {said(error)}\n")
             return WRONG
-        from flowdsl.cli.report import internal_error
+        from flowdsl.cli.display.report import internal_error
 
         err(internal_error(error) + "\n")
         return BUG
@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _visible(text: str) -> str:
     """What an error says as one line; it may quote a server, or an argument."""
-    from flowdsl.cli.report import visible
+    from flowdsl.cli.display.report import visible
 
     return visible(text)
 
@@ -67,7 +67,7 @@ def _of_cluster(error: Exception) -> int | None:
     """The exit code of an error of a cluster; what talks to none has loaded none of this."""
     if "flowdsl.runtime.cluster.trouble" not in sys.modules:
         return None
-    from flowdsl.cli.reach import code_of
+    from flowdsl.cli.clusters.reach import code_of
     from flowdsl.runtime.cluster.trouble import ClusterError
 
     return code_of(error) if isinstance(error, ClusterError) else None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
-from flowdsl.lift import is_dict
-from flowdsl.place import Span
+from flowdsl.places.place import Span
+from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

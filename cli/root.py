@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from flowdsl import __version__
-from flowdsl.cli.report import Format
+from flowdsl.cli.display.report import Format
 
 app = App(
     name="flowdsl",

@@ -16,9 +16,9 @@ from flowdsl.compiler.profile import NOWHERE
 from flowdsl.compiler.steps.described import said_twice
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import Pipeline, PipelineDef
-from flowdsl.signature import is_function
 from flowdsl.step import Step, StepDef
-from flowdsl.tracing import BodyError, trace_pipeline
+from flowdsl.tracing.body import BodyError, trace_pipeline
+from flowdsl.values.signature import is_function
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.load import Loaded
     from flowdsl.compiler.profile import Profile
     from flowdsl.compiler.steps.leaves import Descriptions
-    from flowdsl.trace import Graph, Trace
+    from flowdsl.tracing.trace import Graph, Trace
 
 Kind = Literal["workflow", "template", "cluster-template", "cron"]
 KINDS: Mapping[Kind, str] = {
@@ -290,14 +290,14 @@ class _Unit:
             from flowdsl.compiler.carry.carry import ModuleSource, carry
             from flowdsl.compiler.checks.code import provided
             from flowdsl.compiler.checks.definitions import classes
-            from flowdsl.compiler.findings import mistakes
+            from flowdsl.compiler.findings.functions import NoSource
 
             filename = definition.code.co_filename
             module = self._modules.get(filename)
             if module is None:
                 file = self.loaded.sources.file(filename)
                 if file is None or file.tree is None:
-                    missing = mistakes.NoSource(definition.name)
+                    missing = NoSource(definition.name)
                     self.diagnostics.append(Diagnostic(missing, definition.site))
                     self._carried[id(definition)] = None
                     return None
@@ -324,7 +324,7 @@ class _Unit:
         return source_digest({file.text for file in files if file is not None})
 
     def _lower(self, definition: PipelineDef) -> Program:
-        from flowdsl.compiler.findings import mistakes
+        from flowdsl.compiler.findings.tasks import Waiting
         from flowdsl.compiler.lowering.ends import too_large
         from flowdsl.compiler.lowering.locks import locks_inside
         from flowdsl.compiler.lowering.lower import Lowering
@@ -345,5 +345,5 @@ class _Unit:
         self.diagnostics.extend(too_large(program))
         parted, waiting = split(program._replace(source=self._digest(self.traces[id(definition)])))
         self.diagnostics.extend(handed_on_daemons(program, parted))
-        self.diagnostics.extend(Diagnostic(mistakes.Waiting(one.name), one.place) for one in waiting)
+        self.diagnostics.extend(Diagnostic(Waiting(one.name), one.place) for one in waiting)
         return parted

@@ -7,8 +7,8 @@ import json
 from math import isfinite
 from typing import Any, cast
 
-from flowdsl import types as t
 from flowdsl.grammar.regex import regex
+from flowdsl.values import types as t
 
 _STRING = regex(r'"(?:[^"\\]|\\.)*"')
 

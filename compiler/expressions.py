@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from flowdsl import types as t
 from flowdsl.compiler.encode import EXACT, encode
-from flowdsl.expr import (
+from flowdsl.grammar.regex import regex
+from flowdsl.values import types as t
+from flowdsl.values.expr import (
     Best,
     Cell,
     Const,
@@ -31,7 +32,6 @@ from flowdsl.expr import (
     RunField,
     Status,
 )
-from flowdsl.grammar.regex import regex
 
 VOLUMES = "/flowdsl/volumes"
 

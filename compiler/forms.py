@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flowdsl import types as t
 from flowdsl.compiler.ir import Argument, Input, Kind
 from flowdsl.compiler.ports import (
     IN,
@@ -23,8 +22,9 @@ from flowdsl.compiler.ports import (
     Reader,
     file_reader,
 )
-from flowdsl.expr import Cell, Expr, Get, Item, Join, Param
-from flowdsl.node import Node
+from flowdsl.values import types as t
+from flowdsl.values.expr import Cell, Expr, Get, Item, Join, Param
+from flowdsl.values.node import Node
 
 
 class Plain(Node):

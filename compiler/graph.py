@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler import ir
-from flowdsl.expr import Best, Const, Expr, Get, Item, Op, Out, Param, Ran, RunField, Status
+from flowdsl.values.expr import Best, Const, Expr, Get, Item, Op, Out, Param, Ran, RunField, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -1,6 +1,6 @@
 """The program as it will run: templates, tasks, and what flows between them.
 
-Everything here is frozen and named as Argo will see it. Expressions are those of `flowdsl.expr`,
+Everything here is frozen and named as Argo will see it. Expressions are those of `flowdsl.values.expr`,
 with tasks by name. `compiler/argo/` is the only reader that knows Argo's field names.
 """
 
@@ -13,10 +13,10 @@ from flowdsl.grammar.digest import digest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flowdsl.expr import Expr, Stored
-    from flowdsl.place import Place
-    from flowdsl.signature import Signature
-    from flowdsl.types import Type
+    from flowdsl.places.place import Place
+    from flowdsl.values.expr import Expr, Stored
+    from flowdsl.values.signature import Signature
+    from flowdsl.values.types import Type
     from flowdsl.volume import Config, Mountable, Secret, Volume
 
 #: parameter: a text. artifact: a file that Argo hands on. key: a text that names an object of the

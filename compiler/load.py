@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
-from flowdsl.place import Site, Span
-from flowdsl.source import Sources
-from flowdsl.stopped import explained
+from flowdsl.mistakes import mistake
+from flowdsl.places.place import Site, Span
+from flowdsl.places.source import Sources
+from flowdsl.tracing.stopped import explained
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from flowdsl.diagnostic import Finding
-    from flowdsl.place import Place
-    from flowdsl.source import SourceFile
+    from flowdsl.places.place import Place
+    from flowdsl.places.source import SourceFile
 
 # What the user's files imported from beside them, for the next load to begin without: two files may
 # each have a `helpers.py`, and a file that is loaded again is to see its own as it is then.
@@ -107,9 +108,7 @@ def load(path: Path) -> Loaded:
         if isinstance(error, SystemExit):
             raise LoadError(sources, exits(error, filename)) from error
         if (stop := explained(error)) is not None:
-            from flowdsl import mistakes
-
-            finding = getattr(mistakes, stop.kind)(**stop.data)
+            finding = mistake(stop.kind, **stop.data)
             raise LoadError(sources, Diagnostic(finding, stop.place, stop.related)) from error
         raise LoadError(sources, raised(error, filename), user_traceback(error)) from error
     return Loaded(path, module, sources, source)

@@ -10,8 +10,8 @@ from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
 from flowdsl.compiler.yaml.documents import Document, read
 from flowdsl.diagnostic import Diagnostic, Finding
-from flowdsl.lift import is_dict
-from flowdsl.place import Span
+from flowdsl.places.place import Span
+from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

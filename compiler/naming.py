@@ -12,21 +12,22 @@ from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.options import RunTimeOption
+from flowdsl.compiler.findings.tasks import AlikeCalls, BadTaskName, SameName
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Const
 from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.names import dns_name, is_depended_upon, is_dns_label
-from flowdsl.place import Argument
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.places.place import Argument
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values.expr import Const
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flowdsl.diagnostic import Finding
-    from flowdsl.place import Site
-    from flowdsl.trace import Call
+    from flowdsl.places.place import Site
+    from flowdsl.tracing.trace import Call
 
 _LONGEST = 50  # leaves room in 63 for what tells repeats apart
 _PART = 20
@@ -93,7 +94,7 @@ def _claim(call: Call, taken: dict[str, Call], names: dict[int, str], diagnostic
         other = taken[name].site
         repeated = (other.code, other.lasti) == (call.site.code, call.site.lasti)
         related = () if repeated else (Related(other, "the other one"),)
-        diagnostics.append(Diagnostic(mistakes.SameName(name, repeated), place, related))
+        diagnostics.append(Diagnostic(SameName(name, repeated), place, related))
     taken[name] = call
     names[id(call)] = name
 
@@ -101,16 +102,16 @@ def _claim(call: Call, taken: dict[str, Call], names: dict[int, str], diagnostic
 def _unfit(asked: Any) -> Finding | None:
     """Why what `name=` says cannot be the name of a task, or None."""
     if is_value(asked) or (isinstance(asked, str) and TOKEN.search(asked)):
-        return mistakes.RunTimeOption("name")
+        return RunTimeOption("name")
     if not isinstance(asked, str):
-        return mistakes.BadTaskName(repr(asked), "a task", "not a text")
+        return BadTaskName(repr(asked), "a task", "not a text")
     name = dns_name(asked)
     if not name:
-        return mistakes.BadTaskName(asked, "a task", "it has no letter or digit of ASCII")
+        return BadTaskName(asked, "a task", "it has no letter or digit of ASCII")
     if not name[0].isalpha():
-        return mistakes.BadTaskName(asked, "a task", "it begins with a digit")
+        return BadTaskName(asked, "a task", "it begins with a digit")
     if not is_depended_upon(name):
-        return mistakes.BadTaskName(asked, "a task", "to Argo it is a word of expressions")
+        return BadTaskName(asked, "a task", "to Argo it is a word of expressions")
     return None
 
 
@@ -134,7 +135,7 @@ def _other(
     if variable is None and base in taken:
         diagnostics.append(
             Diagnostic(
-                mistakes.AlikeCalls(base, call.target.name),
+                AlikeCalls(base, call.target.name),
                 call.site,
                 (Related(taken[base].site, "the other one"),),
             )

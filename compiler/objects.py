@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings import objects as findings
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.place import Definition
+from flowdsl.places.place import Definition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Literal
 
     from flowdsl.compiler.ir import Program
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
 
 MARKS = "flowdsl.dev"
 """The domain of the labels and annotations that say where an object comes from."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.place import Argument, Definition, Site
+from flowdsl.places.place import Argument, Definition, Site
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.problem import Problem
-    from flowdsl.place import Place
-    from flowdsl.trace import Call, Trace
+    from flowdsl.places.place import Place
+    from flowdsl.tracing.trace import Call, Trace
 
 Path = tuple[str | int, ...]
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler.ir import Mount
 from flowdsl.compiler.ports import STORE
-from flowdsl.expr import Join, Param, RunField
+from flowdsl.values import types as t
+from flowdsl.values.expr import Join, Param, RunField
 
 if TYPE_CHECKING:
     from flowdsl.compiler.ir import Store
-    from flowdsl.expr import Expr
+    from flowdsl.values.expr import Expr
 
 AT, INDEX = "flowdsl-at", "flowdsl-index"
 

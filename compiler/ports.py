@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from flowdsl import types as t
-from flowdsl.node import Node
-from flowdsl.types import Type
+from flowdsl.values import types as t
+from flowdsl.values.node import Node
+from flowdsl.values.types import Type
 
 IN = "/tmp/flowdsl/in"
 OUT = "/tmp/flowdsl/out"

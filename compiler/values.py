@@ -9,9 +9,9 @@ import enum
 import json
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from flowdsl import types as t
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
+from flowdsl.values import types as t
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
-from flowdsl.place import Site, here
+from flowdsl.places.place import Site, here
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,14 +64,14 @@ class Artifact:
         return Artifact(self.kind, self.site, {**self.words, first: joined(str(self.words[first]), path)})
 
     def __fspath__(self) -> str:
-        from flowdsl.trace import OutsidePipeline
+        from flowdsl.tracing.trace import OutsidePipeline
 
         way = "pass it to a step, which sees it as a Path"
         raise OutsidePipeline(f"`{self!r}` is a file of the cluster", way, way)
 
     def __str__(self) -> str:
-        from flowdsl.expr import Stored
-        from flowdsl.trace import current, token
+        from flowdsl.tracing.trace import current, token
+        from flowdsl.values.expr import Stored
 
         # In a pipeline a token, so that it is found again in the texts that tasks are given.
         return repr(self) if current() is None else token(Stored(self, (), ()))

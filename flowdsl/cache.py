@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowdsl.place import Site, here
+from flowdsl.places.place import Site, here
 
 
 class Cache:

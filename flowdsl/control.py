@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from flowdsl import types as t
-from flowdsl.expr import Either, Expr, Many, Poison, negate
-from flowdsl.lift import lift
-from flowdsl.place import Argument, Site, here
-from flowdsl.trace import TOKEN, Region, Trace, needed
-from flowdsl.value import expr_of, fields_of, is_value, value
+from flowdsl.places.place import Argument, Site, here
+from flowdsl.tracing.trace import TOKEN, Region, Trace, needed
+from flowdsl.values import types as t
+from flowdsl.values.expr import Either, Expr, Many, Poison, negate
+from flowdsl.values.lift import lift
+from flowdsl.values.value import expr_of, fields_of, is_value, value
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from flowdsl.trace import Graph
+    from flowdsl.tracing.trace import Graph
 
 T = TypeVar("T")
 

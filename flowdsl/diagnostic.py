@@ -2,7 +2,7 @@
 
 A kind of finding is one small class below `Finding`: constant text, typed data, a stable code.
 Kinds live beside the stage that reports them and are imported when one is reported.
-Nothing here formats for a terminal; `flowdsl.cli.report` does.
+Nothing here formats for a terminal; `flowdsl.cli.display.report` does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, cast, dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
 
 Severity = Literal["error", "warning"]
 

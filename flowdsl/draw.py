@@ -6,18 +6,18 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl import types as t
-from flowdsl.expr import Const, Expr, Poison
-from flowdsl.lift import lift
 from flowdsl.loop import count, shown
-from flowdsl.place import Argument, Site
+from flowdsl.places.place import Argument, Site
 from flowdsl.space import Space
-from flowdsl.value import is_value
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Poison
+from flowdsl.values.lift import lift
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.pipeline import PipelineDef
     from flowdsl.step import StepDef
-    from flowdsl.trace import Trace
+    from flowdsl.tracing.trace import Trace
 
 _MOST = 100_000
 

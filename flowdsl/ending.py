@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, cast
 
-from flowdsl.call import calls_of
-from flowdsl.expr import Const, Op, Poison, RunField, Status
 from flowdsl.loop import said
-from flowdsl.place import Argument, Site, here
+from flowdsl.places.place import Argument, Site, here
 from flowdsl.run import OUTCOME
-from flowdsl.trace import ENDED, FAILED, Call, Graph, Region, Trace, needed
-from flowdsl.types import BOOL
-from flowdsl.value import expr_of, is_value, value
+from flowdsl.tracing.call import calls_of
+from flowdsl.tracing.trace import ENDED, FAILED, Call, Graph, Region, Trace, needed
+from flowdsl.values.expr import Const, Op, Poison, RunField, Status
+from flowdsl.values.types import BOOL
+from flowdsl.values.value import expr_of, is_value, value
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from flowdsl import types as t
-from flowdsl.expr import Const, Expr, Op, Poison, Rows
 from flowdsl.loop import said
-from flowdsl.place import Argument, here
-from flowdsl.trace import Call, needed
-from flowdsl.value import expr_of, is_value, value
+from flowdsl.places.place import Argument, here
+from flowdsl.tracing.trace import Call, needed
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Op, Poison, Rows
+from flowdsl.values.value import expr_of, is_value, value
 
 MOST = 500
 """Items of a loop above which Argo would take long to find those that failed: it looks at all for each."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Never, Unpack, cast
 
 from flowdsl.options import GateStepOptions, LibraryStepOptions, RequestOptions, ResourceStepOptions
-from flowdsl.place import here
+from flowdsl.places.place import here
 from flowdsl.step import StepDecorator, declared, describe
 
 if TYPE_CHECKING:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
 
-from flowdsl import types as t
-from flowdsl.call import begin, bind, outputs_of, result_of
 from flowdsl.diagnostic import near
-from flowdsl.expr import Best, Const, Expr, Poison
-from flowdsl.lift import fits, lift
 from flowdsl.pipeline import Pipeline
-from flowdsl.place import Argument, Site, here
+from flowdsl.places.place import Argument, Site, here
 from flowdsl.space import Grid, Objective, Space
 from flowdsl.step import Step
-from flowdsl.trace import Call, Loop, Trace, needed
-from flowdsl.value import expr_of, is_value, value
+from flowdsl.tracing.call import begin, bind, outputs_of, result_of
+from flowdsl.tracing.trace import Call, Loop, Trace, needed
+from flowdsl.values import types as t
+from flowdsl.values.expr import Best, Const, Expr, Poison
+from flowdsl.values.lift import fits, lift
+from flowdsl.values.value import expr_of, is_value, value
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -119,7 +119,7 @@ def sweep(
 
 def _begin(trace: Trace, body: object, site: Site) -> Call | None:
     if isinstance(body, Pipeline):
-        from flowdsl.tracing import trace_graph
+        from flowdsl.tracing.body import trace_graph
 
         trace_graph(trace, body._definition, site)  # pyright: ignore[reportPrivateUsage] -- as in call.py
     elif not isinstance(body, Step):

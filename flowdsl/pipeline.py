@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, Unpack, cast, overload
 
-from flowdsl.call import add
 from flowdsl.options import PipelineOptions, SubgraphOptions
-from flowdsl.place import Site, here
-from flowdsl.signature import Signature, innermost, read
-from flowdsl.trace import OutsidePipeline, current
+from flowdsl.places.place import Site, here
+from flowdsl.tracing.call import add
+from flowdsl.tracing.trace import OutsidePipeline, current
+from flowdsl.values.signature import Signature, innermost, read
 
 if TYPE_CHECKING:
     from types import CodeType, FunctionType
@@ -75,7 +75,7 @@ class Pipeline(Generic[P, R_co]):
                 f"`{self.__name__}` is a pipeline, and was called outside of one",
                 "compile it with `flowdsl compile`; only its steps can be called as functions",
             )
-        from flowdsl.tracing import trace_graph
+        from flowdsl.tracing.body import trace_graph
 
         trace_graph(trace, self._definition, here())
         return cast(R_co, add(trace, self, args, kwargs, here()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from flowdsl.place import Site, here
+from flowdsl.places.place import Site, here
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

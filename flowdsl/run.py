@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, cast
 
-from flowdsl import types as t
-from flowdsl.expr import Checkpoint, RunField
-from flowdsl.value import value
+from flowdsl.values import types as t
+from flowdsl.values.expr import Checkpoint, RunField
+from flowdsl.values.value import value
 
 #: How a run or a task can have ended.
 OUTCOME = t.Choice(("Succeeded", "Failed", "Error"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flowdsl.place import Site, here
+from flowdsl.places.place import Site, here
 
 
 class Space:

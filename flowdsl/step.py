@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Never, ParamSpec, TypeVar, Unpack, cast
 
-from flowdsl import types as t
-from flowdsl.call import add
-from flowdsl.expr import InPod
 from flowdsl.options import CallOptions, DeclaredOptions
-from flowdsl.place import Argument, Site, here
-from flowdsl.signature import Signature, innermost, read
-from flowdsl.trace import OutsidePipeline, current
+from flowdsl.places.place import Argument, Site, here
+from flowdsl.tracing.call import add
+from flowdsl.tracing.trace import OutsidePipeline, current
+from flowdsl.values import types as t
+from flowdsl.values.expr import InPod
+from flowdsl.values.signature import Signature, innermost, read
 
 if TYPE_CHECKING:
     from types import CodeType, FunctionType
@@ -194,7 +194,7 @@ def output(name: str = "return") -> str:
     if not _describing:
         way = "write it in a call of `command`, in a function under `@container`"
         raise OutsidePipeline("`output` means something only in a container step", way, way)
-    from flowdsl.value import value
+    from flowdsl.values.value import value
 
     return cast(str, value(InPod(name, t.TEXT, output=True)))
 
@@ -205,7 +205,7 @@ def description(definition: StepDef) -> Described | BaseException | None:
     Answers what `command` or another such word was given, an exception of the user's, or None when no such
     word was called.
     """
-    from flowdsl.value import value
+    from flowdsl.values.value import value
 
     signature = definition.signature
     inputs = {

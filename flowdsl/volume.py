@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
-from flowdsl.place import Site, here
+from flowdsl.places.place import Site, here
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -175,7 +175,7 @@ class VolumePath:
         return VolumePath(self.volume.ro, self.text)
 
     def __fspath__(self) -> str:
-        from flowdsl.trace import OutsidePipeline
+        from flowdsl.tracing.trace import OutsidePipeline
 
         way = "pass it to a step, which sees it as a Path"
         raise OutsidePipeline(f"`{self!r}` is a path on a volume of the cluster", way, way)
@@ -199,9 +199,9 @@ def _text(path: Any) -> str:
 
 def _shown(thing: Volume | VolumePath, volume: Volume | Local, text: str) -> str:
     """The text of a volume or path: in a pipeline what is found again in the texts that tasks are given."""
-    from flowdsl import types as t
-    from flowdsl.expr import Const, OnVolume
-    from flowdsl.trace import current, token
+    from flowdsl.tracing.trace import current, token
+    from flowdsl.values import types as t
+    from flowdsl.values.expr import Const, OnVolume
 
     if current() is None or not isinstance(volume, Volume):
         return repr(thing)
@@ -209,6 +209,6 @@ def _shown(thing: Volume | VolumePath, volume: Volume | Local, text: str) -> str
 
 
 def _is_value(path: object) -> bool:
-    from flowdsl.value import RunTimeValue
+    from flowdsl.values.value import RunTimeValue
 
     return type(path) is RunTimeValue

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from flowdsl import types as t
     from flowdsl.runtime.local.machine import Machine
     from flowdsl.runtime.status.tree import Entry
     from flowdsl.testing.files import Files
+    from flowdsl.values import types as t
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -191,8 +191,8 @@ class Run(Generic[R_co]):
 
 def report_of(entries: list[Entry], folder: Path, first: str, message: str) -> list[str]:
     """A first line, and the ends of the logs of what failed."""
-    from flowdsl.cli.ending import failures, log_of
-    from flowdsl.cli.tables import Paint
+    from flowdsl.cli.display.ending import failures, log_of
+    from flowdsl.cli.display.tables import Paint
 
     lines = [f"{first}{f': {message}' if message else ''}"]
     for one in failures(entries)[:3]:

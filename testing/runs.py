@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
-from flowdsl import types as t
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.testing.result import CannotRun, Run
+from flowdsl.values import types as t
 
 if TYPE_CHECKING:
     from flowdsl.compiler.ir import Program
@@ -105,7 +105,7 @@ def _ready(
     means: Means,
 ) -> _Ready:
     """A run with its values, if nothing stands against it. Raises RunError, CannotRun."""
-    from flowdsl.cli.given import stand_for
+    from flowdsl.cli.runs.given import stand_for
     from flowdsl.runtime.local.honoured import Asked, judged, steps
     from flowdsl.runtime.local.means import volumes_of
     from flowdsl.runtime.local.prepare import workflow
@@ -162,7 +162,7 @@ def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
 def _compiled(pipeline: Pipeline[..., Any], cluster: str | None) -> tuple[Program, Json]:
     """The program and the document of a pipeline that stands in an imported module. Raises CannotRun."""
     from flowdsl.cli.config import project
-    from flowdsl.cli.report import render_all
+    from flowdsl.cli.display.report import render_all
     from flowdsl.compiler.compile import compile_loaded
     from flowdsl.compiler.load import LoadError, imported
 
@@ -212,7 +212,7 @@ def _parameters(
     given: Mapping[str, object], document: Json, program: Program, mounts: Mapping[str, Path]
 ) -> tuple[dict[str, str], dict[str, Path]]:
     """The texts that travel for values, and the files of artifacts. Raises RunError, CannotRun."""
-    from flowdsl.cli.given import parameters
+    from flowdsl.cli.runs.given import parameters
     from flowdsl.compiler.encode import encode, plain
     from flowdsl.compiler.values import WrongValue, rebuilt
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.cli.streaming import Style, Writer
+from flowdsl.cli.display.streaming import Style, Writer
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.logs.container import Extent, read
 from flowdsl.runtime.logs.join import nanoseconds, rfc3339

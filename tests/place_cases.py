@@ -10,13 +10,13 @@ import sys
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from flowdsl.place import Argument, Definition, Site, Span
-from flowdsl.source import Sources
+from flowdsl.places.place import Argument, Definition, Site, Span
+from flowdsl.places.source import Sources
 
 # Words of a language: as modules of flowdsl they are skipped when the user's frame is looked for.
 PROBE = """
 import functools
-from flowdsl.place import here
+from flowdsl.places.place import here
 
 met = []
 

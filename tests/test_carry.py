@@ -18,13 +18,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowdsl import types as t
 from flowdsl.compiler.carry.carry import Carried, ModuleSource, carry
 from flowdsl.compiler.carry.text import keep_dollars
 from flowdsl.compiler.load import Loaded, load
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.place import Span
-from flowdsl.signature import read
+from flowdsl.places.place import Span
+from flowdsl.values import types as t
+from flowdsl.values.signature import read
 
 FOLDER = Path(__file__).parent / "carry"
 CASES = sorted(path.stem for path in FOLDER.glob("*.py") if not path.name.startswith("_"))

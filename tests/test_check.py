@@ -19,7 +19,7 @@ from flowdsl.compiler.yaml import documents
 from flowdsl.compiler.yaml.documents import read
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.scalar import plain
-from flowdsl.place import Span
+from flowdsl.places.place import Span
 from tests.goldens import same
 
 FOLDER = Path(__file__).with_name("check")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from flowdsl.cli.app import run
-from flowdsl.cli.compiling import Target, judge
+from flowdsl.cli.pipelines.compiling import Target, judge
 from flowdsl.compiler.schema import fields
 from flowdsl.compiler.schema.versions import LATEST, SINCE, VERSIONS, misfits
 

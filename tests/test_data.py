@@ -10,7 +10,7 @@ import pytest
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.ports import IN, FromEnvPath, FromFile, FromFirst
-from flowdsl.trace import OutsidePipeline
+from flowdsl.tracing.trace import OutsidePipeline
 from tests.test_script import Step, check
 
 HEAD = """

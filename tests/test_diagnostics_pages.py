@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowdsl.cli.compiling import judge
+from flowdsl.cli.pipelines.compiling import judge
 from tests.test_mistakes import asked, printed
 from tools.diagnostics import RIGHT, WRONG, checked, found, kinds, right, wrong
 

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from flowdsl.cli.app import run
-from flowdsl.cli.reach import Reach
+from flowdsl.cli.clusters.reach import Reach
 from flowdsl.compiler.profile import Claim, Pool, Product, Profile
 from flowdsl.runtime.checkup import checkup
 from flowdsl.runtime.checkup.visit import Visit

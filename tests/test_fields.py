@@ -14,7 +14,7 @@ from flowdsl.compiler.load import load
 from flowdsl.compiler.schema import check_schema
 from flowdsl.compiler.schema.table import fields, is_type, kinds
 from flowdsl.compiler.schema.validate import is_list, is_mapping
-from flowdsl.place import Span
+from flowdsl.places.place import Span
 from tools.fields import LANGUAGE, PAGE, ROOTS, page, patch, paths, reach, written
 
 PLACE = Span("pipeline.py", 1, 1, 1, 1)

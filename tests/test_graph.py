@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lark import Lark
 
-from flowdsl.cli.svg import svg
+from flowdsl.cli.display.svg import svg
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.graph import Node, Picture, dot, mermaid, picture, together
 from flowdsl.compiler.load import load
@@ -463,7 +463,7 @@ def test_the_same_picture_gives_the_same_bytes() -> None:
     """In one process, where objects have other addresses the second time, and with other hashes."""
     drawing = chance(1)
     assert svg(drawing) == svg(chance(1))
-    imports = "from flowdsl.compiler.graph import *; from flowdsl.cli.svg import svg"
+    imports = "from flowdsl.compiler.graph import *; from flowdsl.cli.display.svg import svg"
     script = f"{imports}; print(svg({drawing!r}), end='')"
     for seed in ("1", "2"):
         command = [sys.executable, "-c", script]

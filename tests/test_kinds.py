@@ -18,7 +18,7 @@ from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.graph import Node, picture
 from flowdsl.compiler.load import load
 from flowdsl.compiler.yaml import documents
-from flowdsl.trace import OutsidePipeline
+from flowdsl.tracing.trace import OutsidePipeline
 
 SOURCE = '''
 from flowdsl import *

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from flowdsl.cli.compiling import judge
+from flowdsl.cli.pipelines.compiling import judge
 from tests.goldens import same
 from tools.diagnostics import CASES, found
 

@@ -20,11 +20,12 @@ FOLDERS: dict[str, str] = SETUPTOOLS["package-dir"]
 
 def packages_on_disk() -> dict[str, str]:
     """Package name -> folder, for each folder of a layer that holds Python code."""
-    found = {"flowdsl": "flowdsl"}
-    for layer in LAYERS:
+    found: dict[str, str] = {}
+    for layer in ("flowdsl", *LAYERS):
         for module in (ROOT / layer).rglob("*.py"):
             folder = module.parent.relative_to(ROOT).as_posix()
-            found["flowdsl." + folder.replace("/", ".")] = folder
+            name = folder.replace("/", ".")
+            found[name if layer == "flowdsl" else f"flowdsl.{name}"] = folder
     return found
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from flowdsl.compiler.load import Loaded, LoadError, importing, load
-from flowdsl.place import Span
+from flowdsl.places.place import Span
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_file_may_be_named_like_a_module_of_python_or_of_ours(folder: Path) ->
     random = sys.modules.get("random")
     ours = sys.modules["flowdsl"]
     assert loaded(folder / "random.py", "import random as me; x = me.__name__").module.x == "random"
-    place = "from flowdsl.place import here\nx = here().code.co_filename\n"
+    place = "from flowdsl.places.place import here\nx = here().code.co_filename\n"
     assert loaded(folder / "flowdsl.py", place).module.x == str(folder / "flowdsl.py")
     assert (sys.modules.get("random") is random or random is None, sys.modules["flowdsl"] is ours) == (
         True,
@@ -336,7 +336,7 @@ def without_depth(text: str) -> str:
 
 def test_frames_of_ours_are_left_out(folder: Path) -> None:
     text = """
-        from flowdsl.place import Span
+        from flowdsl.places.place import Span
         from flowdsl.diagnostic import Finding
 
         class Mine(Finding):

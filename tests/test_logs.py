@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowdsl.cli.app import run
-from flowdsl.cli.streaming import Style, Writer, harmless
+from flowdsl.cli.display.streaming import Style, Writer, harmless
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.seam import Change, Listing

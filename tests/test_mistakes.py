@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import pytest
 
-from flowdsl.cli.compiling import Judged, judge
-from flowdsl.cli.report import render
+from flowdsl.cli.display.report import render
+from flowdsl.cli.pipelines.compiling import Judged, judge
 from tests.goldens import same
 from tools.diagnostics import CASES, ROOT, found, kinds, of_a_manifest, pages, stale
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from flowdsl.compiler.lint import lint
 from flowdsl.compiler.yaml.documents import read
 from flowdsl.compiler.yaml.emit import emit
-from flowdsl.lift import is_dict
+from flowdsl.values.lift import is_dict
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted([*ROOT.glob("examples/**/pipeline.yaml"), *ROOT.glob("tests/lowering/*.yaml")])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.yaml.documents import Document, read
 from flowdsl.diagnostic import Finding
-from flowdsl.place import Span
+from flowdsl.places.place import Span
 
 
 class Anything(Finding):

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from flowdsl.place import Argument, Definition, Site, Span
-from flowdsl.source import Sources
+from flowdsl.places.place import Argument, Definition, Site, Span
+from flowdsl.places.source import Sources
 from tests.place_cases import (
     ARGUMENTS,
     ASSIGNED,

@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from flowdsl.cli.app import run as command
-from flowdsl.cli.columns import Cell, Column, Table, line, wrap
-from flowdsl.cli.listing import Wanted, listing, seconds_of
+from flowdsl.cli.display.columns import Cell, Column, Table, line, wrap
+from flowdsl.cli.display.tables import Paint, wide
 from flowdsl.cli.process import Refused
-from flowdsl.cli.reading import Picture, age, machine_readable
-from flowdsl.cli.tables import Paint, wide
+from flowdsl.cli.runs.listing import Wanted, listing, seconds_of
+from flowdsl.cli.runs.reading import Picture, age, machine_readable
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import Refusal
 from flowdsl.runtime.local.names import rfc3339

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 
 import pytest
 
-from flowdsl.cli.report import DOCS, Format, internal_error, render, summary, suppressed, visible
+from flowdsl.cli.display.report import DOCS, Format, internal_error, render, summary, suppressed, visible
 from flowdsl.compiler.load import LoadError, load
 from flowdsl.diagnostic import Diagnostic, Finding, Related
-from flowdsl.place import Span
-from flowdsl.source import Sources
+from flowdsl.places.place import Span
+from flowdsl.places.source import Sources
 from tests.place_cases import marked
 
 if TYPE_CHECKING:

@@ -305,7 +305,7 @@ def test_a_terminal_shows_a_tree(folder: Path) -> None:
 
 
 def test_a_tree_has_what_is_wanted_most() -> None:
-    from flowdsl.cli.live import Row, fitted
+    from flowdsl.cli.display.live import Row, fitted
 
     ranks = [3, 3, 1, 3, 0, 2, 1]
     tree = [Row(0, "·", "", f"step{at}", "", None, rank) for at, rank in enumerate(ranks)]

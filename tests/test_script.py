@@ -17,7 +17,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flowdsl import types as t
 from flowdsl.compiler import ports
 from flowdsl.compiler.carry.carry import Carried, ModuleSource, carry
 from flowdsl.compiler.encode import too_large
@@ -39,7 +38,8 @@ from flowdsl.compiler.ports import (
 )
 from flowdsl.compiler.steps import script_parts
 from flowdsl.compiler.steps.script import quote, script
-from flowdsl.signature import read
+from flowdsl.values import types as t
+from flowdsl.values.signature import read
 
 # Texts that a step may return; what became of each on a cluster is in the comments.
 EXACT = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowdsl.compiler.compile import compile_loaded
-from flowdsl.compiler.findings.mistakes import Waiting
+from flowdsl.compiler.findings.tasks import Waiting
 from flowdsl.compiler.load import load
 
 if TYPE_CHECKING:

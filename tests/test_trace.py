@@ -10,17 +10,17 @@ import pytest
 from flowdsl import pipeline, run, step
 from flowdsl.compiler.load import LoadError, load
 from flowdsl.diagnostic import Finding
-from flowdsl.expr import Const, Either, Join, Op, Out, Param, RunField, leaves
-from flowdsl.place import Argument, Definition, Site
-from flowdsl.trace import OutsidePipeline
-from flowdsl.tracing import BodyError, trace_pipeline
-from flowdsl.value import RunTimeValue
+from flowdsl.places.place import Argument, Definition, Site
+from flowdsl.tracing.body import BodyError, trace_pipeline
+from flowdsl.tracing.trace import OutsidePipeline
+from flowdsl.values.expr import Const, Either, Join, Op, Out, Param, RunField, leaves
+from flowdsl.values.value import RunTimeValue
 from tests.snippets import HEAD, Found, compile_body, compile_text, marked, plain
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from flowdsl.trace import Trace
+    from flowdsl.tracing.trace import Trace
 
 LATER = "\nuse_int.options(name='later')(«'later'»)"
 

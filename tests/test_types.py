@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NewType, 
 import pytest
 from typing_extensions import TypeAliasType
 
-from flowdsl import types as t
-from flowdsl.lift import fits
+from flowdsl.values import types as t
+from flowdsl.values.lift import fits
 from tests.snippets import HEAD, compile_body, compile_text, marked, plain, whole
 
 if TYPE_CHECKING:

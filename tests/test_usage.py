@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowdsl.cli.app import run
-from flowdsl.cli.columns import width
-from flowdsl.cli.reach import Reach
-from flowdsl.cli.tables import Paint
-from flowdsl.cli.usage import instances_table, nodes_table, runs_table
+from flowdsl.cli.clusters.reach import Reach
+from flowdsl.cli.display.columns import width
+from flowdsl.cli.display.tables import Paint
+from flowdsl.cli.runs.usage import instances_table, nodes_table, runs_table
 from flowdsl.runtime.cluster.trouble import Unreachable
 from flowdsl.runtime.usage import exporter
 from flowdsl.runtime.usage.amounts import asked, gpus, is_gpu

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from flowdsl import types as t
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.values import WrongValue, decoded, typed
+from flowdsl.values import types as t
 
 
 class Color(Enum):

@@ -15,10 +15,10 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.cli.report import render
+from flowdsl.cli.display.report import render
 from flowdsl.compiler.manifests import check_manifests, manifests
 from flowdsl.diagnostic import Finding
-from flowdsl.source import Sources
+from flowdsl.places.source import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.root import Kind, app
 
 top = App(name="top", help="Show how many GPUs nodes have, and who uses them.")
@@ -36,7 +36,7 @@ def top_node_command(
     details
         Show the pods of each node with their GPUs, too.
     """
-    from flowdsl.cli.usage import top_nodes
+    from flowdsl.cli.runs.usage import top_nodes
 
     return top_nodes(reach, details=details)
 
@@ -71,7 +71,7 @@ def top_job_command(
     all_namespaces
         The runs of all namespaces.
     """
-    from flowdsl.cli.usage import top_jobs
+    from flowdsl.cli.runs.usage import top_jobs
 
     return top_jobs(reach, names, instance=instance, everywhere=all_namespaces, selector=exporter)
 
@@ -103,7 +103,7 @@ def doctor_command(
     as_json
         Show the lines as JSON: about, status, text, remedy.
     """
-    from flowdsl.cli.doctor import examine
+    from flowdsl.cli.clusters.doctor import examine
 
     return examine(reach, files, as_json=as_json)
 
@@ -136,6 +136,6 @@ def diff_command(
     kind
         What a pipeline becomes; see flowdsl compile.
     """
-    from flowdsl.cli.differing import differ
+    from flowdsl.cli.clusters.differing import differ
 
     return differ(reach, file, kind)

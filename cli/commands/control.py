@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.root import FLAG, PARAMETERS, app
-from flowdsl.cli.selection import Manner, Selection
+from flowdsl.cli.runs.selection import Manner, Selection
 
 NOBODY = Selection()
 ASKING = Manner()
@@ -31,7 +31,7 @@ def stop_command(
     names
         Runs; @latest is the last one.
     """
-    from flowdsl.cli.control import end
+    from flowdsl.cli.runs.control import end
 
     return end("stop", names, selection, manner, reach)
 
@@ -53,7 +53,7 @@ def terminate_command(
     names
         Runs; @latest is the last one.
     """
-    from flowdsl.cli.control import end
+    from flowdsl.cli.runs.control import end
 
     return end("terminate", names, selection, manner, reach)
 
@@ -77,7 +77,7 @@ def delete_command(
     names
         Runs; @latest is the last one.
     """
-    from flowdsl.cli.control import end
+    from flowdsl.cli.runs.control import end
 
     return end("delete", names, selection, manner, reach)
 
@@ -91,7 +91,7 @@ def suspend_command(*names: str, reach: Reach = USUAL) -> int:
     names
         Runs; @latest is the last one.
     """
-    from flowdsl.cli.control import suspend
+    from flowdsl.cli.runs.control import suspend
 
     return suspend(names, reach)
 
@@ -122,7 +122,7 @@ def resume_command(
     step
         Let only this step go on.
     """
-    from flowdsl.cli.control import pairs, resume
+    from flowdsl.cli.runs.control import pairs, resume
 
     return resume(name, pairs(parameter), step, reach)
 
@@ -156,6 +156,6 @@ def retry_command(
     dry_run
         Show which steps would run again, and do nothing.
     """
-    from flowdsl.cli.control import pairs, retry
+    from flowdsl.cli.runs.control import pairs, retry
 
     return retry(name, step, pairs(parameter), dry_run, reach)

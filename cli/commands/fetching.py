@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.root import FLAG, SEVERAL, app
 
 
@@ -71,7 +71,7 @@ def fetch_command(
     jobs
         How many files are fetched at a time.
     """
-    from flowdsl.cli.fetching import Options, fetch_run
+    from flowdsl.cli.runs.fetching import Options, fetch_run
 
     options = Options(
         what=what,

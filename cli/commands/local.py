@@ -90,8 +90,8 @@ def run_command(
     as_json
         Show the end as JSON.
     """
-    from flowdsl.cli.compiling import Target
-    from flowdsl.cli.running import Options, resume_run, run_files
+    from flowdsl.cli.pipelines.compiling import Target
+    from flowdsl.cli.runs.running import Options, resume_run, run_files
 
     options = Options(
         parameters=parameter or (),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.root import FLAG, app
 
 
@@ -66,7 +66,7 @@ def logs_command(
     all_containers
         All containers of each step.
     """
-    from flowdsl.cli.logs import Options, show
+    from flowdsl.cli.runs.logs import Options, show
 
     options = Options(
         step=step,

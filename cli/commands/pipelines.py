@@ -56,7 +56,7 @@ def compile_command(
     explain_cache
         Show instead what the keys of cached steps are made of. With --format json as JSON.
     """
-    from flowdsl.cli.compiling import Target, compile_file
+    from flowdsl.cli.pipelines.compiling import Target, compile_file
 
     goal = Target(cluster, argo_version)
     return compile_file(
@@ -110,8 +110,8 @@ def check_command(
     strict
         Warnings count as errors do.
     """
-    from flowdsl.cli.checking import check_files
-    from flowdsl.cli.compiling import Target
+    from flowdsl.cli.pipelines.checking import check_files
+    from flowdsl.cli.pipelines.compiling import Target
 
     return check_files(
         (file, *files),
@@ -150,8 +150,8 @@ def graph_command(
     svg
         Write a picture to this file instead. Needs an extra: pip install 'flowdsl[svg]'
     """
-    from flowdsl.cli.compiling import Target
-    from flowdsl.cli.drawing import draw
+    from flowdsl.cli.pipelines.compiling import Target
+    from flowdsl.cli.pipelines.drawing import draw
 
     return draw(file, language=language, svg=svg, goal=Target(cluster))
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from flowdsl.cli.reach import USUAL, Reach
+from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.root import FLAG, SEVERAL, app
 
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
@@ -42,7 +42,7 @@ def get_command(
     events
         Show also what the cluster noted about the run and its pods.
     """
-    from flowdsl.cli.reading import get
+    from flowdsl.cli.runs.reading import get
 
     return get(name, reach, output, events=events)
 
@@ -95,7 +95,7 @@ def list_command(
     output
         wide shows also parameters and hours of GPUs; json is a list with a mapping for each run.
     """
-    from flowdsl.cli.listing import Wanted, list_runs
+    from flowdsl.cli.runs.listing import Wanted, list_runs
 
     wanted = Wanted(selector, status or (), running, completed, since, limit)
     return list_runs(reach, wanted, output, local=local, everywhere=all_namespaces)

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.reach import USUAL, Reach
 from flowdsl.cli.root import FLAG, PARAMETERS, app
 
 
@@ -76,7 +76,7 @@ def submit_command(
     output
         What to write about the new run.
     """
-    from flowdsl.cli.submitting import Options, submit_file, submit_from
+    from flowdsl.cli.runs.submitting import Options, submit_file, submit_from
 
     after = [word for word, asked in (("wait", wait), ("watch", watch), ("logs", logs)) if asked]
     if len(after) > 1:
@@ -123,7 +123,7 @@ def wait_command(name: str, /, *, timeout: str | None = None, reach: Reach = USU
     timeout
         How long to wait, as 90s, 20m or 6h.
     """
-    from flowdsl.cli.waiting import wait_for
+    from flowdsl.cli.runs.waiting import wait_for
 
     return wait_for(name, timeout, reach)
 
@@ -147,6 +147,6 @@ def watch_command(name: str, /, *, timeout: str | None = None, reach: Reach = US
     timeout
         How long to watch, as 90s, 20m or 6h.
     """
-    from flowdsl.cli.waiting import wait_for
+    from flowdsl.cli.runs.waiting import wait_for
 
     return wait_for(name, timeout, reach, watch=True)

@@ -16,7 +16,7 @@ from flowdsl.compiler.argo.origins import Json, Origins, filled
 from flowdsl.compiler.argo.patch import Patcher
 from flowdsl.compiler.argo.sources import location
 from flowdsl.compiler.argo.template import Writer
-from flowdsl.expr import Stored
+from flowdsl.values.expr import Stored
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Diagnostic

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo.document import json_text, plain_data, url_text, yaml_text
 from flowdsl.compiler.expressions import text_of
-from flowdsl.lift import is_dict
+from flowdsl.values.lift import is_dict
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:

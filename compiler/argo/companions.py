@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.pod import pod_text, referred
 from flowdsl.compiler.argo.volumes import mount
 from flowdsl.compiler.naming import volume_name
-from flowdsl.expr import Const
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const
 from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl import types as t
 from flowdsl.compiler.argo.pod import may_hold_dollar
 from flowdsl.compiler.carry.text import control_characters, replaced_dollar
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import raw, text_of
 from flowdsl.compiler.yaml.emit import emit_one
-from flowdsl.expr import Const, Expr, Join, Many, RunField
 from flowdsl.grammar.names import is_label_value
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Join, Many, RunField
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

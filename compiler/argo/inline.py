@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.steps.leaves import rewritten
-from flowdsl.expr import Param, substitute
+from flowdsl.values.expr import Param, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flowdsl.expr import Expr
+    from flowdsl.values.expr import Expr
 
 MOST = 200
 """Templates of one workflow. Source: Argo's full CRDs, maxItems of templates."""

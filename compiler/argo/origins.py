@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flowdsl.compiler import ir
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
 
 Json: TypeAlias = dict[str, Any]
 

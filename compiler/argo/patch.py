@@ -14,13 +14,13 @@ from flowdsl.compiler.findings.objects import OwnField
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.schema.validate import is_list, is_mapping
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.place import Argument
+from flowdsl.places.place import Argument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.argo.origins import Json, Origins
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
 
     Path = tuple[str | int, ...]
 

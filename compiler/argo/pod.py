@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler.argo import daemon
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.volumes import mount
 from flowdsl.compiler.expressions import raw, text_of
 from flowdsl.compiler.ports import OUT
-from flowdsl.expr import Const, Expr, Get, Join, Param
 from flowdsl.grammar.regex import regex
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Get, Join, Param
 from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:

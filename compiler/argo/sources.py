@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler.expressions import text_of
+from flowdsl.values import types as t
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from flowdsl.compiler.argo.origins import Json
-    from flowdsl.expr import Stored
+    from flowdsl.values.expr import Stored
 
 AMAZON = "s3.amazonaws.com"
 """The endpoint of a bucket without one. Argo takes a bucket without an endpoint for none at all, and reads from its

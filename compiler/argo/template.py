@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo import bodies, caching, code, companions, control, daemon, identity, placement
 from flowdsl.compiler.argo.origins import filled
@@ -13,7 +12,8 @@ from flowdsl.compiler.argo.pod import OUTPUTS, container
 from flowdsl.compiler.argo.sources import location, packing
 from flowdsl.compiler.argo.volumes import volume
 from flowdsl.compiler.expressions import condition, handed_on, raw, simple, text_of
-from flowdsl.expr import Expr, Out, Param, Stored
+from flowdsl.values import types as t
+from flowdsl.values.expr import Expr, Out, Param, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

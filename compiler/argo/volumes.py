@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.expressions import text_of
+from flowdsl.values import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,14 +16,14 @@ from flowdsl.compiler.carry.piece import finding, imported, inner_function, piec
 from flowdsl.compiler.carry.text import OLDEST
 from flowdsl.compiler.carry.tree import Function, Import, called, first_line, local_names
 from flowdsl.diagnostic import Related
-from flowdsl.place import Definition
+from flowdsl.places.place import Definition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import CodeType
 
     from flowdsl.diagnostic import Diagnostic
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
 
 __all__ = ["Carried", "ModuleSource", "carry"]
 

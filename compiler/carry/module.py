@@ -29,7 +29,7 @@ from flowdsl.compiler.carry.tree import (
 from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline
-from flowdsl.place import Span
+from flowdsl.places.place import Span
 from flowdsl.step import Step
 from flowdsl.volume import Secret, Volume, VolumePath
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
     from flowdsl.diagnostic import Diagnostic
-    from flowdsl.source import SourceFile
+    from flowdsl.places.source import SourceFile
 
 IN_THE_PIPELINE = "do it in the pipeline, and pass the step what it needs as arguments"
 _DECORATORS = ("step", "container", "pipeline")

@@ -27,14 +27,14 @@ from flowdsl.compiler.carry.tree import (
 )
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
-from flowdsl.place import Span
+from flowdsl.places.place import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.diagnostic import Finding
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
 
 _READS_FILES = regex(r"\b(?:open|read_\w+)\s*\(")
 _HEADER = regex(r"#!|#.*coding[:=]")

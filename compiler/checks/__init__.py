@@ -22,9 +22,11 @@ from flowdsl.compiler.checks import (
     truth,
     volumes,
 )
-from flowdsl.compiler.findings.mistakes import BranchEscape, LeftBlock
-from flowdsl.mistakes import EitherKnown, KnownCondition, RunTimeLoop, WrongType
-from flowdsl.place import Definition, Span
+from flowdsl.compiler.findings.branches import BranchEscape, LeftBlock
+from flowdsl.mistakes.arguments import WrongType
+from flowdsl.mistakes.blocks import EitherKnown, KnownCondition
+from flowdsl.mistakes.values import RunTimeLoop
+from flowdsl.places.place import Definition, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -33,9 +35,9 @@ if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
     from flowdsl.diagnostic import Diagnostic
     from flowdsl.pipeline import PipelineDef
-    from flowdsl.source import Sources
+    from flowdsl.places.source import Sources
     from flowdsl.step import StepDef
-    from flowdsl.trace import Graph, Trace
+    from flowdsl.tracing.trace import Graph, Trace
 
 #: Each looks at one graph.
 CHECKS: tuple[Callable[[Graph, Sources], Iterable[Diagnostic]], ...] = (

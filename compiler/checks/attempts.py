@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.branches import FailureUnseen
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
-from flowdsl.place import Span
+from flowdsl.places.place import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flowdsl.source import SourceFile, Sources
-    from flowdsl.trace import Call, Trace
+    from flowdsl.places.source import SourceFile, Sources
+    from flowdsl.tracing.trace import Call, Trace
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _TRY = regex(r"\btry\b")
@@ -44,14 +44,12 @@ def _judged(node: ast.Try | ast.TryStar, file: SourceFile, calls: Mapping[int, C
         return
     if node.handlers:
         handler = node.handlers[0]
-        yield Diagnostic(
-            mistakes.FailureUnseen("except", tried.target.name), _word(handler.lineno, "except", file)
-        )
+        yield Diagnostic(FailureUnseen("except", tried.target.name), _word(handler.lineno, "except", file))
     elif _first(node.finalbody, calls) is not None:
         line = node.finalbody[0].lineno
         while line > 1 and not file.lines[line - 1].lstrip().startswith("finally"):
             line -= 1
-        yield Diagnostic(mistakes.FailureUnseen("finally", tried.target.name), _word(line, "finally", file))
+        yield Diagnostic(FailureUnseen("finally", tried.target.name), _word(line, "finally", file))
 
 
 def _first(body: list[ast.stmt], calls: Mapping[int, Call]) -> Call | None:

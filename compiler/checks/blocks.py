@@ -5,17 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.branches import EmptyBlock, LeftBlock
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
-from flowdsl.place import Span, extent
-from flowdsl.trace import regions
+from flowdsl.places.place import Span, extent
+from flowdsl.tracing.trace import regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from flowdsl.source import SourceFile, Sources
-    from flowdsl.trace import Trace
+    from flowdsl.places.source import SourceFile, Sources
+    from flowdsl.tracing.trace import Trace
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOOP = (ast.For, ast.AsyncFor, ast.While)
@@ -46,7 +46,7 @@ def _left(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
         fine = last.body[-1] if isinstance(last, ast.With) and not is_body else None
         for word, found in _leaving(node.body, words[id(node)], None, None):
             if found is not fine:
-                yield Diagnostic(mistakes.LeftBlock(_verb(found), word), _place(found, file))
+                yield Diagnostic(LeftBlock(_verb(found), word), _place(found, file))
 
 
 def _empty(trace: Trace) -> Iterator[Diagnostic]:
@@ -58,7 +58,7 @@ def _empty(trace: Trace) -> Iterator[Diagnostic]:
         used = {(id(site.code), site.lasti) for site in around.values()}
         for key, (word, site, has_region) in graph.blocks.items():
             if key not in used and has_region:
-                yield Diagnostic(mistakes.EmptyBlock(word), site)
+                yield Diagnostic(EmptyBlock(word), site)
 
 
 def _leaving(

@@ -9,25 +9,25 @@ from functools import cache
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl import types as t
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.regex import regex
-from flowdsl.lift import spelled
-from flowdsl.mistakes import WrongReturn
+from flowdsl.mistakes.bodies import WrongReturn
 from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Definition
-from flowdsl.tracing import KINDS as UNUSUAL
+from flowdsl.places.place import Definition
+from flowdsl.tracing.body import KINDS as UNUSUAL
+from flowdsl.values import types as t
+from flowdsl.values.lift import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from flowdsl.compiler.carry.carry import Carried, ModuleSource
-    from flowdsl.place import Span
+    from flowdsl.places.place import Span
     from flowdsl.step import StepDef
-    from flowdsl.trace import Trace
+    from flowdsl.tracing.trace import Trace
 
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _ALONE = frozenset((ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, *_NESTED))

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler.findings import control as findings
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.branches import BranchEscape, EitherAlways, ForeignValue
+from flowdsl.compiler.findings.loops import RowsInside
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Best, Const, Either, Expr, Get, Many, Op, Out, Param, Rows, Status, children, leaves
-from flowdsl.place import Argument, Definition, Place
-from flowdsl.trace import Call, regions
+from flowdsl.places.place import Argument, Definition, Place
+from flowdsl.tracing.trace import Call, regions
+from flowdsl.values import types as t
+from flowdsl.values.expr import (
+    Best,
+    Const,
+    Either,
+    Expr,
+    Get,
+    Many,
+    Op,
+    Out,
+    Param,
+    Rows,
+    Status,
+    children,
+    leaves,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.diagnostic import Finding
-    from flowdsl.source import Sources
-    from flowdsl.trace import Graph, Region, Trace
+    from flowdsl.places.source import Sources
+    from flowdsl.tracing.trace import Graph, Region, Trace
 
 Use = tuple[Expr, "Region | None", Place]
 
@@ -27,10 +42,10 @@ def values(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
     for expr, region, place in uses(graph):
         yield from _escapes(expr, region, place)
         if _always_first(expr):
-            yield Diagnostic(mistakes.EitherAlways(), place)
+            yield Diagnostic(EitherAlways(), place)
         foreign = next((leaf for leaf in leaves(expr) if _foreign(leaf, graph)), None)
         if foreign is not None:
-            yield Diagnostic(_of_the_end(foreign, graph) or mistakes.ForeignValue(), place)
+            yield Diagnostic(_of_the_end(foreign, graph) or ForeignValue(), place)
 
 
 def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
@@ -60,12 +75,12 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
     for graph in trace.graphs.values():
         for expr, _, place in uses(graph):
             if not is_rows(expr) and holds_rows(expr):
-                yield Diagnostic(mistakes.RowsInside(), place)
+                yield Diagnostic(RowsInside(), place)
         for call in graph.calls:
             items = call.loop.rows or () if call.loop is not None else ()
             for name in {name: None for row in items for name in row if is_rows(row[name])}:
                 place = Argument(call.site, "over", part=f"item:{name}")
-                yield Diagnostic(mistakes.RowsInside(), place)
+                yield Diagnostic(RowsInside(), place)
 
 
 def uses(graph: Graph) -> list[Use]:
@@ -123,7 +138,7 @@ def _escapes(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagno
     for maker in _certain(expr):
         if maker.region is not None and not _within(region, maker.region):
             related = (Related(maker.region.site, "made under this condition"),)
-            yield Diagnostic(mistakes.BranchEscape(maker.target.name), place, related)
+            yield Diagnostic(BranchEscape(maker.target.name), place, related)
 
 
 def _always_first(expr: Expr) -> bool:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.options import readable
 from flowdsl.diagnostic import Diagnostic, Finding
-from flowdsl.expr import Checkpoint, children
 from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Argument, Definition
+from flowdsl.places.place import Argument, Definition
+from flowdsl.values.expr import Checkpoint, children
 from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from flowdsl.compiler.profile import Profile
-    from flowdsl.expr import Expr
-    from flowdsl.trace import Graph
+    from flowdsl.tracing.trace import Graph
+    from flowdsl.values.expr import Expr
 
 
 class NoCheckpoints(Finding):

@@ -6,7 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.findings import cluster as findings
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.placement import ProductPattern
 from flowdsl.compiler.options import readable
 from flowdsl.compiler.options.placement import LABELS, fitting, label, labelled
 from flowdsl.compiler.options.resources import (
@@ -18,11 +18,11 @@ from flowdsl.compiler.options.resources import (
     wanted,
 )
 from flowdsl.diagnostic import Diagnostic, near
-from flowdsl.expr import OnVolume, children
 from flowdsl.grammar.quantity import quantity
-from flowdsl.lift import is_dict
-from flowdsl.place import Argument
+from flowdsl.places.place import Argument
 from flowdsl.step import StepDef
+from flowdsl.values.expr import OnVolume, children
+from flowdsl.values.lift import is_dict
 from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from flowdsl.compiler.options.placement import Term
     from flowdsl.compiler.profile import Pool, Product, Profile
     from flowdsl.diagnostic import Finding
-    from flowdsl.expr import Expr
     from flowdsl.gpu import GPU
-    from flowdsl.trace import Call, Graph
+    from flowdsl.tracing.trace import Call, Graph
+    from flowdsl.values.expr import Expr
 
 _ASKED = frozenset({"pool", "spot", "gpu", "node", "where"})
 """The options in which something may be wrong without a cluster, too."""
@@ -116,7 +116,7 @@ def _words(found: dict[str, Any], profile: Profile) -> Iterator[_Asked]:
         if profile.named(product) or (not pattern and (not profile.products or product in labels)):
             continue
         if not profile.products:
-            yield _Asked(mistakes.ProductPattern(product), "gpu", "item:product")
+            yield _Asked(ProductPattern(product), "gpu", "item:product")
         else:
             missing = findings.UnknownProduct(product, profile.name, tuple(profile.products))
             yield _Asked(missing, "gpu", "item:product")

@@ -6,18 +6,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flowdsl import types as t
 from flowdsl.compiler.options import INHERITED, STEP_OPTIONS, applicable, inherited, settings
 from flowdsl.compiler.options.code import provides
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.place import Argument
+from flowdsl.places.place import Argument
+from flowdsl.values import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from flowdsl.place import Site
+    from flowdsl.places.place import Site
     from flowdsl.step import StepDef
-    from flowdsl.trace import Trace
+    from flowdsl.tracing.trace import Trace
 
 
 def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Diagnostic]:

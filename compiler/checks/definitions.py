@@ -6,13 +6,21 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl import mistakes as language
-from flowdsl import types as t
 from flowdsl.compiler.checks import checkpoints, kinds, volumes
 from flowdsl.compiler.checks.code import unfit
 from flowdsl.compiler.checks.sources import packed
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.functions import (
+    BadAnnotation,
+    BadName,
+    EmptyPipeline,
+    FileDefault,
+    NoAnnotation,
+    NotAFunction,
+    UnreadableAnnotation,
+    Variadic,
+)
 from flowdsl.compiler.findings.kinds import WORDS
+from flowdsl.compiler.findings.options import NoImage, UnnamedOption
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import (
     STEP_OPTIONS,
@@ -24,22 +32,25 @@ from flowdsl.compiler.options import (
 )
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.names import is_parameter_name
-from flowdsl.lift import lift
+from flowdsl.mistakes import mistake
+from flowdsl.mistakes.arguments import WrongDefault
 from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Argument, Definition
-from flowdsl.signature import MISSING, is_function
+from flowdsl.places.place import Argument, Definition
 from flowdsl.step import StepDef
-from flowdsl.tracing import KINDS
+from flowdsl.tracing.body import KINDS
+from flowdsl.values import types as t
+from flowdsl.values.lift import lift
+from flowdsl.values.signature import MISSING, is_function
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.options import Declared
     from flowdsl.diagnostic import Finding
-    from flowdsl.place import Place, Site
-    from flowdsl.signature import Parameter, Signature
-    from flowdsl.source import Sources
-    from flowdsl.trace import Graph
+    from flowdsl.places.place import Place, Site
+    from flowdsl.places.source import Sources
+    from flowdsl.tracing.trace import Graph
+    from flowdsl.values.signature import Parameter, Signature
 
 _CALL_OPTIONS = ("name", "after", "may_fail")
 _WRITTEN = {*STEP_OPTIONS, *_CALL_OPTIONS}
@@ -49,7 +60,7 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
     """Everything that is wrong with one definition."""
     if not is_function(found.plain):
         what = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
-        yield Diagnostic(mistakes.NotAFunction(what, _called(found)), found.site)
+        yield Diagnostic(NotAFunction(what, _called(found)), found.site)
         return
     code = found.code
     written = functools.partial(Argument, found.site)
@@ -62,18 +73,18 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         yield from unfit(found, found.options, found.site)
     for position, value in enumerate(found.unnamed):
         word = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
-        unnamed = mistakes.UnnamedOption(word, isinstance(value, str))
+        unnamed = UnnamedOption(word, isinstance(value, str))
         yield Diagnostic(unnamed, Argument(found.site, position=position))
     yield from volumes.mounted(found.options, written)
     yield from problems
     signature = found.signature
     for name, problem in signature.unreadable:
         place = Definition(code, name or None, "annotation")
-        yield Diagnostic(mistakes.UnreadableAnnotation(found.name, problem), place)
+        yield Diagnostic(UnreadableAnnotation(found.name, problem), place)
     if signature.unreadable:
         return
     for name in signature.variadic:
-        yield Diagnostic(mistakes.Variadic(found.name, name), Definition(code, name.lstrip("*")))
+        yield Diagnostic(Variadic(found.name, name), Definition(code, name.lstrip("*")))
     for parameter in signature.parameters:
         yield from _parameter(found, parameter, root)
     if not isinstance(found, PipelineDef) and not isinstance(signature.returns, t.Unsupported):
@@ -84,7 +95,7 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
         yield from kinds.values(found, declared(found)[0])
     for out in t.outputs(signature.returns):
         if not is_parameter_name(out.name):
-            yield Diagnostic(mistakes.BadName(out.name), Definition(code, "return"))
+            yield Diagnostic(BadName(out.name), Definition(code, "return"))
 
 
 def _called(found: StepDef | PipelineDef) -> str:
@@ -98,25 +109,25 @@ def _called(found: StepDef | PipelineDef) -> str:
 
 
 def _misfit(what: str, found: StepDef | PipelineDef, kind: t.Unsupported) -> Finding:
-    return mistakes.BadAnnotation(what, found.name, kind.whole or kind.annotation, kind.reason)
+    return BadAnnotation(what, found.name, kind.whole or kind.annotation, kind.reason)
 
 
 def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -> Iterator[Diagnostic]:
     code = found.code
     if not parameter.annotated:
-        yield Diagnostic(mistakes.NoAnnotation(parameter.name, found.name), Definition(code, parameter.name))
+        yield Diagnostic(NoAnnotation(parameter.name, found.name), Definition(code, parameter.name))
         return
     if isinstance(parameter.type, t.Unsupported):
         place = Definition(code, parameter.name, "annotation")
         yield Diagnostic(_misfit(f"`{parameter.name}`", found, parameter.type), place)
         return
     if not is_parameter_name(parameter.name):
-        yield Diagnostic(mistakes.BadName(parameter.name), Definition(code, parameter.name))
+        yield Diagnostic(BadName(parameter.name), Definition(code, parameter.name))
     if isinstance(found, PipelineDef) and root and t.holds_file(parameter.type):
         if parameter.default is MISSING or (
             parameter.default is None and not isinstance(parameter.type, t.Maybe)
         ):
-            missing = mistakes.FileDefault(parameter.name, t.spell(parameter.type), found.name)
+            missing = FileDefault(parameter.name, t.spell(parameter.type), found.name)
             yield Diagnostic(missing, Definition(code, parameter.name))
         else:
             place = Definition(code, parameter.name, "default")
@@ -137,9 +148,9 @@ def _default(parameter: Parameter, place: Place) -> list[Diagnostic]:
 
     def complain(kind: str, **data: Any) -> None:
         if kind == "WrongType":
-            wrong.append(Diagnostic(language.WrongDefault(parameter.name, data["want"], data["have"]), place))
+            wrong.append(Diagnostic(WrongDefault(parameter.name, data["want"], data["have"]), place))
         else:
-            wrong.append(Diagnostic(getattr(language, kind)(**data), place))
+            wrong.append(Diagnostic(mistake(kind, **data), place))
 
     lift(parameter.default, parameter.type, complain)
     return wrong
@@ -183,7 +194,7 @@ def images(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
         written = {*step.options, *call.options}
         # An option that is misspelt, or without its name, may be meant to be this one.
         if "image" not in written and written <= _WRITTEN and is_function(step.plain) and not step.unnamed:
-            yield Diagnostic(mistakes.NoImage(step.name), Definition(step.code))
+            yield Diagnostic(NoImage(step.name), Definition(step.code))
 
 
 def calls(graph: Graph) -> Iterator[Diagnostic]:
@@ -192,7 +203,7 @@ def calls(graph: Graph) -> Iterator[Diagnostic]:
     if isinstance(patch, Mapping) and "workflowTemplateRef" in patch:
         return
     if not graph.calls and graph.around is None and is_function(graph.owner.plain):
-        yield Diagnostic(mistakes.EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
+        yield Diagnostic(EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
 
 
 def classes(signature: Signature) -> list[type[Any]]:

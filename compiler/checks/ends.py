@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.findings import control as findings
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Best, Either, Expr, Out, Rows, RunField, Status, children, leaves
 from flowdsl.pipeline import PipelineDef
 from flowdsl.run import AT_THE_END
-from flowdsl.trace import Call, regions
+from flowdsl.tracing.trace import Call, regions
+from flowdsl.values.expr import Best, Either, Expr, Out, Rows, RunField, Status, children, leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.place import Place
-    from flowdsl.trace import Region, Trace
+    from flowdsl.places.place import Place
+    from flowdsl.tracing.trace import Region, Trace
 
 
 _LOOP = "take the results of a loop outside of such a block: with `keep_going=True` they are there if items failed"

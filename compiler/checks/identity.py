@@ -9,24 +9,24 @@ import ast
 import enum
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl import mistakes as language
-from flowdsl import types as t
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.branches import IsNone
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Param, Poison
+from flowdsl.mistakes.values import RunTimeIdentity, RunTimeKind
 from flowdsl.pipeline import Pipeline
-from flowdsl.place import Span
+from flowdsl.places.place import Span
 from flowdsl.step import Step
-from flowdsl.trace import OutsidePipeline
-from flowdsl.value import expr_of, is_value, value
+from flowdsl.tracing.trace import OutsidePipeline
+from flowdsl.values import types as t
+from flowdsl.values.expr import Param, Poison
+from flowdsl.values.value import expr_of, is_value, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import CodeType
 
     from flowdsl.diagnostic import Finding
-    from flowdsl.source import Sources
-    from flowdsl.trace import Graph
+    from flowdsl.places.source import Sources
+    from flowdsl.tracing.trace import Graph
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -86,11 +86,11 @@ class _Body:
                 classes = any(isinstance(part, ast.MatchClass) for part in parts)
                 for kind in kinds:
                     if blind or (classes and _open(kind)):
-                        return language.RunTimeKind(t.spell(kind))
+                        return RunTimeKind(t.spell(kind))
             case ast.Call(ast.Name("isinstance"), [asked, _]):
                 for kind in self._kinds(asked):
                     if _open(kind):
-                        return language.RunTimeKind(t.spell(kind))
+                        return RunTimeKind(t.spell(kind))
             case _:
                 pass
         return None
@@ -102,12 +102,12 @@ class _Body:
         if not (_is_none(left) or _is_none(right)):
             # A run-time value is never an object of the user's own, such as the default of a parameter.
             both = self._equal_by_value(left) and self._equal_by_value(right)
-            return language.RunTimeIdentity(ast.unparse(node)) if both else None
+            return RunTimeIdentity(ast.unparse(node)) if both else None
         # `if corpus is None: corpus = load()` asks about a variable that is None at first, and is right.
         asked = right if _is_none(left) else left
         if isinstance(asked, ast.Name) and asked.id in self.reset and not any(map(_open, kinds)):
             return None
-        return mistakes.IsNone(ast.unparse(node))
+        return IsNone(ast.unparse(node))
 
     def _equal_by_value(self, node: ast.expr) -> bool:
         """Whether `==` would find what an expression means equal to another object."""

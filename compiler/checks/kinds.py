@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler.findings import kinds as findings
 from flowdsl.compiler.findings.kinds import WORDS
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.place import Argument, Definition
-from flowdsl.signature import MISSING
+from flowdsl.places.place import Argument, Definition
+from flowdsl.values import types as t
+from flowdsl.values.signature import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.ir import Settings
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
     from flowdsl.step import StepDef
 
 _FILELESS = ("resource", "approve", "http")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.anew import CHANGING, anew
 from flowdsl.compiler.carry.tree import calls, touched
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.branches import TakenOnce
 from flowdsl.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType
 
-    from flowdsl.source import SourceFile, Sources
-    from flowdsl.trace import Trace
+    from flowdsl.places.source import SourceFile, Sources
+    from flowdsl.tracing.trace import Trace
 
 
 def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
@@ -30,7 +30,7 @@ def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
         for call in anew(_calls(function.__code__, file), function.__globals__, file.text):
             if id(call) not in seen:
                 seen.add(id(call))
-                yield Diagnostic(mistakes.TakenOnce(f"{ast.unparse(call.func)}(...)"), file.node(call))
+                yield Diagnostic(TakenOnce(f"{ast.unparse(call.func)}(...)"), file.node(call))
 
 
 def _calls(code: CodeType, file: SourceFile) -> Iterator[ast.Call]:

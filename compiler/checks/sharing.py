@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.data import SharedLoop, SharedWrite
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Best, Out, Rows, leaves, negate
-from flowdsl.lift import is_dict
 from flowdsl.pipeline import PipelineDef
-from flowdsl.trace import Call
-from flowdsl.value import is_value
+from flowdsl.tracing.trace import Call
+from flowdsl.values.expr import Best, Out, Rows, leaves, negate
+from flowdsl.values.lift import is_dict
+from flowdsl.values.value import is_value
 from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.expr import Expr
-    from flowdsl.trace import Graph, Trace
+    from flowdsl.tracing.trace import Graph, Trace
+    from flowdsl.values.expr import Expr
 
 Claims = dict[str, Volume]
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, cast
 
-from flowdsl import types as t
 from flowdsl.artifact import TEXTS
 from flowdsl.compiler.carry.text import loses_dollar
-from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.findings.data import (
     ArchiveOutput,
     FolderOfRepository,
@@ -20,15 +18,17 @@ from flowdsl.compiler.findings.data import (
     SourceWord,
     UnknownArchive,
 )
+from flowdsl.compiler.findings.options import RunTimeOption
 from flowdsl.compiler.options.files import PACKED
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.options.volumes import one_key
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Const, Join, Stored
 from flowdsl.grammar.regex import regex
-from flowdsl.place import Argument
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.places.place import Argument
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Join, Stored
+from flowdsl.values.value import is_value
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from flowdsl.artifact import Artifact
     from flowdsl.compiler.ir import Files
     from flowdsl.diagnostic import Finding
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
     from flowdsl.step import StepDef
 
 _FLAGS = ("insecure", "submodules")
@@ -95,7 +95,7 @@ def _word(found: Artifact, word: str, value: object) -> Finding | None:
     if value is None or word in ("headers", "folder"):
         return None
     if is_value(value):
-        return mistakes.RunTimeOption(word)
+        return RunTimeOption(word)
     if word in _FLAGS:
         return None if isinstance(value, bool) else SourceWord(word, found.kind, "True or False", said(value))
     if word in _SECRETS:

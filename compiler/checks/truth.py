@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.mistakes import RunTimeCondition
+from flowdsl.mistakes.values import RunTimeCondition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.diagnostic import Diagnostic
-    from flowdsl.source import Sources
+    from flowdsl.places.source import Sources
 
 
 def worded(one: Diagnostic, sources: Sources) -> Diagnostic:

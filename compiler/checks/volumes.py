@@ -5,33 +5,34 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from flowdsl import types as t
 from flowdsl.artifact import Artifact
 from flowdsl.compiler.checks.branches import uses
 from flowdsl.compiler.checks.sources import judged, lost
-from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.findings.data import BadFileKey, NewReadOnly
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
 from flowdsl.compiler.findings.store import NothingStored
+from flowdsl.compiler.findings.surroundings import BadMountPath, BadObjectName, OutsideVolume, UnknownMode
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.options.volumes import SHM, size
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Const, Join, Many, OnVolume, Stored, children
 from flowdsl.grammar.names import is_dns_subdomain, is_parameter_name
-from flowdsl.lift import is_dict
-from flowdsl.place import Argument
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.places.place import Argument
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Join, Many, OnVolume, Stored, children
+from flowdsl.values.lift import is_dict
+from flowdsl.values.value import is_value
 from flowdsl.volume import AccessMode, NewVolume, Volume, VolumePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.diagnostic import Finding
-    from flowdsl.expr import Expr
-    from flowdsl.place import Place
-    from flowdsl.source import Sources
+    from flowdsl.places.place import Place
+    from flowdsl.places.source import Sources
     from flowdsl.step import StepDef
-    from flowdsl.trace import Graph
+    from flowdsl.tracing.trace import Graph
+    from flowdsl.values.expr import Expr
 
 
 def arguments(graph: Graph, sources: Sources) -> Iterator[Diagnostic]:
@@ -66,7 +67,7 @@ def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Ite
     if not is_value(mounts) and is_dict(mounts):
         for path, what in mounts.items():
             if "shm" in options and str(path).rstrip("/") == SHM:
-                twice = mistakes.BadMountPath(str(path), "`shm` makes a volume of its own there")
+                twice = BadMountPath(str(path), "`shm` makes a volume of its own there")
                 yield Diagnostic(twice, place("mounts")._replace(part=f"key:{path}"))
             found = what.volume if isinstance(what, VolumePath) else what
             if isinstance(found, Volume):
@@ -96,19 +97,19 @@ def volume(found: Volume) -> Iterator[Diagnostic]:
     wrong: Finding | None = None
     word = type(found).__name__
     if is_value(name) or (isinstance(name, str) and TOKEN.search(name)):
-        wrong = mistakes.RunTimeOption("name")
+        wrong = RunTimeOption("name")
     elif not isinstance(name, str):
-        wrong = mistakes.OptionType(f"name of {word}", "a text", said(name))
+        wrong = OptionType(f"name of {word}", "a text", said(name))
     elif not is_dns_subdomain(name):
-        wrong = mistakes.BadObjectName(repr(name), "a PersistentVolumeClaim")
+        wrong = BadObjectName(repr(name), "a PersistentVolumeClaim")
     if wrong is not None:
         yield Diagnostic(wrong, Argument(found.site, "name", 0))
     known: tuple[str, ...] = get_args(AccessMode)
     if is_value(mode):
-        yield Diagnostic(mistakes.RunTimeOption("mode"), Argument(found.site, "mode"))
+        yield Diagnostic(RunTimeOption("mode"), Argument(found.site, "mode"))
     elif mode not in known:
         have = mode if isinstance(mode, str) else said(mode)
-        yield Diagnostic(mistakes.UnknownMode(have, known), Argument(found.site, "mode"))
+        yield Diagnostic(UnknownMode(have, known), Argument(found.site, "mode"))
     if isinstance(found, NewVolume):
         yield from _new(found)
 
@@ -124,9 +125,9 @@ def _new(found: NewVolume) -> Iterator[Diagnostic]:
     kept = cast("object", found.storage_class)
     place = Argument(found.site, "storage_class")
     if is_value(kept):
-        yield Diagnostic(mistakes.RunTimeOption("storage_class"), place)
+        yield Diagnostic(RunTimeOption("storage_class"), place)
     elif kept is not None and not (isinstance(kept, str) and is_dns_subdomain(kept)):
-        yield Diagnostic(mistakes.BadObjectName(said(kept), "a StorageClass"), place)
+        yield Diagnostic(BadObjectName(said(kept), "a StorageClass"), place)
 
 
 def escape(path: OnVolume, place: Place) -> Iterator[Diagnostic]:
@@ -134,7 +135,7 @@ def escape(path: OnVolume, place: Place) -> Iterator[Diagnostic]:
     parts = path.path.parts if isinstance(path.path, Join) else (path.path,)
     known = "".join(_known(part) for part in parts)
     if posixpath.normpath(known.lstrip("/")).split("/")[0] == "..":
-        yield Diagnostic(mistakes.OutsideVolume(known, str(path.volume.name)), place)
+        yield Diagnostic(OutsideVolume(known, str(path.volume.name)), place)
 
 
 def _known(part: str | Expr) -> str:

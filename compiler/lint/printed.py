@@ -11,7 +11,7 @@ from flowdsl.compiler.lint.tree import compact, inside, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
-from flowdsl.lift import is_dict
+from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
-from flowdsl.expr import Const, Op, Out, leaves
-from flowdsl.types import BOOL
+from flowdsl.values.expr import Const, Op, Out, leaves
+from flowdsl.values.types import BOOL
 
 if TYPE_CHECKING:
     from collections.abc import Callable

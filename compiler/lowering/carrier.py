@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
-from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings import kinds
+from flowdsl.compiler.findings.branches import MixedFiles
 from flowdsl.compiler.findings.data import SourceChoice, SourceHanded
+from flowdsl.compiler.findings.loops import ScatteredFiles
 from flowdsl.compiler.forms import (
     DIGEST,
     PLAIN,
@@ -28,7 +29,12 @@ from flowdsl.compiler.lowering.plans import CHECKPOINT
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import CHECKPOINTS
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import (
+from flowdsl.pipeline import PipelineDef
+from flowdsl.places.place import Argument, Definition
+from flowdsl.step import StepDef
+from flowdsl.tracing.trace import Call
+from flowdsl.values import types as t
+from flowdsl.values.expr import (
     Best,
     Cell,
     Checkpoint,
@@ -46,18 +52,14 @@ from flowdsl.expr import (
     Stored,
     children,
 )
-from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Argument, Definition
-from flowdsl.step import StepDef
-from flowdsl.trace import Call
 
 if TYPE_CHECKING:
     from types import CodeType
 
     from flowdsl.compiler.lowering.plans import CallPlan
     from flowdsl.compiler.lowering.resolve import Resolver
-    from flowdsl.place import Place
-    from flowdsl.trace import Region
+    from flowdsl.places.place import Place
+    from flowdsl.tracing.trace import Region
 
 
 class Carrier:
@@ -183,7 +185,7 @@ class Carrier:
             elif isinstance(form, (Gathered, Parts)):
                 others.append((out.name, form))
                 if any(how in ("key", "artifact") for _, how in ports(out.name, form)):
-                    finding = mistakes.ScatteredFiles(maker.call.target.name, out.name)
+                    finding = ScatteredFiles(maker.call.target.name, out.name)
                     self.shared.diagnostics.append(Diagnostic(finding, maker.call.site))
         values: list[Expr] = [self.resolver.resolve(rows, region)]
         for folder in folders:
@@ -201,7 +203,7 @@ class Carrier:
             value = maker.sub.results[name].values[0]
             inner = [plan for plan in maker.sub.calls if isinstance(value, Out) and plan.name == value.task]
             if not inner:
-                finding = mistakes.ScatteredFiles(maker.call.target.name, name)
+                finding = ScatteredFiles(maker.call.target.name, name)
                 self.shared.diagnostics.append(Diagnostic(finding, maker.call.site))
                 break
             assert isinstance(value, Out)
@@ -251,7 +253,7 @@ class Carrier:
             where = "a container step"
         single = isinstance(plain, t.File) and all(len(values) == 1 for _, values in carried)
         if where or not single:
-            finding = mistakes.MixedFiles() if mixed(carried) or not where else SourceChoice(where)
+            finding = MixedFiles() if mixed(carried) or not where else SourceChoice(where)
             self.shared.diagnostics.append(Diagnostic(finding, self._place(choices, call)))
             return PLAIN, [Const("", t.TEXT)]
         maybe = any(isinstance(choice.type, t.Maybe) for choice in flat(choices)[:-1])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.forms import File, Form, Mounted
-from flowdsl.expr import Either, Expr, Out, Param, Stored
-from flowdsl.trace import Call
+from flowdsl.tracing.trace import Call
+from flowdsl.values.expr import Either, Expr, Out, Param, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

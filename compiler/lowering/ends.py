@@ -8,8 +8,8 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.findings import control as findings
 from flowdsl.compiler.lowering.split import LIMIT
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Const, Param, leaves
-from flowdsl.types import BOOL
+from flowdsl.values.expr import Const, Param, leaves
+from flowdsl.values.types import BOOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

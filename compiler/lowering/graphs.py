@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.functions import ReturnsComputed
 from flowdsl.compiler.forms import DIGEST, PLAIN, ROWS, Carried, handed, inputs, inside, ports
 from flowdsl.compiler.lowering.ends import musts, parameters_of
 from flowdsl.compiler.lowering.pick import PYTHON, pick
@@ -17,11 +16,12 @@ from flowdsl.compiler.options import patch
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import IN, OUT
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, Ran, Status, children
 from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Definition, Place
+from flowdsl.places.place import Definition, Place
 from flowdsl.run import OUTCOME
 from flowdsl.step import StepDef
+from flowdsl.values import types as t
+from flowdsl.values.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, Ran, Status, children
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan
@@ -77,7 +77,7 @@ class Graphs:
                 found.append(ir.Output(port, "artifact", None, value, optional=optional))
             else:
                 if not plan.root and not port.startswith(DIGEST) and _may_fail(value):
-                    finding = mistakes.ReturnsComputed(plan.owner.name)
+                    finding = ReturnsComputed(plan.owner.name)
                     place = Definition(plan.owner.code, "return", f"item:{name}")
                     self.variants.diagnostics.append(Diagnostic(finding, place))
                 typed = value if not isinstance(value, Const) else Const(value.value, kind)

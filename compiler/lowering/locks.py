@@ -8,12 +8,12 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.findings import control as findings
 from flowdsl.compiler.options.control import lock_said
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.place import Argument
+from flowdsl.places.place import Argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
 
 #: Where each lock that is held was asked for, and by what.
 Held = dict[ir.Lock, tuple[str, "Place"]]

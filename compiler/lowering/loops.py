@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler.encode import encode, plain, too_large
 from flowdsl.compiler.expressions import text_of, whole
-from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.findings.data import UnevenItems, UnlikeSources
+from flowdsl.compiler.findings.loops import RoundedInteger, UnlistedFiles
 from flowdsl.compiler.forms import (
     DIGEST,
     PLAIN,
@@ -30,7 +29,11 @@ from flowdsl.compiler.lowering.plans import FOLDER
 from flowdsl.compiler.lowering.unfold import common, parted, said, together, unfolded
 from flowdsl.compiler.placing import INDEX
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import (
+from flowdsl.places.place import Argument
+from flowdsl.step import StepDef
+from flowdsl.tracing.trace import Call
+from flowdsl.values import types as t
+from flowdsl.values.expr import (
     Cell,
     Checkpoint,
     Const,
@@ -45,15 +48,12 @@ from flowdsl.expr import (
     Stored,
     children,
 )
-from flowdsl.place import Argument
-from flowdsl.signature import MISSING
-from flowdsl.step import StepDef
-from flowdsl.trace import Call
+from flowdsl.values.signature import MISSING
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lowering.carrier import Carrier
     from flowdsl.compiler.lowering.plans import CallPlan
-    from flowdsl.signature import Signature
+    from flowdsl.values.signature import Signature
 
 
 class Loops:
@@ -195,7 +195,7 @@ class Loops:
         self.resolver.take(Get(column, number, kind))
         if (number_of := self._rounded(column)) is not None and not whole(kind):
             place = Argument(plan.call.site, "over", part=f"item:{name}")
-            self.shared.diagnostics.append(Diagnostic(mistakes.RoundedInteger(str(number_of)), place))
+            self.shared.diagnostics.append(Diagnostic(RoundedInteger(str(number_of)), place))
         plan.arguments[name] = carried
         plan.inner[name] = Carried(PLAIN, [Get(Param(name, t.Sequence(kind)), number, kind)], kind)
 
@@ -207,7 +207,7 @@ class Loops:
         rows: Expr = Const([], t.JSON)
         if not python or not listed(item):
             place = Argument(plan.call.site, "over", part=f"item:{name}")
-            finding = mistakes.UnlistedFiles(t.spell(column.type), "source" if listed(item) else "item")
+            finding = UnlistedFiles(t.spell(column.type), "source" if listed(item) else "item")
             self.shared.diagnostics.append(Diagnostic(finding, place))
         elif isinstance(column, Out):
             maker = self.resolver.plan.by_call[id(task)]

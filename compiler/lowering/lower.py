@@ -21,8 +21,8 @@ from flowdsl.compiler.lowering.variants import Variants, option_place
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options import pipeline_options
 from flowdsl.compiler.volumes import claims
-from flowdsl.lift import lift
-from flowdsl.signature import MISSING, Parameter
+from flowdsl.values.lift import lift
+from flowdsl.values.signature import MISSING, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lowering.plans import GraphPlan
     from flowdsl.compiler.options import Declared
     from flowdsl.compiler.profile import Profile
-    from flowdsl.expr import Expr
     from flowdsl.step import StepDef
+    from flowdsl.values.expr import Expr
 
 
 class Lowering:

@@ -10,7 +10,6 @@ import json
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from flowdsl import types as t
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo.pod import pod_text
 from flowdsl.compiler.findings import caching as findings
@@ -21,12 +20,13 @@ from flowdsl.compiler.options.code import is_pinned
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import IN, OUT
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Out, Param, RunField, children, leaves
 from flowdsl.grammar.digest import digest
 from flowdsl.grammar.regex import regex
-from flowdsl.place import Argument
+from flowdsl.places.place import Argument
 from flowdsl.step import StepDef
-from flowdsl.trace import Call
+from flowdsl.tracing.trace import Call
+from flowdsl.values import types as t
+from flowdsl.values.expr import Out, Param, RunField, children, leaves
 from flowdsl.volume import Config, Secret
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.carry.carry import Carried
     from flowdsl.compiler.lowering.plans import CallPlan
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
 
 FORMAT = "1"
 """Stands for how scripts read, call and write: another number where a result could become another one."""

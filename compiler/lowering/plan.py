@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl import types as t
 from flowdsl.compiler.encode import field
 from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, Parts, part_kinds
 from flowdsl.compiler.lowering.carrier import Carrier
@@ -18,17 +17,18 @@ from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan, Shared
 from flowdsl.compiler.lowering.resolve import Resolver
 from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
 from flowdsl.compiler.placing import INDEX
-from flowdsl.expr import Const, Expr, Get, Many, OnVolume, Op, Stored
-from flowdsl.lift import lift
 from flowdsl.pipeline import PipelineDef
-from flowdsl.trace import FAILED
+from flowdsl.tracing.trace import FAILED
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Get, Many, OnVolume, Op, Stored
+from flowdsl.values.lift import lift
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flowdsl.compiler.ir import Store
     from flowdsl.compiler.steps.leaves import Descriptions
-    from flowdsl.trace import Graph, Region, Trace
+    from flowdsl.tracing.trace import Graph, Region, Trace
 
 
 class Planner(Shared):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl import types as t
 from flowdsl.compiler.findings.data import SameVolume
 from flowdsl.compiler.forms import PLAIN, Carried, Form
 from flowdsl.compiler.lowering.subgraph import SILENT, Own
@@ -12,17 +11,18 @@ from flowdsl.compiler.options.store import nearest
 from flowdsl.compiler.placing import AT
 from flowdsl.compiler.volumes import alike
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.expr import Expr, Param
 from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Argument
-from flowdsl.trace import Call
+from flowdsl.places.place import Argument
+from flowdsl.tracing.trace import Call
+from flowdsl.values import types as t
+from flowdsl.values.expr import Expr, Param
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from flowdsl.compiler.ir import Store
     from flowdsl.compiler.steps.leaves import Descriptions
-    from flowdsl.trace import Graph
+    from flowdsl.tracing.trace import Graph
     from flowdsl.volume import Volume
 
 STATUS = "flowdsl-status"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
-from flowdsl import types as t
 from flowdsl.compiler import ir, placing
 from flowdsl.compiler.checks.checkpoints import kept
 from flowdsl.compiler.checks.kinds import serves
@@ -35,9 +34,10 @@ from flowdsl.compiler.steps.script import script
 from flowdsl.compiler.steps.script_prepare import CODE, PACKAGES, prepared
 from flowdsl.compiler.volumes import local
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Const, Expr, Join, OnVolume, Param, RunField
-from flowdsl.place import Argument, Definition
+from flowdsl.places.place import Argument, Definition
 from flowdsl.step import StepDef
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Join, OnVolume, Param, RunField
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.carry.carry import Carried as Source
     from flowdsl.compiler.lowering.plans import CallPlan
     from flowdsl.compiler.lowering.variants import Variant, Variants
-    from flowdsl.trace import Call
+    from flowdsl.tracing.trace import Call
 
 INSTALLED = "flowdsl-packages"
 """The volume that the packages of a step are installed into."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl import types as t
 from flowdsl.compiler.encode import placeholder
 from flowdsl.compiler.expressions import whole
 from flowdsl.compiler.forms import PLAIN, File, Form, Gathered, Parts, field_of, inside, part_types
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.placing import INDEX
-from flowdsl.expr import (
+from flowdsl.pipeline import PipelineDef
+from flowdsl.step import StepDef
+from flowdsl.tracing.trace import Call, regions
+from flowdsl.values import types as t
+from flowdsl.values.expr import (
     Best,
     Cell,
     Const,
@@ -32,15 +35,12 @@ from flowdsl.expr import (
     leaves,
     substitute,
 )
-from flowdsl.pipeline import PipelineDef
-from flowdsl.step import StepDef
-from flowdsl.trace import Call, regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lowering.plans import GraphPlan, Shared
-    from flowdsl.trace import Graph, Region
+    from flowdsl.tracing.trace import Graph, Region
 
 
 class Resolver:

@@ -16,9 +16,9 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from flowdsl import types as t
 from flowdsl.compiler import ir
-from flowdsl.expr import Const, Either, Expr, Op, Out, Param, Ran, Stored, children, substitute
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Either, Expr, Op, Out, Param, Ran, Stored, children, substitute
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.ir import Control
 from flowdsl.compiler.options import SUBGRAPH, subgraph_options
-from flowdsl.place import Argument
+from flowdsl.places.place import Argument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from flowdsl.place import Place
-    from flowdsl.trace import Call
+    from flowdsl.places.place import Place
+    from flowdsl.tracing.trace import Call
 
 
 class Own(NamedTuple):

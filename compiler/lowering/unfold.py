@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl import types as t
 from flowdsl.compiler.forms import (
     PLAIN,
     Absent,
@@ -21,7 +20,8 @@ from flowdsl.compiler.forms import (
     part_types,
     volumes,
 )
-from flowdsl.expr import Const, Expr, Many, Stored
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Many, Stored
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-from flowdsl import types as t
 from flowdsl.compiler import ir
 from flowdsl.compiler.forms import Form, spelled, undigested
 from flowdsl.compiler.naming import Templates
@@ -14,8 +13,9 @@ from flowdsl.compiler.options import applicable, inherited, patch, settings
 from flowdsl.compiler.volumes import environments
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Argument, Place
+from flowdsl.places.place import Argument, Place
 from flowdsl.step import StepDef
+from flowdsl.values import types as t
 from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan
     from flowdsl.compiler.options import Declared
     from flowdsl.compiler.profile import Profile
-    from flowdsl.trace import Call
+    from flowdsl.tracing.trace import Call
 
 
 class Variant:

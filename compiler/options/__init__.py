@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cache import Cache
-from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.kinds import WORDS
+from flowdsl.compiler.findings.options import RunTimeOption, UnknownOption
 from flowdsl.compiler.ir import Control, Settings
 from flowdsl.compiler.options import (
     caching,
@@ -39,14 +40,14 @@ from flowdsl.compiler.volumes import together
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.gpu import GPU
 from flowdsl.pipeline import PipelineDef
-from flowdsl.place import Argument, Place
-from flowdsl.types import outputs
-from flowdsl.value import is_value
+from flowdsl.places.place import Argument, Place
+from flowdsl.values.types import outputs
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.compiler.profile import Profile
     from flowdsl.step import StepDef
-    from flowdsl.trace import Trace
+    from flowdsl.tracing.trace import Trace
 
 #: Of steps with a container of the user's.
 _READERS: dict[str, Reader] = {
@@ -186,9 +187,9 @@ def _read(
         if kind and (others := kinds_of(name)):
             where = f"a step under `@{WORDS[kind]}`" if reader is None else "one call"
             raise Wrong(kinds.OptionOfKind(name, where, others), "name")
-        raise Wrong(mistakes.UnknownOption(name, known), "name")
+        raise Wrong(UnknownOption(name, known), "name")
     if is_value(written):
-        raise Wrong(mistakes.RunTimeOption(name))
+        raise Wrong(RunTimeOption(name))
     return reader(name, written)
 
 
@@ -257,9 +258,7 @@ def subgraph_options(
     for name, written in options.items():
         try:
             if name in pipeline.READERS and name not in SUBGRAPH and name not in known:
-                raise Wrong(
-                    mistakes.UnknownOption(name, known, " of one call: it is one of `@pipeline`"), "name"
-                )
+                raise Wrong(UnknownOption(name, known, " of one call: it is one of `@pipeline`"), "name")
             found[name] = _read(name, written, SUBGRAPH, known)
         except* Wrong as group:
             diagnostics.extend(_reported(wrong, place(name)) for wrong in flattened(group))

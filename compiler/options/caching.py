@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.cache import Cache
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.amounts import BadDuration
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
 from flowdsl.compiler.ir import Caching
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,28 +32,28 @@ def _cache(name: str, written: object) -> Caching:
     if written is None:
         return Caching()
     if not isinstance(written, Cache):
-        raise Wrong(mistakes.OptionType(name, "True, False or Cache(...)", said(written)))
+        raise Wrong(OptionType(name, "True, False or Cache(...)", said(written)))
     salt = cast("object", written.salt)
     if is_value(salt) or (isinstance(salt, str) and TOKEN.search(salt)):
-        raise Wrong(mistakes.RunTimeOption("salt"), "item:salt")
+        raise Wrong(RunTimeOption("salt"), "item:salt")
     if not isinstance(salt, str):
-        raise Wrong(mistakes.OptionType("salt of Cache", "a text", said(salt)), "item:salt")
+        raise Wrong(OptionType("salt of Cache", "a text", said(salt)), "item:salt")
     return Caching(_age(written.max_age), salt)
 
 
 def _age(written: object) -> str:
     """An age as Argo reads it, in whole hours or seconds. Source: time.ParseDuration of Go, without days."""
     if is_value(written):
-        raise Wrong(mistakes.RunTimeOption("max_age"), "item:max_age")
+        raise Wrong(RunTimeOption("max_age"), "item:max_age")
     if not isinstance(written, str):
         want = "a text such as '7d'"
-        raise Wrong(mistakes.OptionType("max_age of Cache", want, said(written)), "item:max_age")
+        raise Wrong(OptionType("max_age of Cache", want, said(written)), "item:max_age")
     try:
         seconds = seconds_in(written)
     except GrammarError as error:
-        raise Wrong(mistakes.BadDuration("max_age", written, error.expected), "item:max_age") from None
+        raise Wrong(BadDuration("max_age", written, error.expected), "item:max_age") from None
     if seconds < 1:
-        raise Wrong(mistakes.BadDuration("max_age", written, "at least a second"), "item:max_age")
+        raise Wrong(BadDuration("max_age", written, "at least a second"), "item:max_age")
     whole = round(seconds)
     return f"{whole // 3600}h" if whole % 3600 == 0 else f"{whole}s"
 

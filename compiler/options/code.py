@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.artifact import Artifact
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.surroundings import OutsideVolume
 from flowdsl.compiler.ir import Code
 from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.expr import Const, Stored
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
-from flowdsl.lift import text as lifted
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values.expr import Const, Stored
+from flowdsl.values.lift import text as lifted
+from flowdsl.values.value import is_value
 from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def provides(packages: Sequence[str], module: str, project: str | None) -> bool:
 
 def _packages(name: str, written: object) -> tuple[str, ...]:
     if not isinstance(written, (list, tuple)):
-        raise Wrong(mistakes.OptionType(name, "a list of texts", said(written)))
+        raise Wrong(OptionType(name, "a list of texts", said(written)))
     found: dict[str, str] = {}
     wrong: list[Wrong] = []
     for position, text in enumerate(cast("list[object]", written)):
@@ -85,9 +86,9 @@ def _package(text: object, found: dict[str, str], part: str) -> None:
     from flowdsl.grammar.requirement import normalized, requirement
 
     if is_value(text) or (isinstance(text, str) and TOKEN.search(text)):
-        raise Wrong(mistakes.RunTimeOption("packages"), part)
+        raise Wrong(RunTimeOption("packages"), part)
     if not isinstance(text, str):
-        raise Wrong(mistakes.OptionType("packages", "a list of texts", f"one with {said(text)}"), part)
+        raise Wrong(OptionType("packages", "a list of texts", f"one with {said(text)}"), part)
     if not text.isprintable() or "{{" in text:
         raise Wrong(findings.BadRequirement(text, "plain text", "braces or control characters"), part)
     try:
@@ -107,26 +108,26 @@ def _code(name: str, written: object) -> Code:
         return Code(volume=written)
     if type(written) is VolumePath and isinstance(written.volume, Volume):
         if is_value(written.text) or "{{" in written.text:
-            raise Wrong(mistakes.RunTimeOption(name))
+            raise Wrong(RunTimeOption(name))
         folder = written.text.strip("/")
         if ".." in folder.split("/"):
-            raise Wrong(mistakes.OutsideVolume(written.text, str(written.volume.name)))
+            raise Wrong(OutsideVolume(written.text, str(written.volume.name)))
         return Code(volume=written.volume, folder=folder)
     if type(written) is not Artifact or written.kind != "Git":
-        raise Wrong(mistakes.OptionType(name, _WANT, said(written)))
+        raise Wrong(OptionType(name, _WANT, said(written)))
     # What is wrong with its words is said where they stand.
     texts = {name: lifted(one) for name, one in written.texts.items() if isinstance(one, str)}
     if any(not isinstance(one, Const) for one in texts.values()):
-        raise Wrong(mistakes.RunTimeOption(name))
+        raise Wrong(RunTimeOption(name))
     stored = Stored(written, tuple(texts), tuple(texts.values()))
     return Code(repository=stored, folder=_folder(str(written.words["folder"])))
 
 
 def _folder(text: str) -> str:
     if TOKEN.search(text) or "{{" in text:
-        raise Wrong(mistakes.RunTimeOption("code"))
+        raise Wrong(RunTimeOption("code"))
     if ".." in text.split("/"):
-        raise Wrong(mistakes.OptionType("code", "a folder inside the repository", repr(text)))
+        raise Wrong(OptionType("code", "a folder inside the repository", repr(text)))
     return text.strip("/")
 
 

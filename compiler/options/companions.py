@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.companion import Companion as Written
 from flowdsl.companion import InitContainer, Sidecar
-from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings import kinds
 from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.surroundings import SecretInText
 from flowdsl.compiler.ir import Companion, Companions
 from flowdsl.compiler.options import environment, resources
 from flowdsl.compiler.options.reading import Wrong, flag, flattened, said, words
 from flowdsl.compiler.profile import NOWHERE
 from flowdsl.grammar.names import is_dns_label
-from flowdsl.place import Argument
-from flowdsl.value import is_value
+from flowdsl.places.place import Argument
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,17 +68,17 @@ def doubts(made: Settings) -> Iterator[tuple[str, Wrong]]:
             for variable, value in one.environment.env:
                 if isinstance(value, str) and is_secret(variable, value):
                     place = Argument(one.place, "env", part=f"item:{variable}")
-                    yield option, Wrong(mistakes.SecretInText(variable), place=place)
+                    yield option, Wrong(SecretInText(variable), place=place)
 
 
 def _companion(kind: type[Written], name: str, written: object) -> Companion:
     if not isinstance(written, kind):
-        raise Wrong(mistakes.OptionType(name, f"a list of {kind.__name__}(...)", said(written)))
+        raise Wrong(OptionType(name, f"a list of {kind.__name__}(...)", said(written)))
     own = cast("object", written.name)
     first = Argument(written.site, position=0)
     if is_value(own) or not isinstance(own, str) or not is_dns_label(own):
         if is_value(own):
-            raise Wrong(mistakes.RunTimeOption(f"name of {kind.__name__}"), place=first)
+            raise Wrong(RunTimeOption(f"name of {kind.__name__}"), place=first)
         shown = own if isinstance(own, str) else said(own)
         way = "use lower-case letters, digits and `-`"
         problem, cause = "cannot be the name of a container", "Kubernetes refuses the name"
@@ -96,7 +98,7 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
         place = Argument(written.site, field)
         try:
             if is_value(given):
-                raise Wrong(mistakes.RunTimeOption(f"{field} of {own}"))
+                raise Wrong(RunTimeOption(f"{field} of {own}"))
             found[field] = reader(field, given)
         except* Wrong as group:
             wrong += (Wrong(one.finding, place=place._replace(part=one.part)) for one in flattened(group))
@@ -115,7 +117,7 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
 def _companions(kind: type[Written]) -> Reader:
     def read(name: str, written: object) -> tuple[Companion, ...]:
         if not isinstance(written, (list, tuple)):
-            raise Wrong(mistakes.OptionType(name, f"a list of {kind.__name__}(...)", said(written)))
+            raise Wrong(OptionType(name, f"a list of {kind.__name__}(...)", said(written)))
         found: list[Companion] = []
         wrong: list[Wrong] = []
         for one in cast("list[object]", written):

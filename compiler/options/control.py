@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl import types as t
 from flowdsl.compiler import ir
 from flowdsl.compiler.expressions import literal
 from flowdsl.compiler.findings import control as findings
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
 from flowdsl.compiler.options.reading import Wrong, each, said, seconds, text_option
-from flowdsl.expr import Const, Join, RunField
 from flowdsl.grammar.duration import in_hours
 from flowdsl.grammar.names import is_data_key, is_dns_label, is_dns_subdomain
 from flowdsl.retry import Mutex, Retry, Semaphore
 from flowdsl.run import AT_THE_END
-from flowdsl.trace import parts
-from flowdsl.value import is_value
+from flowdsl.tracing.trace import parts
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Join, RunField
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ def timeout(name: str, written: object) -> str:
 def _whole(name: str, written: object, least: int, part: str = "value") -> int:
     if isinstance(written, bool) or not isinstance(written, int) or written < least:
         want = f"a whole number of at least {least}"
-        raise Wrong(mistakes.OptionType(name, want, said(written)), part)
+        raise Wrong(OptionType(name, want, said(written)), part)
     return written
 
 
@@ -55,7 +55,7 @@ def retries(name: str, written: object) -> ir.Retry:
     if not isinstance(written, Retry):
         if isinstance(written, (int, float)):
             return ir.Retry(_whole(name, written, 0))
-        raise Wrong(mistakes.OptionType(name, "a whole number of at least 0, or a Retry", said(written)))
+        raise Wrong(OptionType(name, "a whole number of at least 0, or a Retry", said(written)))
     limit = _whole("limit of Retry", written.limit, 0, "item:limit")
     if limit == 0:
         raise Wrong(findings.NeverRetried(), "item:limit")
@@ -80,7 +80,7 @@ def retries(name: str, written: object) -> ir.Retry:
             if getattr(written, field) is not None:
                 raise Wrong(findings.WaitMissing(field), f"item:{field}")
     if not isinstance(cast("object", written.elsewhere), bool):
-        finding = mistakes.OptionType("elsewhere of Retry", "True or False", said(written.elsewhere))
+        finding = OptionType("elsewhere of Retry", "True or False", said(written.elsewhere))
         raise Wrong(finding, "item:elsewhere")
     return ir.Retry(
         limit,
@@ -100,7 +100,7 @@ def _condition(retry: Retry) -> str | None:
     codes = _list("exit_codes", retry.exit_codes)
     for code in codes:
         if isinstance(code, bool) or not isinstance(code, int) or not 0 < code < 256:
-            wrong = mistakes.OptionType("exit_codes of Retry", "whole numbers from 1 to 255", said(code))
+            wrong = OptionType("exit_codes of Retry", "whole numbers from 1 to 255", said(code))
             raise Wrong(wrong, "item:exit_codes")
     if codes:
         choices.append(f"asInt(lastRetry.exitCode) in [{', '.join(map(str, codes))}]")
@@ -123,7 +123,7 @@ def _condition(retry: Retry) -> str | None:
 def _list(field: str, written: object) -> list[object]:
     if isinstance(written, (list, tuple, set, frozenset, range)):
         return list(cast("list[object]", written))
-    raise Wrong(mistakes.OptionType(f"{field} of Retry", "a list", said(written)), f"item:{field}")
+    raise Wrong(OptionType(f"{field} of Retry", "a list", said(written)), f"item:{field}")
 
 
 # --- locks ----------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def _lock_name(written: object) -> Const | Join:
     for piece in fixed:
         text_option("name of Mutex", piece if piece.strip() else "x")
     if any(isinstance(piece, RunField) and piece.name in AT_THE_END for piece in pieces):
-        raise Wrong(mistakes.RunTimeOption("name of Mutex"))
+        raise Wrong(RunTimeOption("name of Mutex"))
     if not pieces or any("/" in piece or not piece.isprintable() for piece in fixed):
         way = "write a text without `/`; `run.name` and other fields of the run may stand in it"
         reason = "Argo would take it apart" if "/" in str(written) else "no text for a name"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.companion import Ready
-from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings import kinds
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
 from flowdsl.compiler.ir import Daemon, Probe
 from flowdsl.compiler.options.reading import Wrong, flag, said, seconds, text_option, words
-from flowdsl.value import is_value
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,17 +34,17 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
 
 def _ready(name: str, written: object) -> Probe:
     if not isinstance(written, Ready):
-        raise Wrong(mistakes.OptionType(name, "Ready(port=...) or Ready(command=[...])", said(written)))
+        raise Wrong(OptionType(name, "Ready(port=...) or Ready(command=[...])", said(written)))
     for field in ("port", "path", "command", "delay", "every"):
         if is_value(getattr(written, field)):
-            raise Wrong(mistakes.RunTimeOption(f"{field} of Ready"), f"item:{field}")
+            raise Wrong(RunTimeOption(f"{field} of Ready"), f"item:{field}")
     port = cast("object", written.port)
     if (port is None) == (written.command is None):
         way = 'write Ready(port=8080), Ready(port=8080, path="/healthz") or Ready(command=["pg_isready"])'
         cause = "neither is there" if port is None else "both are there"
         raise Wrong(kinds.BadReady("needs a port or a command, and not both", cause, way))
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536):
-        raise Wrong(mistakes.OptionType("port of Ready", "a number from 1 to 65535", said(port)), "item:port")
+        raise Wrong(OptionType("port of Ready", "a number from 1 to 65535", said(port)), "item:port")
     path = written.path
     if path is not None:
         text = text_option("path of Ready", path)

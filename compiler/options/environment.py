@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.findings.bodies import BadImage, NoTag, is_secret, untagged
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.surroundings import BadEnvName, OutsideVolume, SecretInText
 from flowdsl.compiler.ir import Environment, Mount
 from flowdsl.compiler.options import volumes
 from flowdsl.compiler.options.reading import Wrong, entries, one_of, said, text_option
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_env_name
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values.value import is_value
 from flowdsl.volume import Config, Mountable, Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def env_doubts(env: Mapping[str, object]) -> Iterator[Wrong]:
     """What variables may hold, and probably should not."""
     for variable, value in env.items():
         if isinstance(value, str) and is_secret(variable, value):
-            yield Wrong(mistakes.SecretInText(variable), f"item:{variable}")
+            yield Wrong(SecretInText(variable), f"item:{variable}")
 
 
 def image_doubts(image: str) -> Iterator[Wrong]:
@@ -59,16 +60,16 @@ def _env(name: str, written: object) -> tuple[tuple[str, str | Config], ...]:
 
     def entry(key: Any, value: Any) -> tuple[str, str | Config]:
         if not isinstance(key, str) or not is_env_name(key):
-            raise Wrong(mistakes.BadEnvName(str(key)), f"key:{key}")
+            raise Wrong(BadEnvName(str(key)), f"key:{key}")
         if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
-            raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
+            raise Wrong(RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
         if type(value) is Config:
             return key, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            finding = mistakes.OptionType(f"{name}[{key!r}]", "a text or a number", said(value))
+            finding = OptionType(f"{name}[{key!r}]", "a text or a number", said(value))
             raise Wrong(finding, f"item:{key}")
         if "{{" in str(value):
-            finding = mistakes.OptionType(f"{name}[{key!r}]", "a text without `{{`", said(value))
+            finding = OptionType(f"{name}[{key!r}]", "a text without `{{`", said(value))
             raise Wrong(finding, f"item:{key}")
         return key, str(value)
 
@@ -79,9 +80,9 @@ def _secrets(name: str, written: object) -> tuple[tuple[str, Secret], ...]:
 
     def entry(key: Any, value: Any) -> tuple[str, Secret]:
         if not isinstance(key, str) or not is_env_name(key):
-            raise Wrong(mistakes.BadEnvName(str(key)), f"key:{key}")
+            raise Wrong(BadEnvName(str(key)), f"key:{key}")
         if not isinstance(value, Secret):
-            finding = mistakes.OptionType(f"{name}[{key!r}]", "Secret(name, key)", type(value).__name__)
+            finding = OptionType(f"{name}[{key!r}]", "Secret(name, key)", type(value).__name__)
             raise Wrong(finding, f"item:{key}")
         return key, volumes.one_key(f"{name}[{key!r}]", value, f"item:{key}")
 
@@ -91,7 +92,7 @@ def _secrets(name: str, written: object) -> tuple[tuple[str, Secret], ...]:
 def _workdir(name: str, written: object) -> str:
     text = text_option(name, written)
     if not text.startswith("/"):
-        raise Wrong(mistakes.OptionType(name, "a path that begins with `/`", said(written)))
+        raise Wrong(OptionType(name, "a path that begins with `/`", said(written)))
     return text
 
 
@@ -107,13 +108,13 @@ def checkpoints(name: str, written: object) -> tuple[Volume, str]:
     elif type(written) is VolumePath and isinstance(written.volume, Volume):
         volume, folder = written.volume, written.text.strip("/")
         if "{{" in written.text:
-            raise Wrong(mistakes.RunTimeOption(name))
+            raise Wrong(RunTimeOption(name))
         if ".." in folder.split("/"):
-            raise Wrong(mistakes.OutsideVolume(written.text, str(volume.name)))
+            raise Wrong(OutsideVolume(written.text, str(volume.name)))
     else:
-        raise Wrong(mistakes.OptionType(name, "a folder on a Volume", said(written)))
+        raise Wrong(OptionType(name, "a folder on a Volume", said(written)))
     if volume.read_only:
-        raise Wrong(mistakes.OptionType(name, "a volume that can be written to", f"{volume!r}.ro"))
+        raise Wrong(OptionType(name, "a volume that can be written to", f"{volume!r}.ro"))
     return volume, folder
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.options import OptionType
+from flowdsl.compiler.findings.surroundings import BadObjectName
 from flowdsl.compiler.ir import Library
 from flowdsl.compiler.options.reading import Wrong, entries, flag, said, text_option
 from flowdsl.grammar.names import is_argo_name, is_dns_subdomain, is_parameter_name
@@ -26,14 +27,14 @@ def settled(found: Mapping[str, Any]) -> Library:
 def _library(name: str, written: object) -> str:
     text = text_option(name, written)
     if not is_dns_subdomain(text):
-        raise Wrong(mistakes.BadObjectName(repr(text), "a WorkflowTemplate"))
+        raise Wrong(BadObjectName(repr(text), "a WorkflowTemplate"))
     return text
 
 
 def _template(name: str, written: object) -> str:
     text = text_option(name, written)
     if not is_argo_name(text):
-        raise Wrong(mistakes.OptionType(name, "a name of letters, digits and `-`", said(text)))
+        raise Wrong(OptionType(name, "a name of letters, digits and `-`", said(text)))
     return text
 
 
@@ -42,7 +43,7 @@ def _names(name: str, written: object) -> dict[str, str]:
     def entry(key: Any, value: Any) -> tuple[str, str]:
         if not isinstance(key, str) or not isinstance(value, str) or not is_parameter_name(value):
             want = "a name of letters, digits, `-` and `_`"
-            raise Wrong(mistakes.OptionType(f"{name}[{key!r}]", want, said(value)), f"item:{key}")
+            raise Wrong(OptionType(f"{name}[{key!r}]", want, said(value)), f"item:{key}")
         return key, value
 
     return dict(entries(name, written, "a dict of names", entry))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings import kinds
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.ir import Managed
 from flowdsl.compiler.options.reading import Wrong, flag, said, text_option, words
 from flowdsl.grammar.condition import conditions
@@ -81,7 +82,7 @@ def _condition(name: str, written: object) -> str:
 
 def _merge(name: str, written: object) -> str:
     if not isinstance(written, str) or written not in MERGES:
-        raise Wrong(mistakes.OptionType(name, '"strategic", "merge" or "json"', said(written)))
+        raise Wrong(OptionType(name, '"strategic", "merge" or "json"', said(written)))
     return written
 
 

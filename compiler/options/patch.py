@@ -6,21 +6,21 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.findings.objects import NotJson
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
 from flowdsl.compiler.ir import Patch
 from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.place import Argument
+from flowdsl.places.place import Argument
 from flowdsl.step import StepDef
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.options.reading import Reader
-    from flowdsl.place import Place
-    from flowdsl.trace import Call
+    from flowdsl.places.place import Place
+    from flowdsl.tracing.trace import Call
 
     Path = tuple[str | int, ...]
 
@@ -73,13 +73,13 @@ def _place(call: Call) -> Place:
 def read(name: str, written: object) -> dict[str, Any]:
     """A patch as plain dicts, lists and scalars; raises a group of `Wrong` for all that JSON cannot say."""
     if not isinstance(written, Mapping):
-        raise Wrong(mistakes.OptionType(name, "a dict of Argo's fields", said(written)))
+        raise Wrong(OptionType(name, "a dict of Argo's fields", said(written)))
     wrong: list[Wrong] = []
     found = _plain(cast("object", written), (), wrong, ())
     for part in (TASK, METADATA, CRON):
         inner = cast("Mapping[object, object]", written).get(part, {})
         if not isinstance(inner, Mapping):
-            have = mistakes.OptionType(f"{name}[{part!r}]", "a dict of Argo's fields", said(inner))
+            have = OptionType(f"{name}[{part!r}]", "a dict of Argo's fields", said(inner))
             wrong.append(Wrong(have, path=(part,)))
     if wrong:
         raise ExceptionGroup("patch", wrong)
@@ -88,7 +88,7 @@ def read(name: str, written: object) -> dict[str, Any]:
 
 def _plain(value: Any, path: Path, wrong: list[Wrong], around: tuple[int, ...]) -> object:
     if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
-        wrong.append(Wrong(mistakes.RunTimeOption("argo"), path=path))
+        wrong.append(Wrong(RunTimeOption("argo"), path=path))
     elif value is None or isinstance(value, (bool, str)):
         if isinstance(value, str) and not _is_utf8(value):
             wrong.append(Wrong(NotJson("a text with half a character"), path=path))

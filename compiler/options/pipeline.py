@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.tasks import BadTaskName
 from flowdsl.compiler.options import caching, code, patch, run, schedule, store
 from flowdsl.compiler.options.control import locks
 from flowdsl.compiler.options.environment import checkpoints
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def _name(name: str, written: object) -> str:
     text = text_option(name, written)
     if not text.isascii() or not any(character.isalnum() for character in text):
-        raise Wrong(mistakes.BadTaskName(text, "a workflow", "Kubernetes takes letters and digits of ASCII"))
+        raise Wrong(BadTaskName(text, "a workflow", "Kubernetes takes letters and digits of ASCII"))
     return text
 
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.placement import BadNode, BadToleration, BadWhere
 from flowdsl.compiler.ir import Placement
 from flowdsl.compiler.options.reading import Wrong, each, entries, object_name, said, text_option
 from flowdsl.compiler.options.resources import (
@@ -19,7 +20,7 @@ from flowdsl.compiler.options.resources import (
 )
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
-from flowdsl.value import is_value
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.compiler.options.reading import Reader
@@ -253,25 +254,25 @@ def _node(name: str, written: object) -> Mapping[str, str]:
 
     def entry(key: Any, value: Any) -> tuple[str, str]:
         if is_value(value):
-            raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
+            raise Wrong(RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
         try:
             return next(iter(node_selector({key: value}).items()))
         except GrammarError as error:
             part = "key" if error.text == key else "item"
-            raise Wrong(mistakes.BadNode(error.text, error.expected), f"{part}:{key}") from None
+            raise Wrong(BadNode(error.text, error.expected), f"{part}:{key}") from None
 
     return dict(entries(name, written, "a dict of labels", entry))
 
 
 def _near(name: str, written: object) -> str:
     if written not in ("pack", "spread"):
-        raise Wrong(mistakes.OptionType(name, '"pack" or "spread"', said(written)))
+        raise Wrong(OptionType(name, '"pack" or "spread"', said(written)))
     return str(written)
 
 
 def _spot(name: str, written: object) -> bool:
     if not isinstance(written, bool):
-        raise Wrong(mistakes.OptionType(name, "True or False", said(written)))
+        raise Wrong(OptionType(name, "True or False", said(written)))
     return written
 
 
@@ -281,18 +282,18 @@ def _where(name: str, written: object) -> Any:
         return where_terms(text)
     except GrammarError as error:
         found = f"`{error.found}`" if error.found else "the end"
-        raise Wrong(mistakes.BadWhere(error.expected, found, error.start + 1)) from None
+        raise Wrong(BadWhere(error.expected, found, error.start + 1)) from None
 
 
 def _tolerations(name: str, written: object) -> tuple[Mapping[str, str], ...]:
     if not isinstance(written, (list, tuple)):
-        raise Wrong(mistakes.OptionType(name, "a list", said(written)))
+        raise Wrong(OptionType(name, "a list", said(written)))
 
     def one(entry: object) -> Mapping[str, str]:
         try:
             return toleration(entry)
         except GrammarError as error:
-            raise Wrong(mistakes.BadToleration(error.text, error.expected)) from None
+            raise Wrong(BadToleration(error.text, error.expected)) from None
 
     return each(cast("list[object]", written), one)
 

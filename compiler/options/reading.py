@@ -8,19 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.amounts import BadDuration
 from flowdsl.compiler.findings.objects import ReservedKey, UnknownWord
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.surroundings import BadLabelText, BadObjectName
 from flowdsl.compiler.objects import MARKS
 from flowdsl.diagnostic import is_long
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_dns_subdomain, is_label_value, is_qualified_name
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
 
 T = TypeVar("T")
 Reader = Callable[[str, Any], Any]
@@ -29,7 +31,7 @@ Reader = Callable[[str, Any], Any]
 class Wrong(Exception):
     """An option that cannot be used as written.
 
-    `part` says which part of the option is at fault, as in `flowdsl.place.Argument`: "name" is the
+    `part` says which part of the option is at fault, as in `flowdsl.places.place.Argument`: "name" is the
     option's name, "item:NAME" and "key:NAME" are an entry of its dict, or an argument of its call. So is `path`.
     `place` is where it was written, if not in the option itself.
     """
@@ -67,7 +69,7 @@ def said(thing: object) -> str:
 def entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T]) -> list[T]:
     """What becomes of each entry of a dict; raises `Wrong`, or a group of it for all entries at fault."""
     if not is_mapping(written):
-        raise Wrong(mistakes.OptionType(name, want, said(written)))
+        raise Wrong(OptionType(name, want, said(written)))
     found: list[T] = []
     wrong: list[Wrong] = []
     for key, value in written.items():
@@ -107,33 +109,33 @@ def is_mapping(thing: object) -> TypeGuard[Mapping[Any, Any]]:
 def text_option(name: str, written: object) -> str:
     """A text that is not empty, and holds nothing that only a run knows; raises `Wrong`."""
     if not isinstance(written, str):
-        raise Wrong(mistakes.OptionType(name, "a text", said(written)))
+        raise Wrong(OptionType(name, "a text", said(written)))
     if not written.strip():
-        raise Wrong(mistakes.OptionType(name, "a text that is not empty", said(written)))
+        raise Wrong(OptionType(name, "a text that is not empty", said(written)))
     if TOKEN.search(written):
-        raise Wrong(mistakes.RunTimeOption(name))
+        raise Wrong(RunTimeOption(name))
     if "{{" in written:
-        raise Wrong(mistakes.OptionType(name, "a text without `{{`", said(written)))
+        raise Wrong(OptionType(name, "a text without `{{`", said(written)))
     return written
 
 
 def flag(name: str, written: object) -> bool:
     """True or False; raises `Wrong`."""
     if not isinstance(written, bool):
-        raise Wrong(mistakes.OptionType(name, "True or False", said(written)))
+        raise Wrong(OptionType(name, "True or False", said(written)))
     return written
 
 
 def words(name: str, written: object) -> tuple[str, ...]:
     """A list of texts, such as a command line; raises `Wrong`."""
     if not isinstance(written, (list, tuple)):
-        raise Wrong(mistakes.OptionType(name, "a list of texts", said(written)))
+        raise Wrong(OptionType(name, "a list of texts", said(written)))
     found: list[str] = []
     for word in cast("list[object]", written):
         if is_value(word) or (isinstance(word, str) and TOKEN.search(word)):
-            raise Wrong(mistakes.RunTimeOption(name))
+            raise Wrong(RunTimeOption(name))
         if not isinstance(word, str) or "{{" in word:
-            raise Wrong(mistakes.OptionType(name, "a list of texts without `{{`", said(word)))
+            raise Wrong(OptionType(name, "a list of texts without `{{`", said(word)))
         found.append(word)
     return tuple(found)
 
@@ -142,7 +144,7 @@ def object_name(name: str, written: object) -> str:
     """The name of an object of the cluster."""
     text = text_option(name, written)
     if not is_dns_subdomain(text):
-        raise Wrong(mistakes.BadObjectName(repr(text), f"a {_OBJECTS[name]}"))
+        raise Wrong(BadObjectName(repr(text), f"a {_OBJECTS[name]}"))
     return text
 
 
@@ -157,13 +159,13 @@ _OBJECTS = {
 def seconds(name: str, written: object) -> float:
     """A duration option in seconds; raises `Wrong`."""
     if isinstance(written, bool) or not isinstance(written, (int, str)):
-        raise Wrong(mistakes.OptionType(name, "a text such as '6h' or whole seconds", said(written)))
+        raise Wrong(OptionType(name, "a text such as '6h' or whole seconds", said(written)))
     try:
         found = seconds_in(str(written))
     except GrammarError as error:
-        raise Wrong(mistakes.BadDuration(name, str(written), error.expected)) from None
+        raise Wrong(BadDuration(name, str(written), error.expected)) from None
     if found <= 0:
-        raise Wrong(mistakes.BadDuration(name, str(written), "a time above 0"))
+        raise Wrong(BadDuration(name, str(written), "a time above 0"))
     return found
 
 
@@ -183,7 +185,7 @@ def one_of(name: str, written: object, words: tuple[str, ...]) -> str:
 def count(name: str, written: object) -> int:
     """A whole number of at least 1; raises `Wrong`."""
     if isinstance(written, bool) or not isinstance(written, int) or written < 1:
-        raise Wrong(mistakes.OptionType(name, "a whole number of at least 1", said(written)))
+        raise Wrong(OptionType(name, "a whole number of at least 1", said(written)))
     return written
 
 
@@ -192,16 +194,16 @@ def texts(name: str, written: object) -> dict[str, str]:
 
     def entry(key: Any, value: Any) -> tuple[str, str]:
         if is_value(value) or (isinstance(value, str) and TOKEN.search(value)):
-            raise Wrong(mistakes.RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
+            raise Wrong(RunTimeOption(f"{name}[{key!r}]"), f"item:{key}")
         if not isinstance(value, str):
-            raise Wrong(mistakes.OptionType(f"{name}[{key!r}]", "a text", said(value)), f"item:{key}")
+            raise Wrong(OptionType(f"{name}[{key!r}]", "a text", said(value)), f"item:{key}")
         if not isinstance(key, str) or not is_qualified_name(key):
-            finding = mistakes.BadLabelText(str(key), f"the key of {_ENTRIES[name]}")
+            finding = BadLabelText(str(key), f"the key of {_ENTRIES[name]}")
             raise Wrong(finding, f"key:{key}")
         if owner := _owner(key):
             raise Wrong(ReservedKey(key, owner), f"key:{key}")
         if "labels" in name and not is_label_value(value):
-            raise Wrong(mistakes.BadLabelText(value, "the value of a label"), f"item:{key}")
+            raise Wrong(BadLabelText(value, "the value of a label"), f"item:{key}")
         return key, value
 
     return dict(entries(name, written, "a dict of texts", entry))

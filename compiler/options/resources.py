@@ -6,7 +6,15 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.amounts import (
+    BadGpuCount,
+    BadGpuResource,
+    BadQuantity,
+    MigVendor,
+    UnknownVendor,
+    UnusualResource,
+)
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
 from flowdsl.compiler.ir import Resources
 from flowdsl.compiler.options.reading import Wrong, said
 from flowdsl.compiler.profile import Sharing
@@ -16,7 +24,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
 from flowdsl.grammar.regex import regex
-from flowdsl.value import is_value
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,16 +92,16 @@ def wanted(found: Mapping[str, Any]) -> GPU | None:
 
 def _amount(name: str, written: object) -> str:
     if isinstance(written, bool) or not isinstance(written, (int, float, str)):
-        raise Wrong(mistakes.OptionType(name, "a number, or a text with a unit", said(written)))
+        raise Wrong(OptionType(name, "a number, or a text with a unit", said(written)))
     text = str(written)
     try:
         amount = quantity(text)
     except GrammarError as error:
-        raise Wrong(mistakes.BadQuantity(name, text, error.expected)) from None
+        raise Wrong(BadQuantity(name, text, error.expected)) from None
     if amount <= 0:
-        raise Wrong(mistakes.BadQuantity(name, text, "an amount above 0"))
+        raise Wrong(BadQuantity(name, text, "an amount above 0"))
     if name != "cpu" and amount < _LEAST_MEMORY:
-        raise Wrong(mistakes.BadQuantity(name, text, f"4Mi or more: this is {amount:f} bytes"))
+        raise Wrong(BadQuantity(name, text, f"4Mi or more: this is {amount:f} bytes"))
     return text
 
 
@@ -127,33 +135,33 @@ def gpu_request(name: str, written: object) -> GPU:
     """The GPUs that an option asks for; raises `Wrong`."""
     gpu = GPU(written) if isinstance(written, int) and not isinstance(written, bool) else written
     if not isinstance(gpu, GPU):
-        raise Wrong(mistakes.OptionType(name, "a whole number or GPU(...)", said(written)))
+        raise Wrong(OptionType(name, "a whole number or GPU(...)", said(written)))
     for field in ("count", "product", "memory", "vendor", "resource", "mig", "share"):
         if is_value(getattr(gpu, field)):
-            raise Wrong(mistakes.RunTimeOption(field), f"item:{field}")
+            raise Wrong(RunTimeOption(field), f"item:{field}")
     count = cast("object", gpu.count)
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise Wrong(mistakes.BadGpuCount(said(count)))
+        raise Wrong(BadGpuCount(said(count)))
     for field in ("memory", "resource", "mig", "share"):
         text: object = getattr(gpu, field)
         if text is not None and not isinstance(text, str):
-            raise Wrong(mistakes.OptionType(f"{field} of GPU", "a text", said(text)), f"item:{field}")
+            raise Wrong(OptionType(f"{field} of GPU", "a text", said(text)), f"item:{field}")
     if gpu.resource is None and gpu.vendor not in VENDORS:
-        raise Wrong(mistakes.UnknownVendor(str(gpu.vendor), tuple(VENDORS)), "item:vendor")
+        raise Wrong(UnknownVendor(str(gpu.vendor), tuple(VENDORS)), "item:vendor")
     if gpu.resource is not None and ("/" not in gpu.resource or not is_qualified_name(gpu.resource)):
-        raise Wrong(mistakes.BadGpuResource(gpu.resource), "item:resource")
+        raise Wrong(BadGpuResource(gpu.resource), "item:resource")
     if gpu.mig is not None:
         if gpu.resource is not None or gpu.vendor != "nvidia":
-            raise Wrong(mistakes.MigVendor(), "item:mig")
+            raise Wrong(MigVendor(), "item:mig")
         if _MIG.fullmatch(gpu.mig) is None:
-            wrong = mistakes.OptionType("mig of GPU", 'a profile such as "1g.5gb"', said(gpu.mig))
+            wrong = OptionType("mig of GPU", 'a profile such as "1g.5gb"', said(gpu.mig))
             raise Wrong(wrong, "item:mig")
     if gpu.share is not None and (gpu.resource is not None or gpu.mig is not None):
         raise Wrong(ShareWith(), "item:share")
     for product in gpu_products(gpu):
         if not product or not is_label_value(product.replace("*", "x").replace("?", "x")):
             label = "the text of a label of nodes"
-            raise Wrong(mistakes.OptionType("product of GPU", label, said(product)), "item:product")
+            raise Wrong(OptionType("product of GPU", label, said(product)), "item:product")
     for field in ("memory", "share"):
         part: str | None = getattr(gpu, field)
         try:
@@ -174,14 +182,14 @@ def gpu_products(gpu: GPU) -> tuple[str, ...]:
         if len(texts) == len(given):
             return texts
     have = said(cast("object", gpu.product))
-    raise Wrong(mistakes.OptionType("product of GPU", "a text or a list of texts", have), "item:product")
+    raise Wrong(OptionType("product of GPU", "a text or a list of texts", have), "item:product")
 
 
 def gpu_doubts(gpu: GPU) -> Iterator[Wrong]:
     """What a GPU request may ask for, and probably does not mean."""
     for usual in VENDORS.values():
         if gpu.resource is not None and _misspells(gpu.resource, usual):
-            yield Wrong(mistakes.UnusualResource(gpu.resource, usual), "item:resource")
+            yield Wrong(UnusualResource(gpu.resource, usual), "item:resource")
     if gpu.share is not None and gpu.count > 1:
         yield Wrong(SharedCount(gpu.count), "item:count")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.findings.objects import UnknownWord
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.options.reading import (
     Wrong,
     each,
@@ -42,7 +42,7 @@ def _ttl(name: str, written: Any) -> Mapping[str, int]:
             raise Wrong(wrong.finding, path=(str(key),)) from None
 
     if not given:
-        raise Wrong(mistakes.OptionType(name, "a time, or a dict of times", said(given)))
+        raise Wrong(OptionType(name, "a time, or a dict of times", said(given)))
     return dict(entries(name, given, "a dict of times", entry))
 
 
@@ -52,14 +52,14 @@ def _secrets(name: str, written: object) -> tuple[str, ...]:
     several = isinstance(written, (list, tuple))
     listed = cast("list[object]", written) if several else []
     if not listed:
-        raise Wrong(mistakes.OptionType(name, "the name of a Secret, or a list of names", said(written)))
+        raise Wrong(OptionType(name, "the name of a Secret, or a list of names", said(written)))
     found = each(listed, lambda one: object_name(name, one))
     return tuple(dict.fromkeys(found))
 
 
 def _user(name: str, written: object) -> int:
     if isinstance(written, bool) or not isinstance(written, int) or not 0 <= written < 2**31:
-        raise Wrong(mistakes.OptionType(name, "the number of a user", said(written)))
+        raise Wrong(OptionType(name, "the number of a user", said(written)))
     return written
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.findings.objects import BadSchedule, UnknownZone, WithoutSchedule
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.options.reading import Wrong, each, one_of, said, text_option, whole_seconds
 from flowdsl.grammar.cron import cron, is_zone
 from flowdsl.grammar.error import GrammarError
@@ -23,7 +23,7 @@ def _schedule(name: str, written: object) -> tuple[str, ...]:
     several = isinstance(written, (list, tuple))
     listed: Sequence[object] = cast("list[object]", written) if several else (written,)
     if not listed:
-        raise Wrong(mistakes.OptionType(name, "a schedule or a list of schedules", said(written)))
+        raise Wrong(OptionType(name, "a schedule or a list of schedules", said(written)))
     found: set[str] = set()
 
     def read(one: object) -> str:
@@ -33,7 +33,7 @@ def _schedule(name: str, written: object) -> tuple[str, ...]:
         except GrammarError as error:
             raise Wrong(BadSchedule(text, str(error))) from None
         if text in found:
-            raise Wrong(mistakes.OptionType(name, "a list without repetitions", f"{text!r} twice"))
+            raise Wrong(OptionType(name, "a list without repetitions", f"{text!r} twice"))
         found.add(text)
         return text
 
@@ -53,7 +53,7 @@ def _concurrency(name: str, written: object) -> str:
 
 def _limit(name: str, written: object) -> int:
     if isinstance(written, bool) or not isinstance(written, int) or not 0 <= written < 2**31:
-        raise Wrong(mistakes.OptionType(name, "a whole number of at least 0", said(written)))
+        raise Wrong(OptionType(name, "a whole number of at least 0", said(written)))
     return written
 
 

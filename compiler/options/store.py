@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.findings.store import NoStore, StoreNotWritable, StoreOfRun
+from flowdsl.compiler.findings.surroundings import OutsideVolume
 from flowdsl.compiler.ir import Store
 from flowdsl.compiler.options.reading import Wrong, said
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values.value import is_value
 from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def store(name: str, written: object) -> Stored | None:
     # As Kubernetes wants a sub-path: relative, without a step up.
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise Wrong(mistakes.OutsideVolume(text, str(volume.name)))
+        raise Wrong(OutsideVolume(text, str(volume.name)))
     if volume.read_only or volume.mode == "ReadOnlyMany":
         reason = "`.ro` asks for it read-only" if volume.read_only else "its mode is ReadOnlyMany"
         raise Wrong(StoreNotWritable(str(volume.name), reason))

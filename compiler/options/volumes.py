@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flowdsl.artifact import Artifact
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.amounts import BadQuantity
 from flowdsl.compiler.findings.data import HostPath, MountedReadOnly, WholeObject
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.findings.surroundings import BadMountPath, BadObjectName, OutsideVolume
 from flowdsl.compiler.ir import Mount
 from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options.reading import Wrong, entries, said
@@ -14,9 +16,9 @@ from flowdsl.compiler.volumes import scratch_name
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_data_key, is_dns_subdomain
 from flowdsl.grammar.quantity import quantity
-from flowdsl.place import Argument
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.places.place import Argument
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values.value import is_value
 from flowdsl.volume import Host, Local, Mountable, Named, Scratch, Secret, Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -41,11 +43,11 @@ def _object(name: str, found: Named, part: str) -> None:
     what = "a Secret" if isinstance(found, Secret) else "a ConfigMap"
     for text in (found.name, found.key):
         if is_value(text) or (isinstance(text, str) and TOKEN.search(text)):
-            raise Wrong(mistakes.RunTimeOption(name), part)
+            raise Wrong(RunTimeOption(name), part)
     if not is_dns_subdomain(str(found.name)):
-        raise Wrong(mistakes.BadObjectName(repr(found.name), what), part)
+        raise Wrong(BadObjectName(repr(found.name), what), part)
     if found.key is not None and not is_data_key(str(found.key)):
-        raise Wrong(mistakes.BadObjectName(repr(found.key), f"a key of {what}"), part)
+        raise Wrong(BadObjectName(repr(found.key), f"a key of {what}"), part)
 
 
 def _unmountable(path: object) -> str:
@@ -68,7 +70,7 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
         reason = _unmountable(path)
         if not reason and (other := taken.setdefault(path.rstrip("/"), path)) is not path:
             reason = f"`{other}` is the same place"
-        wrong = [Wrong(mistakes.BadMountPath(str(path), reason), f"key:{path}")] if reason else []
+        wrong = [Wrong(BadMountPath(str(path), reason), f"key:{path}")] if reason else []
         try:
             found = mounted(path, what)
         except Wrong as error:
@@ -84,19 +86,19 @@ def _mounts(name: str, written: object) -> tuple[tuple[Mount, Mountable], ...]:
         if type(what) is VolumePath:
             volume = what.volume
             if is_value(what.text) or "{{" in what.text:
-                raise Wrong(mistakes.RunTimeOption(where), part)
+                raise Wrong(RunTimeOption(where), part)
             folder = what.text.strip("/")
         if isinstance(volume, Volume):
             if folder is not None and ".." in folder.split("/"):
-                raise Wrong(mistakes.OutsideVolume(str(what.text), str(volume.name)), part)
+                raise Wrong(OutsideVolume(str(what.text), str(volume.name)), part)
             if type(volume.mode) is str and volume.mode == "ReadOnlyMany" and not volume.read_only:
                 raise Wrong(MountedReadOnly(str(volume.name), path), part)
             return Mount(volume.name, path, folder, volume.read_only), volume
         if not isinstance(volume, Local):
             have = what.kind if type(what) is Artifact else type(what).__name__
-            raise Wrong(mistakes.OptionType(where, "a Volume", have), part)
+            raise Wrong(OptionType(where, "a Volume", have), part)
         if folder is not None and ".." in folder.split("/"):
-            raise Wrong(mistakes.OutsideVolume(str(what.text), repr(volume)), part)
+            raise Wrong(OutsideVolume(str(what.text), repr(volume)), part)
         if isinstance(volume, Named) and volume.key is not None:
             folder = volume.key if folder is None else folder
         read_only = volume.read_only or isinstance(volume, Named)  # Kubernetes lets nobody write to these
@@ -112,9 +114,7 @@ def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> s
             if most is not None:
                 size("size", most, part)
             if type(volume.memory) is not bool:
-                raise Wrong(
-                    mistakes.OptionType("memory of Scratch", "True or False", said(volume.memory)), part
-                )
+                raise Wrong(OptionType("memory of Scratch", "True or False", said(volume.memory)), part)
             return scratch_name(scratches, volume)
         case Named():
             _object(where, volume, part)
@@ -122,7 +122,7 @@ def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> s
         case Host():
             path = cast("object", volume.path)
             if is_value(path) or (isinstance(path, str) and TOKEN.search(path)):
-                raise Wrong(mistakes.RunTimeOption(where), part)
+                raise Wrong(RunTimeOption(where), part)
             if not isinstance(path, str) or not path.startswith("/") or ".." in path.split("/"):
                 shown = path if isinstance(path, str) else said(path)
                 raise Wrong(HostPath(shown), place=Argument(volume.site, "path", 0))
@@ -134,15 +134,15 @@ def _named(where: str, volume: Local, part: str, scratches: dict[int, str]) -> s
 def size(name: str, written: object, part: str) -> str:
     """An amount of storage; raises `Wrong`."""
     if is_value(written):
-        raise Wrong(mistakes.RunTimeOption(name), part)
+        raise Wrong(RunTimeOption(name), part)
     if isinstance(written, bool) or not isinstance(written, (int, str)):
-        raise Wrong(mistakes.OptionType(name, 'a text with a unit, such as "8Gi"', said(written)), part)
+        raise Wrong(OptionType(name, 'a text with a unit, such as "8Gi"', said(written)), part)
     try:
         amount = quantity(str(written))
     except GrammarError as error:
-        raise Wrong(mistakes.BadQuantity(name, str(written), error.expected), part) from None
+        raise Wrong(BadQuantity(name, str(written), error.expected), part) from None
     if amount <= 0:
-        raise Wrong(mistakes.BadQuantity(name, str(written), "more than nothing"), part)
+        raise Wrong(BadQuantity(name, str(written), "more than nothing"), part)
     return str(written)
 
 

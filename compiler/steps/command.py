@@ -5,24 +5,33 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl import types as t
 from flowdsl.compiler.carry.text import argo_tags, control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import one_result, serves
-from flowdsl.compiler.findings import bodies, kinds, mistakes
+from flowdsl.compiler.findings import bodies, kinds
+from flowdsl.compiler.findings.commands import (
+    CommandPart,
+    NoCommand,
+    NotWritten,
+    ShellText,
+    UnknownOutputPath,
+)
 from flowdsl.compiler.findings.control import NotYetKnown
+from flowdsl.compiler.findings.options import OptionType
+from flowdsl.compiler.findings.surroundings import BadEnvName, SecretInText
 from flowdsl.compiler.forms import PLAIN, Absent, File, Form, Mounted, Parts, part_names, part_types
 from flowdsl.compiler.options.reading import is_mapping
 from flowdsl.compiler.ports import IN
 from flowdsl.compiler.steps.described import described
 from flowdsl.compiler.steps.paths import FixedPath, fixed_paths
 from flowdsl.diagnostic import Diagnostic, near
-from flowdsl.expr import Const, Expr, Get, InPod, Join, Many, Param, RunField, leaves
 from flowdsl.grammar.names import is_env_name
-from flowdsl.lift import spelled, text
-from flowdsl.place import Argument, Place
+from flowdsl.places.place import Argument, Place
 from flowdsl.run import AT_THE_END
-from flowdsl.trace import DAMAGED
-from flowdsl.value import expr_of, is_value
+from flowdsl.tracing.trace import DAMAGED
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Get, InPod, Join, Many, Param, RunField, leaves
+from flowdsl.values.lift import spelled, text
+from flowdsl.values.value import expr_of, is_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -69,7 +78,7 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
         place: Place = Argument(said.site, position=position)
         word = _word(definition, argument, "a part of the command", place, found)
         if shell and any(isinstance(leaf, InPod) for leaf in leaves(word)):
-            found.append(Diagnostic(mistakes.ShellText(), place))
+            found.append(Diagnostic(ShellText(), place))
         first = words[0] if words else None
         shell = (
             isinstance(first, Const)
@@ -85,12 +94,12 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
         place = Argument(said.site, "env", part=f"item:{name}")
         if not isinstance(name, str) or not is_env_name(name):
             wrong = Argument(said.site, "env", part=f"key:{name}")
-            found.append(Diagnostic(mistakes.BadEnvName(str(name)), wrong))
+            found.append(Diagnostic(BadEnvName(str(name)), wrong))
         elif type(value) is str and bodies.is_secret(name, value):
-            found.append(Diagnostic(mistakes.SecretInText(name), place))
+            found.append(Diagnostic(SecretInText(name), place))
         env.append((name, _word(definition, value, f"the variable `{name}`", place, found)))
     if not words:
-        found.append(Diagnostic(mistakes.NoCommand(definition.name), said.site))
+        found.append(Diagnostic(NoCommand(definition.name), said.site))
     elif len(words) == 1 and isinstance(words[0], Const) and " " in (only := words[0].value.strip()):
         inputs = tuple(definition.signature.by_name)
         found.append(Diagnostic(bodies.OneWord(only, inputs), Argument(said.site, position=0)))
@@ -98,7 +107,7 @@ def _read(definition: StepDef, said: Described, found: list[Diagnostic]) -> Comm
         found += _unfilled(definition, words, said)
     stdout = said.options["stdout"]
     if is_value(stdout) or not isinstance(stdout, bool):
-        flag = mistakes.OptionType("stdout", "True or False", spelled(stdout))
+        flag = OptionType("stdout", "True or False", spelled(stdout))
         found.append(Diagnostic(flag, Argument(said.site, "stdout")))
     elif stdout and (several := one_result(definition, "what a command prints")) is not None:
         found.append(several)
@@ -127,7 +136,7 @@ def _variables(definition: StepDef, said: Described, found: list[Diagnostic]) ->
     env = said.options["env"]
     if not is_value(env) and is_mapping(env):
         return env
-    finding = mistakes.OptionType("env", "a dict of texts", spelled(env))
+    finding = OptionType("env", "a dict of texts", spelled(env))
     found.append(Diagnostic(finding, Argument(said.site, "env")))
     return {}
 
@@ -142,7 +151,7 @@ def _source(definition: StepDef, said: Described, found: list[Diagnostic]) -> Ex
         found.append(Diagnostic(kinds.SourceInput(), place))
         return None
     if not isinstance(source, str):
-        found.append(Diagnostic(mistakes.OptionType("source", "a text", spelled(source)), place))
+        found.append(Diagnostic(OptionType("source", "a text", spelled(source)), place))
         return None
     made = text(source)
     if any(
@@ -184,7 +193,7 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
         return Const(str(argument), t.TEXT)
     if not isinstance(argument, (str, PurePath)):
         have = type(argument).__name__
-        found.append(Diagnostic(mistakes.CommandPart(definition.name, have, where), place))
+        found.append(Diagnostic(CommandPart(definition.name, have, where), place))
         return Const("", t.TEXT)
     word = text(str(argument))
     literals = [word.value] if isinstance(word, Const) else []
@@ -192,9 +201,10 @@ def _word(definition: StepDef, argument: object, where: str, place: Place, found
         literals = [part for part in word.parts if isinstance(part, str)]
     for literal in literals:
         if "{{" in literal:
-            from flowdsl import mistakes as language
+            from flowdsl.mistakes.literals import LiteralBraces
+            from flowdsl.mistakes.texts import DamagedText
 
-            kind = language.DamagedText if DAMAGED.search(literal) else language.LiteralBraces
+            kind = DamagedText if DAMAGED.search(literal) else LiteralBraces
             found.append(Diagnostic(kind(), place))
     for part in word.parts if isinstance(word, Join) else ():
         if isinstance(part, InPod):
@@ -207,7 +217,7 @@ def _single(definition: StepDef, expr: Expr, where: str, place: Place, found: li
     if isinstance(expr, InPod) and t.holds_file(expr.type):
         kind = expr.type.item if isinstance(expr.type, t.Maybe) else expr.type
         if not isinstance(kind, t.File):
-            found.append(Diagnostic(mistakes.CommandPart(definition.name, t.spell(kind), where, True), place))
+            found.append(Diagnostic(CommandPart(definition.name, t.spell(kind), where, True), place))
     return expr
 
 
@@ -241,10 +251,10 @@ def _outputs(
                 continue
             named.add(leaf.name)
             if leaf.name not in known:
-                found.append(Diagnostic(mistakes.UnknownOutputPath(definition.name, leaf.name, known), place))
+                found.append(Diagnostic(UnknownOutputPath(definition.name, leaf.name, known), place))
                 # It is the one that is missing, misspelt.
                 named.update(filter(None, [near(leaf.name, known)]))
-    missing = [mistakes.NotWritten(definition.name, name) for name in known if name not in named]
+    missing = [NotWritten(definition.name, name) for name in known if name not in named]
     found.extend(Diagnostic(finding, said.site) for finding in missing)
 
 

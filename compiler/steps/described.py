@@ -5,22 +5,23 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, TypeVar
 
-from flowdsl import mistakes as language
-from flowdsl.compiler.findings import kinds, mistakes
+from flowdsl.compiler.findings import kinds
+from flowdsl.compiler.findings.commands import CommandFailed, InputComputed, NoCommand
 from flowdsl.compiler.findings.kinds import DESCRIBED
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.kinds import manifest, request
-from flowdsl.locate import extent_of
-from flowdsl.place import Definition, Place, Site
-from flowdsl.signature import is_function
+from flowdsl.mistakes import mistake
+from flowdsl.places.locate import extent_of
+from flowdsl.places.place import Definition, Place, Site
 from flowdsl.step import Described, command, description
-from flowdsl.stopped import explained
-from flowdsl.trace import Trace, start, stop
+from flowdsl.tracing.stopped import explained
+from flowdsl.tracing.trace import Trace, start, stop
+from flowdsl.values.signature import is_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from flowdsl.source import Sources
+    from flowdsl.places.source import Sources
     from flowdsl.step import StepDef
 
 T = TypeVar("T")
@@ -108,22 +109,21 @@ def _raised(error: BaseException, definition: StepDef, word: str) -> Diagnostic:
     """An exception of the function: what it says by itself, or that it was raised."""
     stop = explained(error)
     if stop is not None:
-        return Diagnostic(getattr(language, stop.kind)(**stop.data), stop.place, stop.related)
-    failed = mistakes.CommandFailed(definition.name, f"{type(error).__name__}: {error}", word)
+        return Diagnostic(mistake(stop.kind, **stop.data), stop.place, stop.related)
+    failed = CommandFailed(definition.name, f"{type(error).__name__}: {error}", word)
     return Diagnostic(failed, _innermost(error, definition) or Definition(definition.code))
 
 
-def _silent(definition: StepDef) -> mistakes.NoCommand | kinds.NotDescribed:
+def _silent(definition: StepDef) -> NoCommand | kinds.NotDescribed:
     if definition.kind == "container":
-        return mistakes.NoCommand(definition.name)
+        return NoCommand(definition.name)
     return kinds.NotDescribed(definition.name, definition.kind)
 
 
 def _computed(definition: StepDef, trace: Trace) -> list[Diagnostic]:
     """What the function did with its inputs, and cannot: they are values of the run, as in a pipeline."""
     return [
-        one._replace(finding=mistakes.InputComputed(definition.name, one.finding.message))
-        for one in trace.problems
+        one._replace(finding=InputComputed(definition.name, one.finding.message)) for one in trace.problems
     ]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl import types as t
 from flowdsl.compiler import ir
 from flowdsl.compiler.carry.text import control_characters, replaced_dollar
 from flowdsl.compiler.checks.kinds import serves, supplied
@@ -21,10 +20,11 @@ from flowdsl.compiler.steps.command import CommandLine, bind, command_line
 from flowdsl.compiler.steps.manifest import Manifest, manifest
 from flowdsl.compiler.steps.request import Request, request
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Const, Expr, Out, leaves
-from flowdsl.place import Definition
-from flowdsl.signature import MISSING
+from flowdsl.places.place import Definition
 from flowdsl.step import StepDef
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Out, leaves
+from flowdsl.values.signature import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.forms import Form
     from flowdsl.compiler.options import Declared
     from flowdsl.pipeline import PipelineDef
-    from flowdsl.trace import Call
+    from flowdsl.tracing.trace import Call
 
 IP, RESULT = "ip", "outputs.result"
 
@@ -261,7 +261,7 @@ def handed_on_daemons(program: ir.Program, parted: ir.Program) -> Iterator[Diagn
 
 def rewritten(body: ir.Leaf, change: Callable[[Expr], Expr | None]) -> ir.Leaf:
     """A body with every part of its expressions changed for which `change` answers."""
-    from flowdsl.expr import substitute
+    from flowdsl.values.expr import substitute
 
     def one(value: Any) -> Any:
         return substitute(value, change) if isinstance(value, Expr) else value

@@ -6,23 +6,24 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from flowdsl import types as t
 from flowdsl.compiler.findings import kinds as findings
-from flowdsl.compiler.findings import mistakes
 from flowdsl.compiler.findings.kinds import WORDS
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.compiler.steps.described import described
 from flowdsl.compiler.steps.manifest_rules import judged
 from flowdsl.diagnostic import Diagnostic, near, suggest
-from flowdsl.expr import Expr, InPod, Poison
 from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.scalar import plain
-from flowdsl.lift import lift, spelled
-from flowdsl.place import Argument, Place
-from flowdsl.trace import TOKEN, current, parts
-from flowdsl.value import expr_of, is_value, value
+from flowdsl.mistakes import mistake
+from flowdsl.places.place import Argument, Place
+from flowdsl.tracing.trace import TOKEN, current, parts
+from flowdsl.values import types as t
+from flowdsl.values.expr import Expr, InPod, Poison
+from flowdsl.values.lift import lift, spelled
+from flowdsl.values.value import expr_of, is_value, value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +89,6 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
     wrong: list[Diagnostic] = []
 
     def complain(kind: str, **data: Any) -> None:
-        from flowdsl import mistakes as language
 
         where = place._replace(path=data.get("inside", ()))
 
@@ -101,7 +101,7 @@ def _lifted(step: StepDef, written: object, place: Argument, found: list[Diagnos
             finding = findings.BadManifest(step.name, problem, "use dicts, lists, texts, numbers and inputs")
             wrong.append(Diagnostic(finding, where))
         else:
-            wrong.append(Diagnostic(getattr(language, kind)(**data), where))
+            wrong.append(Diagnostic(mistake(kind, **data), where))
 
     keys = _keys_with_inputs(written)
     if keys:
@@ -233,7 +233,7 @@ def _outputs(
             return {}
     if several is not None:
         if is_value(several) or not is_mapping(several):
-            wrong = mistakes.OptionType("outputs", "a dict of texts", spelled(several))
+            wrong = OptionType("outputs", "a dict of texts", spelled(several))
             found.append(Diagnostic(wrong, Argument(told.site, "outputs")))
             return {}
         for name, path in several.items():

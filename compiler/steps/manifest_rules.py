@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl import types as t
 from flowdsl.compiler.findings.kinds import BadManifest
 from flowdsl.compiler.options.reading import is_mapping, said
 from flowdsl.diagnostic import Diagnostic
-from flowdsl.expr import Const, Expr, InPod, Join, Many
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, InPod, Join, Many
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from flowdsl.compiler.ir import Managed
-    from flowdsl.place import Argument
+    from flowdsl.places.place import Argument
     from flowdsl.step import StepDef
 
 #: Seconds that an object has to stay after it has finished, so that it is seen: twice the time between looks.

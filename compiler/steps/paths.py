@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl import types as t
-from flowdsl.compiler.findings import mistakes
+from flowdsl.compiler.findings.options import OptionType
 from flowdsl.compiler.findings.paths import (
     BadFixedPath,
     PathNotChosen,
@@ -18,17 +17,18 @@ from flowdsl.compiler.forms import Absent, File, Gathered, Mounted
 from flowdsl.compiler.options.reading import is_mapping
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.grammar.regex import regex
-from flowdsl.lift import spelled
-from flowdsl.place import Argument
-from flowdsl.value import is_value
+from flowdsl.places.place import Argument
+from flowdsl.values import types as t
+from flowdsl.values.lift import spelled
+from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.forms import Form
-    from flowdsl.place import Place
+    from flowdsl.places.place import Place
     from flowdsl.step import Described, StepDef
-    from flowdsl.trace import Call
+    from flowdsl.tracing.trace import Call
 
 #: What stands for a value of the run in a text.
 _VALUE = regex(r"\{\{.*?\}\}")
@@ -52,7 +52,7 @@ def fixed_paths(
     """What `paths` says, and what is wrong with it; `written` are the outputs that are files in the container."""
     given: Any = said.options["paths"]
     if is_value(given) or not is_mapping(given):
-        finding = mistakes.OptionType("paths", "a dict of paths", spelled(given))
+        finding = OptionType("paths", "a dict of paths", spelled(given))
         found.append(Diagnostic(finding, Argument(said.site, "paths")))
         return ()
     inputs = definition.signature.by_name

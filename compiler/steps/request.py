@@ -8,19 +8,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl import types as t
 from flowdsl.compiler.findings import kinds as findings
 from flowdsl.compiler.options.reading import Wrong, is_mapping, said, seconds
 from flowdsl.compiler.steps.described import described
 from flowdsl.diagnostic import Diagnostic, suggest
-from flowdsl.expr import Const, Expr, Join, Poison, leaves
 from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import unbalanced, variables
-from flowdsl.lift import is_dict, items_of, lift, spelled, text
-from flowdsl.place import Argument, Place
-from flowdsl.trace import TOKEN
-from flowdsl.value import is_value
+from flowdsl.mistakes import mistake
+from flowdsl.places.place import Argument, Place
+from flowdsl.tracing.trace import TOKEN
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Join, Poison, leaves
+from flowdsl.values.lift import is_dict, items_of, lift, spelled, text
+from flowdsl.values.value import is_value
 from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
@@ -63,13 +64,12 @@ class _Reader:
         wrong: list[str] = []
 
         def complain(kind: str, **data: Any) -> None:
-            from flowdsl import mistakes as language
 
             wrong.append(kind)
             if kind == "WrongType":
                 self.wrong(part, f"is {data['have']}", "write a text, or an input that is one", place)
             else:
-                self.found.append(Diagnostic(getattr(language, kind)(**data), place))
+                self.found.append(Diagnostic(mistake(kind, **data), place))
 
         if is_value(written):
             made: Expr = lift(written, t.JSON, complain)

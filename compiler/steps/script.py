@@ -9,7 +9,6 @@ import builtins
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from flowdsl import types as t
 from flowdsl.compiler.ports import (
     FromBundle,
     FromEnv,
@@ -25,6 +24,7 @@ from flowdsl.compiler.ports import (
 from flowdsl.compiler.steps.script_parts import IMPORTS, PARTS, STEP, assembled, indented, words
 from flowdsl.compiler.values import WrongValue
 from flowdsl.grammar.regex import regex
+from flowdsl.values import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,8 +18,8 @@ import yaml
 from flowdsl.compiler.yaml.scalars import positions
 from flowdsl.diagnostic import Diagnostic, Finding, Related
 from flowdsl.grammar.scalar import plain
-from flowdsl.lift import is_dict
-from flowdsl.place import Span
+from flowdsl.places.place import Span
+from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

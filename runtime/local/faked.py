@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl import types as t
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.forms import DIGEST, ROWS
 from flowdsl.compiler.ports import Writer, layout
 from flowdsl.compiler.steps.script import write
 from flowdsl.runtime.local.shapes import part, several
+from flowdsl.values import types as t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

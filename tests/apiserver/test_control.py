@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowdsl.cli.app import run
-from flowdsl.cli.control import delete
+from flowdsl.cli.runs.control import delete
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.transport import Access, Transport
 from tests.apiserver.client import PODS, WORKFLOWS, Refused

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from flowdsl.cli.reach import Reach
+from flowdsl.cli.clusters.reach import Reach
 from flowdsl.runtime.cluster.seam import Cluster
 from tests.artifacts.objects import Objects
 from tests.artifacts.runs import Known

@@ -60,7 +60,7 @@ def fetch(run: dict[str, Any], number: int | None) -> int:
 def main() -> None:
     folder, workflow, wanted = Path(sys.argv[1]), json.loads(sys.argv[2]), json.loads(sys.argv[3])
     os.chdir(folder)
-    for name in ("obstore.store", "flowdsl.cli.fetching", "flowdsl.runtime.artifacts.fetch"):
+    for name in ("obstore.store", "flowdsl.cli.runs.fetching", "flowdsl.runtime.artifacts.fetch"):
         importlib.import_module(name)
     importlib.import_module("flowdsl.runtime.artifacts.opening")
     reached(Known(workflow))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from flowdsl.cli.reach import Reach
+from flowdsl.cli.clusters.reach import Reach
 from flowdsl.runtime.cluster.kinds import POD, SECRET, WORKFLOW
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.seam import Cluster, Kind

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from flowdsl.cli.listing import listing
-from flowdsl.cli.reading import Picture, machine_readable
-from flowdsl.cli.tables import Paint, wide
+from flowdsl.cli.display.tables import Paint, wide
+from flowdsl.cli.runs.listing import listing
+from flowdsl.cli.runs.reading import Picture, machine_readable
 from flowdsl.runtime.local.names import pod_name
 from flowdsl.runtime.status.node import Node
 from flowdsl.runtime.status.run import Run

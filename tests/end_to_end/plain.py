@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flowdsl import types as t
 from flowdsl.runtime.local.node import FAILED, OMITTED, SKIPPED, SUCCEEDED
+from flowdsl.values import types as t
 from tests.end_to_end.run import Node, Run
 
 

@@ -1,0 +1,1 @@
+"""Clusters themselves: how one is reached, and what it is like."""

@@ -1,0 +1,210 @@
+"""Which cluster a command talks to, which run it means, and what its exit code is when that fails."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import shlex
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from cyclopts import Parameter
+
+from flowdsl.cli.process import GONE, LATE, REFUSED, UNKNOWN, WRONG, Refused
+from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.profile import Profile
+    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.cluster.trouble import ClusterError
+
+Json = dict[str, Any]
+
+RUNS = Path(".flowdsl/runs")
+"""Where the runs on this machine are."""
+LATEST = "@latest"
+_DAY = 86400
+_LETTERS = "small letters, digits and hyphens, with a letter or digit first and last"
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Reach:
+    """Which cluster is meant, and how it is reached."""
+
+    namespace: Annotated[str | None, Parameter(name=["--namespace", "-n"])] = None
+    """The namespace; else that of the cluster's settings, or of the context."""
+    context: str | None = None
+    """A context of the kubeconfig; else that of the cluster's settings, or the current one."""
+    cluster: str | None = None
+    """A cluster of the project's settings."""
+    argo_server: str | None = None
+    """An Argo server to go through, HOST:PORT or a URL; else $ARGO_SERVER, if no cluster is named."""
+    request_timeout: Annotated[float, Parameter(show_default=True)] = 15.0
+    """Seconds that one request may take."""
+
+    def flags(self) -> str:
+        """The options that say the same again, each after a blank."""
+        named = (
+            ("--namespace", self.namespace),
+            ("--context", self.context),
+            ("--cluster", self.cluster),
+            ("--argo-server", self.argo_server),
+        )
+        return "".join(f" {option} {shlex.quote(value)}" for option, value in named if value)
+
+    def connect(self) -> Cluster:
+        """The way to the cluster; nothing is asked of it yet. Raises ClusterError and Refused."""
+        from flowdsl.runtime.cluster.kubernetes import Kubernetes
+        from flowdsl.runtime.cluster.policy import Policy
+        from flowdsl.runtime.cluster.transport import Access, Transport
+
+        if not 0 < self.request_timeout <= _DAY:
+            raise Refused(
+                f"--request-timeout {self.request_timeout:g}: it is a number of seconds above 0, at most a day"
+            )
+        context, namespace = self._settings()
+        if namespace and not is_dns_label(namespace):
+            raise Refused(f"`{namespace}` is no name of a namespace: it has {_LETTERS}")
+        named = self.context or self.cluster
+        if url := self.argo_server or ("" if named else os.environ.get("ARGO_SERVER")):
+            from flowdsl.runtime.cluster.argo_server import ArgoServer
+            from flowdsl.runtime.cluster.argo_transport import server_of
+
+            return ArgoServer(server_of(url, namespace=namespace), Policy(self.request_timeout))
+        return Kubernetes(Transport(Access(context, namespace)), Policy(self.request_timeout))
+
+    def within(self, namespace: str | None) -> Reach:
+        """The cluster in the namespace that an object names itself, if it does. Raises Refused where both are named."""
+        if not namespace:
+            return self
+        if self.namespace and self.namespace != namespace:
+            raise Refused(f"--namespace {self.namespace}: the workflow is for the namespace `{namespace}`")
+        return replace(self, namespace=namespace)
+
+    def profile(self) -> Profile:
+        """What the project's settings say of the cluster. Raises Refused."""
+        from flowdsl.cli.config import project
+
+        profile, _, wrong = project(Path("flowdsl.toml"), self.cluster)
+        if wrong:
+            from flowdsl.cli.display.report import render
+            from flowdsl.places.source import Sources
+
+            raise Refused(render(wrong, Sources(), "concise").partition("\n")[0])
+        return profile
+
+    def _settings(self) -> tuple[str | None, str | None]:
+        profile = self.profile()
+        return self.context or profile.context, self.namespace or profile.namespace
+
+
+USUAL = Reach()
+"""The cluster of the user's settings."""
+
+
+class Found(NamedTuple):
+    """A run: its Workflow, with the nodes readable where they can be, and where it is."""
+
+    workflow: Json
+    folder: Path | None = None
+    """Of a run on this machine, its folder."""
+    cluster: Cluster | None = None
+    """Of a run on a cluster, the way there."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return str(self.workflow["metadata"]["name"])
+
+
+def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float | None = None) -> Found:
+    """The run of a name: one on this machine, if there is one and no cluster was named; else one on the cluster.
+
+    `@latest` is the one that was created last. Without `nodes` they are left as they are. `within` so many seconds
+    everything on the cluster has to end, what is done with the run afterwards too. Raises Refused and ClusterError.
+    """
+    from flowdsl.runtime.cluster.kinds import WORKFLOW
+    from flowdsl.runtime.cluster.trouble import NOT_FOUND, Misconfigured, Refusal
+    from flowdsl.runtime.status.compressed import readable
+
+    if name != LATEST and not is_dns_subdomain(name):
+        raise Refused(f"`{name}` is no name of a run: it has {_LETTERS}")
+    named = reach != USUAL
+    if not named and (folder := _local(name)) is not None:
+        return Found(_read(folder), folder)
+    try:
+        cluster = reach.connect()
+    except Misconfigured as error:
+        if named or not RUNS.is_dir():
+            raise
+        raise Refused(f"there is no run `{name}` on this machine{_near(name)}, and {error}") from None
+    if within is not None:
+        cluster.policy = cluster.policy.ending(within)
+    if name == LATEST:
+        runs = cluster.list(WORKFLOW).items
+        if not runs:
+            raise Refused(f"there is no run in namespace `{cluster.namespace}`")
+        name = str(max(runs, key=lambda one: str(one["metadata"]["creationTimestamp"]))["metadata"]["name"])
+    try:
+        found = cluster.get(WORKFLOW, name)
+        return Found(readable(found) if nodes else found, None, cluster)
+    except Refusal as refusal:
+        if refusal.code != NOT_FOUND or refusal.no_such_kind:
+            raise
+        beside = f", and none on this machine{_near(name)}" if not named and RUNS.is_dir() else ""
+        where = f"in namespace `{cluster.namespace}` of {cluster.called}"
+        raise Missing(f"there is no run `{name}` {where}{beside}: flowdsl list shows what there is") from None
+
+
+class Missing(Refused):
+    """There is no run of that name."""
+
+
+def _local(name: str) -> Path | None:
+    """The folder of a run on this machine."""
+    if name == LATEST:
+        from flowdsl.runtime.local.earlier import begun
+
+        runs = [one.parent for one in RUNS.glob("*/workflow.json") if one.is_file()]
+        return max(runs, key=begun, default=None)
+    folder = RUNS / name
+    return folder if (folder / "workflow.json").is_file() else None
+
+
+def _read(folder: Path) -> Json:
+    try:
+        found: Json = json.loads((folder / "workflow.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Refused(
+            f"{folder / 'workflow.json'} cannot be read: {error}; "
+            f"flowdsl run --resume {folder.name} writes it again, if the run has ended"
+        ) from None
+    return found
+
+
+def _near(name: str) -> str:
+    near = difflib.get_close_matches(name, [one.name for one in RUNS.iterdir()], 1)
+    return f" (is it `{near[0]}`?)" if near else ""
+
+
+def code_of(error: ClusterError) -> int:
+    """The exit code of a command that a cluster's error ends, when it created nothing."""
+    from flowdsl.runtime.cluster.trouble import (
+        Misconfigured,
+        Overdue,
+        Uncertain,
+        Unfit,
+        Unsupported,
+        Vanished,
+    )
+
+    if isinstance(error, (Misconfigured, Unfit, Unsupported)):
+        return WRONG
+    if isinstance(error, Uncertain):
+        return UNKNOWN
+    if isinstance(error, Overdue):
+        return LATE
+    return GONE if isinstance(error, Vanished) else REFUSED

@@ -1,0 +1,1 @@
+"""How things look: findings, tables, trees, logs."""

@@ -1,0 +1,167 @@
+"""Tables and paragraphs that fit into a width, of texts that may hold anything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.cli.display.report import visible
+from flowdsl.cli.display.tables import wide
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flowdsl.cli.display.tables import Paint
+
+_GAP = 2
+_LEAST = 8
+"""Columns that a cell has at least before columns are left out."""
+
+
+def width(paint: Paint) -> int | None:
+    """The columns that there are: `$COLUMNS`, else those of the terminal; None elsewhere, as for a file."""
+    asked = os.environ.get("COLUMNS", "")
+    return int(asked) if asked.isdecimal() and int(asked) else paint.width()
+
+
+def line(text: str) -> str:
+    """A text as one line that can be shown anywhere: what would steer a terminal is written as an escape."""
+    return visible(" ".join(text.split()))
+
+
+def safe(text: str) -> str:
+    """A text as standard output can take it: what its encoding lacks is written as an escape."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def clip(text: str, room: int | None) -> str:
+    """A line that is not longer than so many columns."""
+    if room is None or wide(text) <= room:
+        return text
+    end = "..." if room > 6 else ""
+    return _fitting(text, room - len(end)).rstrip() + end
+
+
+def wrap(text: str, room: int | None, indent: str = "") -> list[str]:
+    """A text as lines of so many columns, each after an indentation; a word that is too long is broken."""
+    if room is None:
+        return [indent + text]
+    room = max(8, room - len(indent))
+    lines: list[str] = []
+    rest = text
+    while wide(rest) > room:
+        piece = _fitting(rest, room)
+        space = len(piece) if rest[len(piece)] == " " else piece.rfind(" ")
+        piece = piece[:space] if space > 0 else piece
+        lines.append(indent + piece.rstrip())
+        rest = rest[len(piece) :].lstrip()
+    return [*lines, indent + rest]
+
+
+def _fitting(text: str, room: int) -> str:
+    """The beginning of a text that takes so many columns at most; one character at least."""
+    taken = 0
+    for at, one in enumerate(text):
+        taken += wide(one)
+        if taken > room and at:
+            return text[:at]
+    return text
+
+
+class Column(NamedTuple):
+    """A column of a table."""
+
+    head: str
+    least: int = 0
+    """The columns that it can be cut to, where room is scarce; 0: it is never cut."""
+    right: bool = False
+    short: str = ""
+    """Its head where room is scarce."""
+
+
+class Cell(NamedTuple):
+    """A text of a table, in one line, and its style."""
+
+    text: str
+    style: str = ""
+    short: str = ""
+    """What stands for it where room is scarce."""
+
+
+class Table:
+    """Rows below each other.
+
+    Where they are wider than there is room, short heads come first; then the widest of what can be cut is, down to
+    its least. If that is not enough, short forms stand for what has one, and more is cut; then columns are left out
+    from the right, but for the first ones, which are cut in the end. A row that has fewer cells than there are
+    columns is empty in the last ones.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], room: int | None, first: int = 1
+    ) -> None:
+        self._columns = list(columns)
+        self._heads = [one.head for one in columns]
+        self._rows = [list(row) for row in rows]
+        self.widths = self._widest()
+        if room is None or self._total() <= room:
+            return
+        self._heads = [one.short or one.head for one in columns]
+        self.widths = self._widest()
+        shorter = {at for row in rows for at, one in enumerate(row) if one.short and one.short != one.text}
+        if self._fit(room, {at: one.least for at, one in enumerate(columns) if at not in shorter}):
+            return
+        self._rows = [[one._replace(text=one.short or one.text) for one in row] for row in rows]
+        self.widths = self._widest()
+        floors = {at: min(one.least, _LEAST) for at, one in enumerate(columns)}
+        for end in ({at: one.least for at, one in enumerate(columns)}, floors):
+            if self._fit(room, end):
+                return
+        while self._total() > room and len(self.widths) > first:
+            self.widths.pop()
+        if not self._fit(room, dict.fromkeys(range(first), 1)):
+            self.widths = [max(1, room)]
+
+    def cut(self, row: int) -> bool:
+        """Whether not all of the last cell of a row is seen."""
+        cells = self._rows[row]
+        at = len(cells) - 1
+        return at >= len(self.widths) or wide(cells[at].text) > self.widths[at]
+
+    def text(self, paint: Paint) -> str:
+        """The table."""
+        head = [Cell(one, "dim") for one in self._heads]
+        return "".join(f"{self._line(cells, paint)}\n" for cells in (head, *self._rows))
+
+    def _widest(self) -> list[int]:
+        return [
+            max([wide(head), *(wide(row[at].text) for row in self._rows if at < len(row))])
+            for at, head in enumerate(self._heads)
+        ]
+
+    def _total(self) -> int:
+        return sum(self.widths) + _GAP * (len(self.widths) - 1)
+
+    def _fit(self, room: int, least: Mapping[int, int]) -> bool:
+        """Cut columns until all fit, the widest first; whether they do. A column with a least of 0 is not cut."""
+        while (over := self._total() - room) > 0:
+            left = sorted(
+                ((self.widths[at] - end, at) for at, end in least.items() if 0 < end < self.widths[at]),
+                reverse=True,
+            )
+            if not left:
+                return False
+            spare, at = left[0]
+            self.widths[at] -= min(over, max(1, spare - left[1][0]) if len(left) > 1 else spare)
+        return True
+
+    def _line(self, cells: Sequence[Cell], paint: Paint) -> str:
+        parts: list[str] = []
+        for at, (room, cell) in enumerate(zip(self.widths, cells, strict=False)):
+            text = clip(cell.text, room)
+            padding = " " * (room - wide(text))
+            painted = paint(text, cell.style)
+            parts.append(padding + painted if self._columns[at].right else painted + padding)
+        return (" " * _GAP).join(parts).rstrip()

@@ -1,0 +1,330 @@
+"""The end of a run: its steps, the rounds of its loops, its outputs, and where everything is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, table
+from flowdsl.runtime.local import logs
+from flowdsl.runtime.local.rounds import HIDDEN, gathered, tables
+from flowdsl.runtime.local.shapes import several
+from flowdsl.runtime.status.tree import Entry, counted, duration, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from flowdsl.runtime.local.machine import Machine
+    from flowdsl.runtime.local.rounds import Objective, Round, Table
+
+Json = dict[str, Any]
+
+_ROWS = 30
+_STEPS = 60
+_CELL = 40
+_FAILED = 3
+"""Failed steps whose log is shown."""
+
+
+def shown(path: Path | str) -> str:
+    """A path as it is short: relative if it is below the current folder."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative
+
+
+def summary(
+    machine: Machine,
+    folder: Path,
+    objectives: Mapping[str, Objective],
+    stood_in: Mapping[str, str],
+    target: str,
+) -> str:
+    """The end of a run as text: `stood_in` says by node what stood in for its pod, `target` what was run."""
+    paint = paint_of_output()
+    entries = tree(machine.run.name, machine.nodes.values())
+    run = machine.run.name
+    parts = [_steps(entries, paint, stood_in)]
+    parts.extend(_rounds(one, folder, machine, paint) for one in tables(entries, run, objectives))
+    failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
+    parts.append(_failures(failed, folder, paint))
+    parts.append(_results(machine, folder, paint))
+    parts.append(_last(machine, folder, failed, paint, target))
+    return "\n".join(part for part in parts if part)
+
+
+def _steps(entries: list[Entry], paint: Paint, stood_in: Mapping[str, str]) -> str:
+    rows: list[tuple[str, ...]] = []
+    styles: list[tuple[str, ...]] = []
+    left = 0
+    for entry, depth in _listed(entries, 0):
+        if len(rows) >= _STEPS and not entry.failed:
+            left += 1
+            continue
+        rows.append((f"{'  ' * depth}{entry.name}", entry.phase, took(entry), said(entry, stood_in)))
+        styles.append(("", PHASES.get(entry.phase, ""), "", "red" if entry.failed else "dim"))
+    text = table(("step", "phase", "time", "message"), rows, paint, styles=styles, right=(2,))
+    return text + (f"... and {left} more, in workflow.json\n" if left else "")
+
+
+def _listed(entries: list[Entry] | tuple[Entry, ...], depth: int) -> list[tuple[Entry, int]]:
+    """Each step; of a loop the loop itself, and a graph that it failed in."""
+    found: list[tuple[Entry, int]] = []
+    for one in entries:
+        found.append((one, depth))
+        found.extend(_listed(one.children, depth + 1))
+    return found
+
+
+def took(entry: Entry) -> str:
+    """How long a step ran; nothing for one that did not."""
+    begun, ended = entry.times()
+    if entry.phase in ("Skipped", "Omitted", "Pending") or ended is None:
+        return ""
+    return duration(ended - begun)
+
+
+def said(entry: Entry, stood_in: Mapping[str, str]) -> str:
+    """What there is to say about a step: its rounds, its attempts, why it failed or did not run."""
+    found: list[str] = []
+    if entry.rounds:
+        found.append(rounds_of(entry))
+    elif entry.attempts > 1:
+        found.append(f"{entry.attempts} attempts")
+    node = entry.node
+    if node is not None and node.result().id in stood_in:
+        found.append(stood_in[node.result().id])
+    if node is not None and (node.memo or {}).get("hit"):
+        found.append("from the cache")
+    message = entry.message
+    message = message.removeprefix("omitted: ")
+    if message and (entry.failed or entry.phase in ("Skipped", "Omitted", "Pending")):
+        found.append(message)
+    return ": ".join(found)
+
+
+def rounds_of(entry: Entry) -> str:
+    """How far a loop has come: `20 rounds, 1 failed`, `7/20, 1 failed`."""
+    number = counted(entry.rounds)
+    total = len(entry.rounds)
+    first = f"{total - number['open']}/{total}" if number["open"] else _many(total, "round")
+    more = [f"{number[kind]} {kind}" for kind in ("failed", "skipped") if number[kind]]
+    return ", ".join([first, *more])
+
+
+def _many(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _rounds(of: Table, folder: Path, machine: Machine, paint: Paint) -> str:
+    rounds = of.rounds
+    if len(rounds) > _ROWS and of.objective is None:  # what failed is what is looked for
+        kept = {one.number for one in [*(one for one in rounds if one.message), *rounds][:_ROWS]}
+        rounds = [one for one in rounds if one.number in kept]
+    rounds = rounds[:_ROWS]
+    left = len(of.rounds) - len(rounds)
+    columns = [*of.inputs, *of.outputs]
+    rows: list[tuple[str, ...]] = []
+    styles: list[tuple[str, ...]] = []
+    for one in rounds:
+        failed = one.phase in ("Failed", "Error")
+        note = "best" if one.best else ""
+        if one.phase != "Succeeded":
+            note = f"{one.phase}: {_reason(machine, one, folder) if failed else one.message}"
+        cells = [cut(one.values.get(name, ""), _CELL) for name in columns]
+        rows.append((str(one.number), *cells, note.removesuffix(": ")))
+        style = "red" if failed else "green" if one.best else ""
+        styles.append(("dim", *(["bold" if one.best else ""] * len(columns)), style))
+    title = of.path
+    if of.objective is not None:
+        title += (
+            f", the {'largest' if of.objective.goal == 'max' else 'smallest'} {of.objective.metric} first"
+        )
+    numbers = [
+        at for at, name in enumerate(columns, 1) if all(_is_number(one.values.get(name)) for one in rounds)
+    ]
+    text = table(("#", *columns, ""), rows, paint, styles=styles, right=(0, *numbers))
+    more = f"... and {left} more\n" if left else ""
+    return f"{paint(title, 'bold')}\n{text}{more}"
+
+
+def _reason(machine: Machine, one: Round, folder: Path) -> str:
+    """Why a round failed: the last line that it wrote, else what Argo says."""
+    node = machine.run.by_id.get(one.node)
+    paths = logs.files(folder, node) if node is not None else []
+    lines = logs.tail(paths[0], 1) if paths else []
+    return (lines[0].strip() if lines else "") or one.message
+
+
+def _is_number(text: str | None) -> bool:
+    if not text:
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def failures(entries: Sequence[Entry]) -> list[Entry]:
+    """The steps that failed, not what failed because of them; those last that did not fail the run."""
+    failed, borne = _failed(entries)
+    return [*failed, *borne]
+
+
+def _failed(entries: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """The steps that failed, and those whose loop goes on without them."""
+    failed: list[Entry] = []
+    borne: list[Entry] = []
+    for one in entries:
+        if one.leaf:
+            if one.failed and one.node is not None and one.node.type != "Skipped":
+                failed.append(one)
+            continue
+        inner, outer = _failed((*one.rounds, *one.children))
+        borne.extend(outer)
+        (failed if one.failed or not one.ended else borne).extend(inner)
+    return failed, borne
+
+
+def _failures(failed: list[Entry], folder: Path, paint: Paint) -> str:
+    found: list[str] = []
+    for one in failed[:_FAILED]:
+        found.extend(log_of(one, folder, paint))
+    if len(failed) > _FAILED:
+        found.append(f"{len(failed) - _FAILED} more steps failed; their logs are in {shown(folder / 'logs')}")
+    return "".join(f"{line}\n" for line in found)
+
+
+def log_of(entry: Entry, folder: Path, paint: Paint, lines: int = 10) -> list[str]:
+    """The last lines of what a step wrote, with the file that has all of it."""
+    assert entry.node is not None
+    paths = logs.files(folder, entry.node)
+    if not paths:
+        return []
+    found = [f"{paint(entry.path, 'bold')} failed; the end of {shown(paths[0])}:"]
+    found.extend(paint("  | ", "red") + line for line in logs.tail(paths[0], lines))
+    return found
+
+
+def outputs(machine: Machine) -> Json:
+    """What the entrypoint, and the steps with a global name, handed on: parameters and artifacts by name."""
+    entry = machine.nodes.get(machine.run.name)
+    of = entry.result().outputs if entry is not None else None
+    more = machine.run.outputs
+    found: Json = {"parameters": {}, "artifacts": {}}
+    for kind in found:
+        for one in (*several(of, kind), *several(more, kind)):
+            if not one["name"].startswith(HIDDEN) and not one["name"].endswith("-logs"):
+                found[kind].setdefault(one["name"], one)
+    if isinstance(of, dict) and of.get("result") is not None:
+        found["parameters"].setdefault("result", {"name": "result", "value": of["result"]})
+    return found
+
+
+def stored(artifact: Json, folder: Path) -> Path | None:
+    """Where an artifact of a run is, if the run stored it."""
+    from flowdsl.runtime.local.places import unpacked
+
+    return unpacked(artifact, folder)
+
+
+def _results(machine: Machine, folder: Path, paint: Paint) -> str:
+    made = outputs(machine)
+    rows: list[tuple[str, str]] = []
+    for name, one in made["parameters"].items():
+        if name not in made["artifacts"] and one.get("value") is not None:
+            key = folder / "artifacts" / str(one["value"])
+            value = _said(one["value"])
+            is_key = value.startswith(f"{machine.run.name}/") and key.exists()
+            rows.append((name, shown(key) if is_key else _plain(value)))
+    for name, one in made["artifacts"].items():
+        path = stored(one, folder)
+        if path is not None:
+            rows.append((name, shown(path)))
+    if not rows:
+        return ""
+    return f"{paint('outputs', 'bold')}\n" + "".join(
+        f"  {name}  {cut(value, None)}\n" for name, value in _padded(rows)
+    )
+
+
+def _said(value: Any) -> Any:
+    """A value that was handed on; of a loop the values of its items."""
+    found = gathered(value) if isinstance(value, str) else value
+    return json.dumps(found, ensure_ascii=False) if isinstance(found, list) else found
+
+
+def _plain(text: str) -> str:
+    """A value as it is read: without the escapes that keep braces from Argo."""
+    if not text.startswith(("[", "{")):
+        return text
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False)
+    except ValueError:
+        return text
+
+
+def _padded(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    width = max(len(name) for name, _ in rows)
+    return [(name.ljust(width), value) for name, value in rows]
+
+
+def _last(machine: Machine, folder: Path, failed: list[Entry], paint: Paint, target: str) -> str:
+    run = machine.run.name
+    ended = machine.finished if machine.finished is not None else machine.started
+    phase = machine.phase or "Pending"
+    how = paint(phase.lower(), PHASES.get(phase, ""))
+    line = f"{paint(run, 'bold')} {how} after {duration(ended - machine.started)}"
+    if machine.message and not (failed and machine.message.startswith("child ")):
+        line += f": {machine.message}"
+    lines = [line, f"its folder is {shown(folder)}"]
+    if failed and target:
+        step = failed[0].path.partition("(")[0].rpartition(".")[2]
+        lines.append(f"after a change: {shlex.join(['flowdsl', 'run', target, '--from', step, '--of', run])}")
+    return "".join(f"{one}\n" for one in lines)
+
+
+def brief(machine: Machine, folder: Path, objectives: Mapping[str, Objective]) -> Json:
+    """The end of a run for programs."""
+    made = outputs(machine)
+    entries = tree(machine.run.name, machine.nodes.values())
+    files: dict[str, str] = {}
+    for name, one in made["artifacts"].items():
+        path = stored(one, folder)
+        if path is not None:
+            files[name] = str(path)
+    return {
+        "name": machine.run.name,
+        "phase": machine.phase,
+        "message": machine.message,
+        "folder": str(folder),
+        "outputs": {name: _said(one.get("value")) for name, one in made["parameters"].items()},
+        "files": files,
+        "steps": [_step(one, folder) for top in entries for one in top.walk() if one.node is not None],
+        "loops": [
+            {
+                "path": one.path,
+                "objective": None if one.objective is None else one.objective._asdict(),
+                "rounds": [each._asdict() for each in one.rounds],
+            }
+            for one in tables(entries, machine.run.name, objectives)
+        ],
+    }
+
+
+def _step(entry: Entry, folder: Path) -> Json:
+    assert entry.node is not None
+    begun, ended = entry.times()
+    return {
+        "path": entry.path,
+        "node": entry.node.id,
+        "template": entry.node.template,
+        "phase": entry.phase,
+        "message": entry.message,
+        "seconds": None if ended is None else round(ended - begun, 3),
+        "attempts": entry.attempts,
+        "logs": [str(one) for one in logs.files(folder, entry.node)],
+    }

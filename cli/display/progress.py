@@ -1,0 +1,229 @@
+"""What a run on this machine shows while it goes on: a tree on a terminal, elsewhere a line for each change."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from flowdsl.cli.display.columns import line as one_line
+from flowdsl.cli.process import err, on_terminal
+from flowdsl.grammar.regex import regex
+from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
+from flowdsl.runtime.status.tree import RunNode, duration, idle
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from flowdsl.runtime.local.events import Event
+    from flowdsl.runtime.local.machine import Machine
+
+_ROUND = regex(r"\((\d+):[^()]*\)")
+
+_CHEAP = 0.01
+_GROUP = regex(r"\[\d+\]")
+
+
+class Shown(RunNode, Protocol):
+    """What the lines about a run need of a node."""
+
+    @property
+    def daemoned(self) -> bool:
+        """Whether it serves others until the end."""
+        ...
+
+
+class View(Protocol):
+    """What shows a run."""
+
+    def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
+        """Say what is to be known before the run begins; of one that is resumed, what was is not said again."""
+
+    def __call__(self, machine: Machine, batch: list[Event]) -> None:
+        """Look at the run after some events; without events, when nothing happens for a while."""
+
+    def notice(self, sentences: Sequence[str]) -> None:
+        """Say what came up."""
+
+    def pause(self) -> None:
+        """Leave the terminal to a question."""
+
+    def close(self) -> None:
+        """Show nothing more."""
+
+
+def view(folder: Path, stood_in: Mapping[str, str], *, quiet: bool) -> View:
+    """What shows the run in a folder, by what standard error is.
+
+    `stood_in` says by node what stood in for its pod.
+    """
+    if quiet:
+        return Silent()
+    if on_terminal(sys.stderr):
+        from flowdsl.cli.display.live import Live
+
+        return Live(folder, stood_in)
+    return Lines(stood_in)
+
+
+class Pace:
+    """How often a run is looked at: a look costs as much as the run has nodes, and may take a tenth of the time.
+
+    One that takes less than a few milliseconds is always due, so that of a small run every change is shown.
+    """
+
+    def __init__(self, least: float = 0.0) -> None:
+        self._least = least
+        self._next = 0.0
+
+    def due(self) -> bool:
+        """Whether it is time for another look."""
+        return time.monotonic() >= self._next
+
+    @contextmanager
+    def look(self) -> Generator[None]:
+        """Measure a look."""
+        began = time.monotonic()
+        yield
+        now = time.monotonic()
+        taken = now - began
+        self._next = now + max(self._least, 9 * taken if taken > _CHEAP else 0)
+
+
+class Silent:
+    """Shows nothing."""
+
+    def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
+        """Say nothing."""
+
+    def __call__(self, machine: Machine, batch: list[Event]) -> None:
+        """Show nothing."""
+
+    def notice(self, sentences: Sequence[str]) -> None:
+        """Say nothing."""
+
+    def pause(self) -> None:
+        """There is nothing to leave."""
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+class Changes:
+    """The lines about what has changed in a run since it was looked at before.
+
+    `stood_in` says by node what stood in for its pod.
+    """
+
+    def __init__(self, stood_in: Mapping[str, str] | None = None) -> None:
+        self._seen: dict[str, str] = {}
+        self._stood_in: Mapping[str, str] = {} if stood_in is None else stood_in
+
+    def __call__(self, run: str, nodes: Iterable[Shown]) -> list[str]:
+        """What has changed in the run of a name."""
+        found: list[str] = []
+        for node in nodes:
+            before = self._seen.get(node.id)
+            now = f"{PENDING}: {node.message}" if node.phase == PENDING else node.phase
+            if before == now:
+                continue
+            self._seen[node.id] = now
+            line = _line(node, before, run, self._stood_in.get(node.id, ""))
+            if line:
+                found.append(one_line(line))
+        return found
+
+    def skip(self, nodes: Sequence[Shown]) -> str:
+        """Take what has ended for said; how much that is."""
+        self._seen = {node.id: node.phase for node in nodes if node.fulfilled}
+        pods = sum(node.type == "Pod" and node.fulfilled for node in nodes)
+        return f"{pods} {'step has' if pods == 1 else 'steps have'} ended before"
+
+
+class Lines:
+    """One line for each change of a step."""
+
+    def __init__(self, stood_in: Mapping[str, str]) -> None:
+        self._changes = Changes(stood_in)
+        self._resumed = False
+        self._pace = Pace()
+        self._machine: Machine | None = None
+
+    def begin(self, sentences: Sequence[str], *, resumed: bool) -> None:
+        """Write the sentences."""
+        self._resumed = resumed
+        self.notice(sentences)
+
+    def notice(self, sentences: Sequence[str]) -> None:
+        """Write the sentences."""
+        for sentence in sentences:
+            err(f"note: {sentence}\n")
+
+    def __call__(self, machine: Machine, batch: list[Event]) -> None:
+        """Write what has changed, if it is time."""
+        self._machine = machine
+        if self._pace.due():
+            with self._pace.look():
+                self._look(machine)
+
+    def _look(self, machine: Machine) -> None:
+        found: list[str] = []
+        nodes = list(machine.nodes.values())
+        if self._resumed:
+            self._resumed = False
+            found.append(f"{self._changes.skip(nodes)}\n")
+        found.extend(f"{line}\n" for line in self._changes(machine.run.name, nodes))
+        if found:
+            err("".join(found))
+
+    def pause(self) -> None:
+        """Lines do not stand in the way."""
+
+    def close(self) -> None:
+        """Write what has changed since the last look."""
+        if self._machine is not None:
+            self._look(self._machine)
+
+
+def _line(node: Shown, before: str | None, run: str, instead: str) -> str:
+    """The line about a node that is in a new phase; empty for what is no step."""
+    name = node.name.removeprefix(run) or node.template or run
+    name = _GROUP.sub("", _ROUND.sub(r"(\1)", name)).removeprefix(".")
+    if node.retried:
+        name = _attempt(name)
+    phase = node.phase
+    if idle(node):
+        return ""
+    if node.type in ("Skipped", "Pod", "HTTP", "Suspend", "Plugin") and phase in (SKIPPED, OMITTED):
+        return f"{name}: {phase.lower()}{_because(node.message.removeprefix('omitted: '))}"
+    if node.type == "Suspend":
+        if phase == RUNNING:
+            return f"{name}: waits{_because(node.message)}"
+        return f"{name}: {phase.lower()}{_because(node.message)}" if before else ""
+    if node.type not in ("Pod", "HTTP", "Plugin"):
+        return ""
+    if phase == PENDING:
+        return f"{name}: waits: {node.message}" if node.message else ""
+    if phase == RUNNING:
+        return f"{name}: started" if not node.daemoned else f"{name}: serves"
+    if not node.fulfilled:
+        return ""
+    if instead:
+        return f"{name}: {instead}"
+    if (node.memo or {}).get("hit"):
+        return f"{name}: from the cache"
+    ended = node.started if node.finished is None else node.finished
+    return f"{name}: {phase.lower()} after {duration(ended - node.started)}{_because(node.message)}"
+
+
+def _attempt(name: str) -> str:
+    """`train(1)` as the second attempt at `train`; the first is not called so."""
+    base, _, rest = name.rpartition("(")
+    number = rest.rstrip(")")
+    return base if number == "0" else f"{base}, attempt {int(number) + 1}" if number.isdigit() else name
+
+
+def _because(message: str) -> str:
+    return f": {' '.join(message.split())}" if message else ""

@@ -1,0 +1,1 @@
+"""Pipelines and manifests in files: compiled, checked, drawn, gathered."""

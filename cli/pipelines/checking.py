@@ -1,0 +1,157 @@
+"""`check`: findings about pipelines in Python, and about the YAML and JSON of workflows."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.cli.config import project
+from flowdsl.cli.display.report import suppressed
+from flowdsl.cli.pipelines.compiling import MANIFESTS, USUAL, Judged, judge, parted, show
+from flowdsl.cli.pipelines.gathering import files
+from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, out
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.grammar.regex import regex
+from flowdsl.places.source import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from flowdsl.cli.display.report import Format
+    from flowdsl.cli.pipelines.compiling import Target
+    from flowdsl.compiler.manifests import Manifests
+
+_ALONE = ("FD105", "FD107")
+"""What is said of a file that cannot be run by itself, as a module of a package cannot."""
+_CODES = regex(r"FD\d{0,3}")
+
+
+def check_files(
+    targets: Sequence[str],
+    *,
+    goal: Target = USUAL,
+    format: Format,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    strict: bool = False,
+) -> int:
+    """Report the findings of files on standard output; the exit code.
+
+    `select` and `ignore` are codes or their beginnings; with `strict`, warnings count as errors do.
+    """
+    wanted, unwanted = _codes(select), _codes(ignore)
+    found = list(_judged([path for target in targets for path in files(target)], goal))
+
+    def counts(one: Diagnostic) -> bool:
+        code = one.finding.code
+        return (not wanted or code.startswith(wanted)) and not (unwanted and code.startswith(unwanted))
+
+    found = [one._replace(diagnostics=list(filter(counts, one.diagnostics))) for one in found]
+    show(found, format, out)
+    return WRONG if any(_fails(one, strict) for one in found) else DONE
+
+
+def _fails(one: Judged, strict: bool) -> bool:
+    if one.traceback:
+        return True
+    return any(strict or diagnostic.finding.severity == "error" for diagnostic in one.diagnostics)
+
+
+def _codes(written: Sequence[str]) -> tuple[str, ...]:
+    codes = tuple(code for text in written for code in text.replace(",", " ").split())
+    for code in codes:
+        if not _CODES.fullmatch(code):
+            raise Refused(
+                f'`{code}` is no code of a finding, or the beginning of one: they look like "FD217"'
+            )
+    return codes
+
+
+def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judged]:
+    """The findings of each file; manifests are checked together, because they refer to each other."""
+    results: list[Callable[[], Judged] | int] = []
+    manifests: list[tuple[Manifests, Sources, frozenset[str]]] = []
+    for target, named in targets:
+        if named and target != STDIN and Path(target).is_dir():
+            results.append(partial(_empty, target))
+        elif target == STDIN or parted(Path(target))[0].suffix in MANIFESTS:
+            results.append(len(manifests))
+            manifests.append(_manifests(target, named, goal))
+        else:
+            results.append(_python(Path(target), named, goal))
+    checked: list[list[Diagnostic]] = []
+    if manifests:
+        from flowdsl.compiler.manifests import check_manifests
+
+        checked = check_manifests(one for one, _, _ in manifests)
+    for result in results:
+        if not isinstance(result, int):
+            yield result()
+            continue
+        _, sources, codes = manifests[result]
+        yield Judged(None, suppressed(checked[result], sources, codes), sources)
+
+
+def judge_manifests(
+    targets: Sequence[str], goal: Target = USUAL
+) -> tuple[list[Judged], list[dict[str, Any]]]:
+    """The findings of YAML and JSON files, and the documents of Argo that are in them."""
+    from flowdsl.compiler.manifests import check_manifests
+
+    files = [_manifests(target, True, goal) for target in targets]
+    checked = check_manifests(one for one, _, _ in files)
+    judged = [
+        Judged(None, suppressed(found, sources, codes), sources)
+        for found, (_, sources, codes) in zip(checked, files, strict=True)
+    ]
+    return judged, [body for one, _, _ in files for body in one.bodies]
+
+
+def _empty(folder: str) -> Judged:
+    from flowdsl.compiler.findings.load import NoPipeline
+
+    return Judged(None, [Diagnostic(NoPipeline(folder, folder=True), None)], Sources())
+
+
+def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
+    """What finds the mistakes of a file; one of a folder may hold steps for others, and need no pipeline."""
+
+    def found() -> Judged:
+        judged = judge(path, goal=goal)
+        if named:
+            return judged
+        file = judged.sources.file(str(path.absolute()))
+        alone = _ALONE if file is not None and "pipeline" not in file.text else ()
+        told = [one for one in judged.diagnostics if one.finding.code not in ("FD110", *alone)]
+        return judged._replace(diagnostics=told, traceback=judged.traceback if told else "")
+
+    return found
+
+
+def _manifests(target: str, named: bool, goal: Target) -> tuple[Manifests, Sources, frozenset[str]]:
+    from flowdsl.compiler.manifests import Manifests, manifests, undecodable
+
+    sources = Sources()
+    profile, codes, wrong = project(Path(target), goal.cluster, goal.argo)
+    if wrong:
+        return Manifests(target, [], wrong), sources, codes
+    if target == STDIN:
+        text = sys.stdin.read()
+    else:
+        try:
+            data = Path(target).read_bytes()
+        except OSError as error:
+            from flowdsl.compiler.load import unread
+
+            finding = unread(Path(target), error, *MANIFESTS)
+            return Manifests(target, [], [Diagnostic(finding, None)]), sources, codes
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            sources.add(target, data.decode("utf-8", "replace"))
+            return undecodable(error, target), sources, codes
+    sources.add(target, text)
+    found = manifests(text.replace("\r\n", "\n"), target, named=named)
+    return found._replace(version=profile.argo), sources, codes

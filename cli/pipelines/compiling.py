@@ -1,0 +1,189 @@
+"""`compile` and `check`: from a file's name to YAML or findings."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.cli.display.report import render_all, suppressed
+from flowdsl.cli.files import difference, same, save
+from flowdsl.cli.process import DONE, NO, WRONG, Refused, colored, err, out
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.places.source import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from flowdsl.cli.display.report import Format
+    from flowdsl.compiler.compile import Compiled, Kind
+    from flowdsl.compiler.load import LoadError
+
+
+class Target(NamedTuple):
+    """What is compiled for: a cluster by name, and a version of Argo, if they are not those of the settings."""
+
+    cluster: str | None = None
+    argo: str | None = None
+
+
+MANIFESTS = (".yaml", ".yml", ".json")
+"""How the names of files with manifests end."""
+
+USUAL = Target()
+"""The cluster and the version of the project's settings."""
+
+
+class Judged(NamedTuple):
+    """A file on its way out: what it compiled to, or why not."""
+
+    compiled: Compiled | None
+    diagnostics: list[Diagnostic]
+    sources: Sources
+    traceback: str = ""
+
+    def shown(self, format: Format) -> list[Diagnostic]:
+        """The findings that a format has: to people a traceback says by itself what the finding of it says."""
+        return [] if self.traceback and format == "text" else self.diagnostics
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing may be written."""
+        return self.compiled is None or any(one.finding.severity == "error" for one in self.diagnostics)
+
+
+def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal: Target = USUAL) -> Judged:
+    """Load and compile FILE or FILE:NAME.
+
+    Raises `Refused` for YAML and JSON.
+    """
+    from flowdsl.cli.config import project
+    from flowdsl.compiler.compile import compile_loaded
+    from flowdsl.compiler.load import LoadError, load
+
+    path, name = parted(target)
+    if path.suffix in MANIFESTS and path.is_file():
+        language = "JSON" if path.suffix == ".json" else "YAML"
+        raise Refused(f"{path} is {language} already, no Python: `flowdsl check`, `run` and `submit` take it")
+    profile, codes, wrong = project(path, goal.cluster, goal.argo)
+    if wrong:
+        return Judged(None, wrong, Sources())
+    with _quiet():
+        try:
+            loaded = load(path)
+        except LoadError as error:
+            return _failed(error)
+        try:
+            compiled = compile_loaded(loaded, name, kind, with_rbac, profile)
+        except LoadError as error:
+            return _failed(error)
+    return Judged(compiled, suppressed(compiled.diagnostics, loaded.sources, codes), loaded.sources)
+
+
+def _failed(error: LoadError) -> Judged:
+    return Judged(None, [error.diagnostic], error.sources, error.traceback or "")
+
+
+def parted(target: Path) -> tuple[Path, str | None]:
+    """FILE and NAME; a file whose own name has a colon is itself."""
+    head, colon, name = target.name.rpartition(":")
+    if colon and head and name and not os.path.lexists(target):
+        return target.with_name(head), name
+    return target, None
+
+
+@contextlib.contextmanager
+def _quiet() -> Generator[None]:
+    """What the user's code prints goes to standard error, and the collector rests: little here is in cycles.
+
+    Also what it prints from C code or lets other programs print, so that standard output is the YAML alone.
+    """
+    from flowdsl.compiler.compile import resting_collector
+
+    with resting_collector(), contextlib.redirect_stdout(sys.stderr), _redirected():
+        yield
+
+
+@contextlib.contextmanager
+def _redirected() -> Generator[None]:
+    try:
+        kept = os.dup(1)
+    except OSError:  # there is no standard output
+        yield
+        return
+    try:
+        _send(1, 2)
+        yield
+    finally:
+        if sys.__stdout__ is not None:
+            with contextlib.suppress(OSError, ValueError):
+                sys.__stdout__.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _send(descriptor: int, to: int) -> None:
+    """Let a descriptor write to where another one does; to nowhere if that is closed."""
+    try:
+        os.dup2(to, descriptor)
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+
+
+def show(found: Sequence[Judged], format: Format, to: Callable[[str], None]) -> None:
+    """Write all findings with `out` or `err`; exceptions of the user's code go to standard error."""
+    for one in found:
+        err(one.traceback)
+    stream = sys.stdout if to is out else sys.stderr
+    color = format == "text" and colored(stream)
+    to(render_all([(one.shown(format), one.sources) for one in found], format, color))
+
+
+def compile_file(
+    target: Path,
+    *,
+    output: Path | None,
+    check: bool,
+    kind: Kind | None,
+    with_rbac: bool,
+    goal: Target,
+    format: Format,
+    explain: bool = False,
+) -> int:
+    """Compile a file to standard output or to `output`; the exit code."""
+    if explain and (output is not None or check):
+        raise Refused(
+            "--explain-cache shows what keys are made of, and writes no YAML: leave out -o and --check"
+        )
+    if output is not None:
+        refuse_source(output, target)
+    judged = judge(target, kind, with_rbac, goal)
+    show([judged], format, err)
+    if judged.failed:
+        return WRONG
+    assert judged.compiled is not None
+    text = judged.compiled.text
+    if explain:
+        from flowdsl.compiler.lowering.explain import explained
+
+        out(explained(judged.compiled.programs, as_json=format == "json"))
+        return DONE
+    if check:
+        changes = difference(text, output or parted(target)[0].with_suffix(".yaml"))
+        out(changes)
+        return NO if changes else DONE
+    if output is None:
+        out(text)
+    else:
+        save(text, output)
+    return DONE
+
+
+def refuse_source(output: Path, target: Path) -> None:
+    """Never write over the pipeline itself; raises `Refused`."""
+    if same(output, parted(target)[0]):
+        raise Refused(f"{output} is the pipeline itself: name another file to write")

@@ -1,0 +1,37 @@
+"""`graph`: the tasks of a pipeline as Mermaid, DOT or a picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from flowdsl.cli.files import save
+from flowdsl.cli.pipelines.compiling import Target, judge, refuse_source, show
+from flowdsl.cli.process import DONE, WRONG, Refused, err, out
+from flowdsl.compiler.graph import dot, mermaid, picture, together
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def draw(target: Path, *, language: Literal["mermaid", "dot"], svg: Path | None, goal: Target) -> int:
+    """Draw the pipelines of a file in one picture; the exit code."""
+    judged = judge(target, goal=goal)
+    show([judged], "text", err)
+    if judged.failed:
+        return WRONG
+    assert judged.compiled is not None
+    whole = together([picture(program) for program in judged.compiled.programs])
+    if svg is None:
+        out(mermaid(whole) if language == "mermaid" else dot(whole))
+        return DONE
+    refuse_source(svg, target)
+    from flowdsl.cli.display.svg import svg as rendered
+
+    try:
+        text = rendered(whole)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "grandalf":
+            raise
+        raise Refused("--svg needs an extra: pip install 'flowdsl[svg]'") from None
+    save(text, svg)
+    return DONE

@@ -1,0 +1,76 @@
+"""The files that `check` looks at: of a folder, the pipelines and the manifests that stand for themselves."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flowdsl.cli.pipelines.compiling import MANIFESTS
+from flowdsl.cli.process import STDIN, Refused
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_OURS = regex(r"^\s*(?:from|import)\s+flowdsl\b(?!\.testing\b)", re.MULTILINE)
+_KUSTOMIZATIONS = frozenset(("kustomization.yaml", "kustomization.yml", "Kustomization"))
+_PATCHES = ("patches", "patchesStrategicMerge", "patchesJson6902")
+
+
+def files(target: str) -> Iterator[tuple[str, bool]]:
+    """The files of a target, and whether it was named itself; of a folder, those that may be meant, or itself."""
+    if not target:  # for a path, that is the current folder
+        raise Refused("the name of a file is empty: name one, or `.` for the current folder")
+    path = Path(target)
+    if target == STDIN or not path.is_dir():
+        yield target, True
+        return
+    inside = [
+        one for one in sorted(path.rglob("*")) if not _is_hidden(one.relative_to(path)) and one.is_file()
+    ]
+    patches = {patch for one in inside if one.name in _KUSTOMIZATIONS for patch in _patches(one)}
+    found = False
+    for file in inside:
+        manifest = file.suffix in MANIFESTS and not _is_of_chart(file) and file.resolve() not in patches
+        if manifest or _is_ours(file):
+            found = True
+            yield str(file), False
+    if not found:
+        yield target, True
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _is_of_chart(file: Path) -> bool:
+    """Whether a file is a template of a chart of Helm, which is no YAML before Helm has filled it in."""
+    return any(one.name == "templates" and (one.parent / "Chart.yaml").is_file() for one in file.parents)
+
+
+def _patches(kustomization: Path) -> Iterator[Path]:
+    """The files that are patches of other manifests. Source: the fields of a Kustomization of kustomize."""
+    from flowdsl.compiler.lint.tree import is_list, is_mapping
+    from flowdsl.compiler.yaml.documents import read
+
+    try:
+        text = kustomization.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    bodies = [one.body for one in read(text, str(kustomization))[0] if is_mapping(one.body)]
+    listed = [body.get(field) for body in bodies for field in _PATCHES]
+    for one in (one for entries in listed if is_list(entries) for one in entries):
+        name = one.get("path") if is_mapping(one) else one
+        if isinstance(name, str) and "\n" not in name:  # else it is the patch itself
+            yield (kustomization.parent / name).resolve()
+
+
+def _is_ours(file: Path) -> bool:
+    if file.suffix != ".py":
+        return False
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return True  # why it cannot be read is found with the others
+    return _OURS.search(text) is not None

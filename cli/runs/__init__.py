@@ -1,0 +1,1 @@
+"""Runs, on this machine or a cluster: started, followed, read, ended."""

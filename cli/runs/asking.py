@@ -1,0 +1,89 @@
+"""What a run asks people: whether suspended steps go on, and with which answers."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from flowdsl.cli.display.report import visible
+from flowdsl.cli.process import err
+from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.runner import RunError
+from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.substitutes import choices, task_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.local.node import Node
+
+
+def wanted(node: Node) -> list[str]:
+    """What a suspended node cannot go on without: outputs that have no default."""
+    return [
+        str(one["name"])
+        for one in several(node.outputs, "parameters")
+        if part(one, "valueFrom").get("default") is None
+    ]
+
+
+def waiting(nodes: list[Node], again: str) -> str:
+    """Whom a run waits for, and the command that answers."""
+    answers = [f"--fake {task_of(node.name, '')}.{name}=VALUE" for node in nodes for name in wanted(node)]
+    free = [node for node in nodes if not wanted(node)]
+    if answers:
+        who, how = "an answer to", " ".join([again, *answers, *(["--approve"] if free else [])])
+    else:
+        who, how = "somebody to approve", f"{again} --approve"
+    lines = [f"waits for {who} {', '.join(node.display for node in nodes)}:\n  {how}\n"]
+    for node in nodes:
+        lines += [
+            f"  {node.display}.{name} is one of {', '.join(choices(node, name))}\n"
+            for name in wanted(node)
+            if choices(node, name)
+        ]
+    return "".join(lines)
+
+
+def ask(node: Node, travelling: Callable[[str, str], str]) -> dict[str, str] | None:
+    """Ask whether a suspended node may go on, where somebody can answer.
+
+    `travelling` makes a value of what was said for an output; its RunError says why that cannot be one.
+    """
+    if not sys.stdin.isatty() or not sys.stderr.isatty():
+        return None
+    supplied: dict[str, str] = {}
+    if node.message:
+        err(f"{node.display}: {node.message}\n")
+    asked = [str(one["name"]) for one in several(node.outputs, "parameters")]
+    for one in several(node.inputs, "parameters"):
+        if one["name"] not in asked:
+            err(f"{node.display}: {one['name']} is {visible(any_string(one.get('value')))}\n")
+        elif one.get("description"):
+            err(f"{node.display}: {visible(str(one['description']))}\n")
+    for one in several(node.outputs, "parameters"):
+        default = part(one, "valueFrom").get("default")
+        text = _value(node, str(one["name"]), default, travelling)
+        if text:
+            supplied[one["name"]] = text
+    err(f"{node.display}: go on? [y/N] ")
+    return supplied if sys.stdin.readline().strip().lower() in ("y", "yes") else None
+
+
+def _value(node: Node, name: str, default: object, travelling: Callable[[str, str], str]) -> str:
+    """An answer that the step takes; nothing for its default, or at the end of what somebody types."""
+    allowed = choices(node, name)
+    said = f" ({', '.join(allowed)})" if allowed else ""
+    usual = "" if default is None else f" [{default}]"
+    while True:
+        err(f"{node.display}: value of {name}{said}{usual}: ")
+        line = sys.stdin.readline()
+        text = line.rstrip("\n")
+        if not line or (not text and default is not None):
+            return ""
+        if not text or (allowed and text not in allowed):
+            continue
+        try:
+            return travelling(name, text)
+        except RunError as error:
+            err(f"{node.display}: {visible(str(error))}\n")

@@ -1,0 +1,357 @@
+"""`stop`, `terminate`, `suspend`, `resume`, `retry` and `delete`: what is done to runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from flowdsl.cli.clusters.reach import Found, code_of, find
+from flowdsl.cli.display.ending import shown
+from flowdsl.cli.display.report import visible
+from flowdsl.cli.process import DONE, NO, REFUSED, WRONG, Refused, err, out
+from flowdsl.grammar.labels import ARTIFACTS
+from flowdsl.runtime.cluster import gates, made, verbs
+from flowdsl.runtime.cluster.ended import ENDED
+from flowdsl.runtime.cluster.ended import phase as phase_of
+from flowdsl.runtime.cluster.kinds import WORKFLOW
+from flowdsl.runtime.cluster.retrying import retried
+from flowdsl.runtime.cluster.trouble import ClusterError, Refusal, Uncertain, Unreachable, Vanished
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.status.compressed import opened
+from flowdsl.runtime.status.node import nodes as in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from flowdsl.cli.clusters.reach import Reach
+    from flowdsl.cli.runs.selection import Manner, Selection
+    from flowdsl.runtime.cluster.seam import Cluster
+
+Json = dict[str, Any]
+Ending = Literal["stop", "terminate", "delete"]
+
+PHASES = ("Pending", "Running", *ENDED)
+_SHOWN = 10
+_SAID = {"stop": "stopping", "terminate": "terminating", "suspend": "suspended"}
+
+
+# --- which runs ----------------------------------------------------------------------------------------------
+
+
+def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: bool) -> list[Found]:
+    """The runs that are meant: those that are named, else those that are selected.
+
+    Without `ended`, of those that are selected only the ones that go on. Raises Refused and ClusterError.
+    """
+    if names:
+        if selection.given:
+            raise Refused("name runs, or select them with -l, --all, --status or --older-than, not both")
+        return [find(name, reach, nodes=False) for name in dict.fromkeys(names)]
+    if not selection.given:
+        raise Refused("name a run, or select several with -l, --status, --older-than or --all")
+    phases = _phases(selection.status or ())
+    age = _age(selection.older_than)
+    cluster = reach.connect()
+    found: list[Found] = []
+    for workflow in cluster.list(WORKFLOW, labels=selection.selector or "").items:
+        phase = phase_of(workflow)
+        fits = (not phases or phase in phases) and (ended or phase not in ENDED)
+        if fits and (age is None or time.time() - _since(workflow) >= age):
+            found.append(Found(workflow, None, cluster))
+    return sorted(found, key=lambda one: one.name)
+
+
+def _phases(texts: Sequence[str]) -> set[str]:
+    known = {phase.lower(): phase for phase in PHASES}
+    wanted = [one for text in texts for one in text.split(",")]
+    for one in wanted:
+        if one.lower() not in known:
+            raise Refused(f"--status {one}: it is one of {', '.join(PHASES)}")
+    return {known[one.lower()] for one in wanted}
+
+
+def _age(text: str | None) -> float | None:
+    from flowdsl.grammar.duration import seconds_in
+    from flowdsl.grammar.error import GrammarError
+
+    if text is None:
+        return None
+    try:
+        return seconds_in(text)
+    except GrammarError as error:
+        raise Refused(f"--older-than {text}: {error}") from None
+
+
+def _since(workflow: Json) -> float:
+    """When a run ended, or was created if it goes on."""
+    stamp = part(workflow, "status").get("finishedAt") or workflow["metadata"]["creationTimestamp"]
+    return datetime.fromisoformat(str(stamp)).timestamp()
+
+
+# --- ending them ---------------------------------------------------------------------------------------------
+
+
+def end(verb: Ending, names: Sequence[str], selection: Selection, manner: Manner, reach: Reach) -> int:
+    """Stop, terminate or delete runs; the exit code."""
+    runs = chosen(names, selection, reach, ended=verb == "delete")
+    if not runs:
+        out("no run is selected\n")
+        return DONE
+    if not manner.dry_run and not _agreed(verb, runs, selection, manner):
+        out("nothing was changed\n")
+        return NO
+    return _each(runs, lambda one: _end(verb, one, manner))
+
+
+def _agreed(verb: Ending, runs: Sequence[Found], selection: Selection, manner: Manner) -> bool:
+    """Whether what cannot be undone is wanted: several runs, or the deletion of one that goes on."""
+    going = [one for one in runs if phase_of(one.workflow) not in ENDED]
+    many = len(runs) > 1 and (selection.given or verb == "delete")
+    if manner.yes or not (many or (verb == "delete" and going)):
+        return True
+    if len(runs) == 1:
+        what = f"{verb} {runs[0].name}, which has not ended"
+    else:
+        still = f", {len(going)} of which have not ended" if going and verb == "delete" else ""
+        what = f"{verb} {len(runs)} runs{still}"
+    if not sys.stdin.isatty() or not sys.stderr.isatty():
+        raise Refused(f"to {what}, say --yes; --dry-run shows what would be done")
+    for one in runs[:_SHOWN] if len(runs) > 1 else ():
+        err(f"  {one.name}  {phase_of(one.workflow)}\n")
+    if len(runs) > _SHOWN:
+        err(f"  ... and {len(runs) - _SHOWN} more\n")
+    err(f"{what}? [y/N] ")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _each(runs: Sequence[Found], do: Callable[[Found], int]) -> int:
+    """Do something to each run; the largest exit code. What cannot be done to one does not keep the others."""
+    code = DONE
+    for one in runs:
+        try:
+            code = max(code, do(one))
+        except Refused as error:
+            if len(runs) == 1:
+                raise
+            err(f"flowdsl: {visible(str(error))}\n")
+            code = max(code, WRONG)
+        except ClusterError as error:
+            if len(runs) == 1 or (isinstance(error, Unreachable) and not isinstance(error, Uncertain)):
+                raise
+            err(f"flowdsl: {visible(str(error))}\n")
+            code = max(code, code_of(error))
+    return code
+
+
+def _end(verb: Ending, run: Found, manner: Manner) -> int:
+    if run.cluster is None:
+        return _end_here(verb, run, manner)
+    workflow, cluster = run.workflow, run.cluster
+    ended = phase_of(workflow) in ENDED
+    jobs = made.Made([], []) if manner.keep_jobs else made.jobs(cluster, workflow)
+    if verb != "delete":  # results of those that have ended may be wanted
+        jobs = jobs._replace(jobs=[one for one in jobs.jobs if not made.has_ended(one[1])])
+    if verb != "delete" and (not ended or not jobs.jobs):
+        verbs.check(verb, workflow)
+    if manner.dry_run:
+        if verb == "delete" or not ended:
+            out(f"would {verb} {run.name} ({phase_of(workflow)})\n")
+        for kind, job in jobs.jobs:
+            out(f"would delete {kind.name} {job['metadata']['name']} of {run.name}\n")
+        return _problems(run, jobs)
+    if verb == "delete":
+        delete(cluster, workflow)
+        waits = workflow["metadata"].get("finalizers")
+        more = ", once its artifacts are away" if ARTIFACTS in (waits or ()) else ""
+        out(f"{run.name}: deleted{more}\n")
+    elif not ended:
+        after = cluster.act(verb, workflow)
+        shutdown = after["spec"].get("shutdown")
+        out(f"{run.name}: {_SAID['terminate' if shutdown == 'Terminate' else verb]}\n")
+    after_jobs = made.delete(cluster, jobs, workflow["metadata"].get("namespace"))
+    for kind, job in after_jobs.jobs:
+        out(f"{run.name}: deleted {kind.name} {job['metadata']['name']}\n")
+    return _problems(run, after_jobs)
+
+
+def _problems(run: Found, jobs: made.Made) -> int:
+    for problem in jobs.problems:
+        err(f"flowdsl: {run.name}: jobs that it has made may be left: {visible(problem)}\n")
+    return REFUSED if jobs.problems else DONE
+
+
+def delete(cluster: Cluster, workflow: Json) -> None:
+    """Delete a run, and no other one of its name. One that is gone is no error."""
+    metadata = workflow["metadata"]
+    try:
+        cluster.delete(
+            WORKFLOW, str(metadata["name"]), uid=str(metadata["uid"]), namespace=metadata.get("namespace")
+        )
+        return
+    except Unreachable as error:
+        if not error.sent:
+            raise
+        problem: Unreachable | Refusal = error
+    except Refusal as refusal:
+        if not verbs.may_be_done(refusal):
+            raise
+        problem = refusal
+    try:
+        found = verbs.again(cluster, workflow)
+    except Vanished:
+        return
+    except (Refusal, Unreachable):
+        raise verbs.uncertain(workflow, problem) from None
+    if not found["metadata"].get("deletionTimestamp"):
+        raise problem
+
+
+def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
+    """Delete a run on this machine. Raises Refused for what is not done to one."""
+    from flowdsl.runtime.local.removal import delete as remove
+    from flowdsl.runtime.local.runner import RunError
+
+    if verb != "delete" or run.folder is None:
+        raise _here(run)
+    if manner.dry_run:
+        out(f"would delete {shown(run.folder)} ({phase_of(run.workflow)})\n")
+        return DONE
+    try:
+        remove(run.folder)
+    except RunError as error:
+        raise Refused(str(error)) from None
+    out(f"{run.name}: deleted {shown(run.folder)}\n")
+    return DONE
+
+
+def _here(run: Found) -> Refused:
+    if phase_of(run.workflow) in ENDED:
+        again = f"flowdsl run FILE --from STEP --of {run.name} runs a step of it again, and what follows"
+        return Refused(f"`{run.name}` is a run on this machine that has ended: {again}")
+    return Refused(
+        f"`{run.name}` is a run on this machine: Ctrl-C ends it, and flowdsl run --resume {run.name} goes on with it"
+    )
+
+
+# --- going on with them --------------------------------------------------------------------------------------
+
+
+def suspend(names: Sequence[str], reach: Reach) -> int:
+    """Let runs begin nothing new; the exit code."""
+    if not names:
+        raise Refused("name a run")
+    runs = [find(name, reach, nodes=False) for name in dict.fromkeys(names)]
+
+    def one(run: Found) -> int:
+        _way(run).act("suspend", run.workflow)
+        out(f"{run.name}: suspended; flowdsl resume {run.name}{reach.flags()} lets it go on\n")
+        return DONE
+
+    return _each(runs, one)
+
+
+def resume(name: str, parameters: Mapping[str, str], step: str | None, reach: Reach) -> int:
+    """Let a suspended run go on, or one of its gates; the exit code."""
+    run = find(name, reach, nodes=False)
+    cluster = _way(run)
+    verbs.check("resume", run.workflow)
+    workflow = opened(run.workflow)
+    waiting = gates.gates(workflow)
+    if not gates.is_suspended(workflow) and not parameters and step is None:
+        out(f"{run.name}: is not suspended\n")
+        return DONE
+    gate = ""
+    if step is not None:
+        (gate,) = nodes(workflow, step, [one.node for one in waiting])
+    gates.supplied(workflow, gate, parameters)  # nothing is asked of the cluster for a wrong answer
+    cluster.act("resume", run.workflow, {"gate": gate, "parameters": parameters})
+    passed = [one.step for one in waiting if gate in ("", one.node)]
+    past = f" from {', '.join(passed)}" if passed else ""
+    out(visible(f"{run.name}: goes on{past}") + "\n")
+    return DONE
+
+
+def retry(name: str, step: str | None, parameters: Mapping[str, str], dry_run: bool, reach: Reach) -> int:
+    """Let a run that has ended go on, with the steps that failed, or from a step on; the exit code."""
+    run = find(name, reach, nodes=False)
+    cluster = _way(run)
+    workflow = opened(run.workflow)
+    _known(workflow, parameters)
+    before: Mapping[str, Json] = part(workflow, "status").get("nodes") or {}
+    again = nodes(workflow, step, before) if step is not None else []
+    planned = retried(workflow, again, parameters, verbs.now())
+    steps = [
+        one.display for one in in_order(workflow).values() if one.id in planned.gone and _leaf(before[one.id])
+    ]
+    if not dry_run:
+        cluster.act("retry", run.workflow, {"nodes": again, "parameters": parameters})
+    word = "would go on" if dry_run else "goes on"
+    more = f", and {len(steps) - _SHOWN} more" if len(steps) > _SHOWN else ""
+    again_said = f"; again: {', '.join(steps[:_SHOWN])}{more}" if steps else ""
+    out(visible(f"{run.name}: {word}{again_said}") + "\n")
+    return DONE
+
+
+def _leaf(node: Json) -> bool:
+    return node["type"] in ("Pod", "HTTP", "Plugin", "Suspend")
+
+
+def _known(workflow: Json, parameters: Mapping[str, str]) -> None:
+    """Raise Refused for a parameter that a run does not have."""
+    from flowdsl.diagnostic import suggest
+    from flowdsl.runtime.local.shapes import several
+
+    stored = part(part(workflow, "status"), "storedWorkflowTemplateSpec")
+    known = [
+        str(one["name"])
+        for spec in (workflow["spec"], stored)
+        for one in several(part(spec, "arguments"), "parameters")
+    ]
+    for name in parameters:
+        if name not in known:
+            what = f"-p {name}: `{workflow['metadata']['name']}` has no such parameter"
+            raise Refused(f"{what}: {suggest(name, known)}" if known else f"{what}, nor any other")
+
+
+def nodes(workflow: Json, step: str, among: Mapping[str, Json] | Sequence[str]) -> list[str]:
+    """The id of the node that a step is: its name as it is shown, its whole name, or its id. Raises Refused."""
+    from flowdsl.diagnostic import suggest
+
+    run = str(workflow["metadata"]["name"])
+    known: dict[str, Json] = {each: workflow["status"]["nodes"][each] for each in among}
+    exact = [each for each, node in known.items() if step in (each, node["name"], _path(run, node))]
+    found = exact or [each for each, node in known.items() if step == node["displayName"]]
+    if len(found) == 1:
+        return found
+    if found:
+        places = ", ".join(sorted(_path(run, known[each]) for each in found))
+        raise Refused(f"`{run}` has several steps called {step}: say which, {places}")
+    names = sorted({str(node["displayName"]) for node in known.values()})
+    raise Refused(
+        f"`{run}` has no such step `{step}`: {suggest(step, names)}" if names else f"`{run}` waits nowhere"
+    )
+
+
+def _path(run: str, node: Json) -> str:
+    return str(node["name"]).removeprefix(run).lstrip(".")
+
+
+def _way(run: Found) -> Cluster:
+    """The cluster of a run. Raises Refused for one on this machine."""
+    if run.cluster is None:
+        raise _here(run)
+    return run.cluster
+
+
+def pairs(texts: Sequence[str] | None) -> dict[str, str]:
+    """The pairs NAME=VALUE of -p. Raises Refused."""
+    from flowdsl.cli.runs.given import pairs as read
+    from flowdsl.cli.runs.given import travelling
+    from flowdsl.runtime.local.runner import RunError
+
+    try:
+        return travelling(read(texts or (), "-p", "NAME=VALUE"))
+    except RunError as error:
+        raise Refused(str(error)) from None

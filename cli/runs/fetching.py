@@ -1,0 +1,290 @@
+"""`fetch`: what a run made, in a folder."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.cli.clusters.reach import RUNS, find
+from flowdsl.cli.display.report import visible
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, REFUSED, WRONG, Refused, err, out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flowdsl.cli.clusters.reach import Found, Reach
+    from flowdsl.runtime.artifacts.collect import Outcome, Settings
+    from flowdsl.runtime.artifacts.pieces import Chosen, Piece, Run
+    from flowdsl.runtime.artifacts.reader import Readers
+
+_SHOWN = 20
+"""Reasons that are shown; `run.json` has all."""
+
+
+class Options(NamedTuple):
+    """How a run is fetched."""
+
+    what: Sequence[str] = ()
+    output: Path | None = None
+    only_list: bool = False
+    mounts: Sequence[str] = ()
+    endpoint: str | None = None
+    own: bool = False
+    logs: bool = False
+    unpack: bool = True
+    max_size: str | None = None
+    image: str | None = None
+    jobs: int = 8
+
+
+def fetch_run(name: str, options: Options, reach: Reach) -> int:
+    """Fetch a run, or list what there is; the exit code. Raises Refused, ClusterError."""
+    from flowdsl.runtime.artifacts.pieces import chosen, read
+    from flowdsl.runtime.status.compressed import opened
+
+    settings = _settings(options)
+    _address(options.endpoint)
+    mounts = _mounts(options.mounts)
+    found = find(name, reach)
+    run = read(opened(found.workflow))
+    _known(mounts, run)
+    meant = chosen(run, options.what)
+    if meant.unknown:
+        raise Refused(_unknown(meant.unknown[0], run))
+    pieces = [one for one in meant.pieces if options.logs or not one.log or one.name in options.what]
+    if options.only_list:
+        out(_listing(run, meant, pieces, not options.what))
+        return DONE
+    return _fetched(found, run, pieces, mounts, options, settings, _again(found, reach, options))
+
+
+def _settings(options: Options) -> Settings:
+    from flowdsl.grammar.error import GrammarError
+    from flowdsl.grammar.quantity import quantity
+    from flowdsl.runtime.artifacts.collect import Settings
+    from flowdsl.runtime.artifacts.unpack import Limits
+
+    if options.jobs < 1:
+        raise Refused(f"--jobs {options.jobs}: it is a number above 0")
+    limits = Limits()
+    if options.max_size is not None:
+        try:
+            limits = limits._replace(size=int(quantity(options.max_size)), ratio=0)
+        except GrammarError as error:
+            raise Refused(f"--max-size {options.max_size}: {error}") from None
+    return Settings(options.jobs, options.unpack, limits)
+
+
+def _address(endpoint: str | None) -> None:
+    from flowdsl.runtime.artifacts.buckets import checked
+
+    try:
+        checked(endpoint or "localhost")
+    except ValueError as error:
+        raise Refused(f"--endpoint {error}") from None
+
+
+def _mounts(given: Sequence[str]) -> dict[str, Path]:
+    from flowdsl.cli.runs.given import folders
+    from flowdsl.runtime.local.runner import RunError
+
+    try:
+        found = folders(given, "--mount")
+    except RunError as error:
+        raise Refused(str(error)) from None
+    for claim, path in found.items():
+        if not path.is_dir():
+            raise Refused(f"--mount {claim}={path}: there is no such folder")
+    return found
+
+
+def _known(mounts: Mapping[str, Path], run: Run) -> None:
+    """Refuse a folder for a claim that nothing of the run is on."""
+    from flowdsl.diagnostic import near
+
+    claims = sorted(
+        {str(one.location.fields["claim"]) for one in run.pieces if one.location.kind == "volume"}
+    )
+    for one in mounts:
+        if one not in claims:
+            meant = near(one, claims)
+            names = ", ".join(f"`{claim}`" for claim in claims)
+            more = (
+                f"did you mean `{meant}`?"
+                if meant
+                else f"its claims are {names}"
+                if claims
+                else "it has none"
+            )
+            raise Refused(f"--mount {one}: no file of the run is on a claim of that name; {more}")
+
+
+def _unknown(name: str, run: Run) -> str:
+    from flowdsl.diagnostic import near
+
+    names = list(dict.fromkeys([one.path for one in run.steps] + [one.name for one in run.pieces]))
+    meant = near(name, names)
+    more = f"; did you mean `{visible(meant)}`?" if meant else ":"
+    return f"the run `{run.name}` has no step or output `{visible(name)}`{more} --list shows what there is"
+
+
+def _fetched(
+    found: Found,
+    run: Run,
+    pieces: list[Piece],
+    mounts: Mapping[str, Path],
+    options: Options,
+    settings: Settings,
+    again: str,
+) -> int:
+    from flowdsl.runtime.artifacts.fetch import Told, fetch
+    from flowdsl.runtime.artifacts.opening import Opener, Ways
+    from flowdsl.runtime.artifacts.trouble import FetchError, NoRoom, NotOurs
+
+    path = options.output or Path(run.name)
+    namespace = str(found.workflow["metadata"].get("namespace") or "")
+    readers = _readers(found, options)
+    ways = Ways(
+        {**_earlier(found), **mounts},
+        found.cluster,
+        found.folder,
+        RUNS.parent / "volumes" if found.folder is not None else None,
+        readers,
+        options.endpoint,
+        options.own,
+    )
+    told = Told(_tell, lambda: err(f"waits for another fetch into {path}\n"))
+    try:
+        outcomes = fetch(run, pieces, path, Opener(ways, run.name, namespace), settings, told)
+    except KeyboardInterrupt:
+        err(f"flowdsl: interrupted; what is complete is in {path}. To go on:\n  {again}\n")
+        return INTERRUPTED
+    except (NotOurs, NoRoom) as error:
+        more = f"; to go on when there is room: {again}" if isinstance(error, NoRoom) else ""
+        err(f"flowdsl: {visible(str(error))}{more}\n")
+        return WRONG
+    except FetchError as error:
+        err(f"flowdsl: {visible(str(error))}\n")
+        return WRONG
+    finally:
+        for line in readers.close() if readers is not None else ():
+            err(f"note: {visible(line)}\n")
+    return _ended(run, path, outcomes, again)
+
+
+def _readers(found: Found, options: Options) -> Readers | None:
+    if found.cluster is None:
+        return None
+    from flowdsl.runtime.artifacts.reader import Readers
+
+    return Readers(found.cluster, found.workflow, options.image, lambda text: err(f"{visible(text)}\n"))
+
+
+def _earlier(found: Found) -> dict[str, Path]:
+    """The folders that a run of this machine had for claims."""
+    if found.folder is None:
+        return {}
+    from flowdsl.cli.runs.given import paths
+    from flowdsl.runtime.local.earlier import header
+    from flowdsl.runtime.local.runner import RunError
+
+    try:
+        return paths(header(found.folder)["settings"].get("mounts") or (), "--mount")
+    except RunError:
+        return {}
+
+
+def _tell(outcome: Outcome) -> None:
+    """One line for each output that is new or is not there."""
+    name = visible(outcome.piece.name)
+    if outcome.record is not None and outcome.found is not None and outcome.new:
+        files = outcome.found.files
+        number = f"{len(files)} {'file' if len(files) == 1 else 'files'}, " if outcome.found.folder else ""
+        err(f"{name}: {number}{_bytes(sum(one.size for one in files))}\n")
+
+
+def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int:
+    """Say what is there and what is not; the exit code."""
+    from flowdsl.runtime.artifacts.trouble import StoreError
+
+    bad = [(one, trouble) for one in outcomes for trouble in one.trouble]
+    lines: list[str] = []
+    for outcome, trouble in bad:
+        reasons = getattr(trouble, "reasons", ()) or (str(trouble),)
+        kept = (
+            "" if outcome.record is None or outcome.record["mode"] in ("", "unpacked") else " is kept packed"
+        )
+        lines += [f"{visible(outcome.piece.name)}{kept}: {visible(one)}\n" for one in reasons]
+    lines = list(dict.fromkeys(lines))
+    if len(lines) > _SHOWN:
+        lines = [*lines[:_SHOWN], f"... and {len(lines) - _SHOWN} more, in {path / 'run.json'}\n"]
+    err("".join(lines))
+    new = sum(one.new for one in outcomes)
+    there = sum(one.record is not None for one in outcomes)
+    size = sum(file.size for one in outcomes if one.found is not None for file in one.found.files)
+    said = f"{path}: {there} of {len(outcomes)} outputs, {_bytes(size)}"
+    out(said + ("" if new == there else f"; {there - new} were there before") + "\n")
+    going = [one.path for one in run.steps if one.leaf and not one.node.ended]
+    if going:
+        steps = "1 step has" if len(going) == 1 else f"{len(going)} steps have"
+        out(f"the run goes on: {steps} not ended. To fetch the rest later:\n  {again}\n")
+    if any(isinstance(trouble, StoreError) for _, trouble in bad):
+        err(f"to go on: {again}\n")
+        return REFUSED
+    return NO if bad else DONE
+
+
+def _listing(run: Run, meant: Chosen, pieces: Sequence[Piece], whole: bool) -> str:
+    """What there is: a row for each value and file, in the order of the steps; of the `whole` run its own, too."""
+    from flowdsl.cli.display.tables import paint_of_output, table
+
+    rows: dict[str, list[tuple[str, str, str, str]]] = {one.path: [] for one in run.steps}
+    for step, name, value in meant.values:
+        if name != "exitCode":
+            rows[step.path].append((visible(step.path), visible(name), "value", visible(value)))
+    for piece in pieces:
+        kind = "deleted" if piece.deleted else "log" if piece.log else "file"
+        place = visible(piece.location.said)
+        rows[piece.step.path].append((visible(piece.step.path), visible(piece.output), kind, place))
+    found = [one for several in rows.values() for one in several]
+    if whole:
+        values = run.status.outputs().items()
+        found += [(visible(run.name), visible(name), "value", visible(value)) for name, value in values]
+    if not found:
+        return f"the run `{run.name}` has nothing to fetch\n"
+    return table(("step", "output", "kind", "value or place"), found, paint_of_output())
+
+
+def _again(found: Found, reach: Reach, options: Options) -> str:
+    """The command that goes on."""
+    words = ["flowdsl", "fetch", found.name, *options.what]
+    if options.output is not None:
+        words += ["-o", str(options.output)]
+    for one in options.mounts:
+        words += ["--mount", one]
+    for flag, given in (
+        ("--own-credentials", options.own),
+        ("--logs", options.logs),
+        ("--no-unpack", not options.unpack),
+    ):
+        words += [flag] if given else []
+    for option, value in (
+        ("--endpoint", options.endpoint),
+        ("--max-size", options.max_size),
+        ("--image", options.image),
+    ):
+        words += [option, value] if value is not None else []
+    return shlex.join(words) + reach.flags()
+
+
+def _bytes(number: int) -> str:
+    """A number of bytes as it is read."""
+    if number < 1024:
+        return f"{number} bytes" if number != 1 else "1 byte"
+    size = float(number)
+    for unit in ("KiB", "MiB", "GiB", "TiB"):
+        size /= 1024
+        if size < 1024 or unit == "TiB":
+            return f"{size:.1f} {unit}"
+    raise AssertionError

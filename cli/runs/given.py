@@ -1,0 +1,348 @@
+"""What the command line gives to a run: pairs, files, and parameters by their types."""
+
+from __future__ import annotations
+
+import posixpath
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler.encode import encode
+from flowdsl.compiler.expressions import VOLUMES
+from flowdsl.compiler.values import WrongValue, typed
+from flowdsl.diagnostic import near
+from flowdsl.runtime.local.faked import in_place_of
+from flowdsl.runtime.local.runner import RunError
+from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.substitutes import by_name
+from flowdsl.values import types as t
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flowdsl.compiler.ir import Program
+    from flowdsl.values.signature import Parameter
+
+Json = dict[str, Any]
+
+GIVEN = "flowdsl-given"
+"""Where the keys of files begin that the command line gives for parameters."""
+
+
+def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """The pairs NAME=VALUE of an option. Raises RunError."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise RunError(f"{option} {text}: write {option} {form}")
+        if name in found:
+            raise RunError(f"{option} {name} is given twice")
+        found[name] = value
+    return found
+
+
+def paths(texts: Sequence[str], option: str) -> dict[str, Path]:
+    """Files and folders by name, which have to exist. Raises RunError."""
+    found = {name: Path(path).expanduser() for name, path in pairs(texts, option, "NAME=PATH").items()}
+    for name, path in found.items():
+        if not path.exists():
+            raise RunError(f"{option} {name}={path}: there is no {path}")
+    return {name: path.resolve() for name, path in found.items()}
+
+
+def folders(texts: Sequence[str], option: str) -> dict[str, Path]:
+    """Folders by name; one that does not exist is made when the run begins. Raises RunError."""
+    found = {name: Path(path).expanduser() for name, path in pairs(texts, option, "NAME=FOLDER").items()}
+    for name, path in found.items():
+        if path.exists() and not path.is_dir():
+            raise RunError(f"{option} {name}={path}: {path} is a file; a claim is a folder")
+        if not path.exists() and not path.absolute().parent.is_dir():
+            raise RunError(f"{option} {name}={path}: there is no {path.parent}")
+    return {name: path.resolve() for name, path in found.items()}
+
+
+def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
+    """The data of ConfigMaps or Secrets: a folder with a file for each key, or a file of lines KEY=VALUE.
+
+    Raises RunError.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for name, path in paths(texts, option).items():
+        try:
+            if path.is_dir():
+                files = [one for one in sorted(path.iterdir()) if one.is_file()]
+                found[name] = {one.name: one.read_text(encoding="utf-8") for one in files}
+            else:
+                lines = path.read_text(encoding="utf-8").splitlines()
+                parts = [line.partition("=") for line in lines if line.strip() and not line.startswith("#")]
+                found[name] = {key.strip(): value for key, _, value in parts}
+        except (OSError, UnicodeDecodeError) as error:
+            raise RunError(f"{option} {name}={path} cannot be read: {error}") from None
+    return found
+
+
+def travelling(texts: Mapping[str, str]) -> dict[str, str]:
+    """Texts for parameters as they are. Raises RunError for those that would not arrive so."""
+    for name, text in texts.items():
+        if "{{" in text:
+            raise RunError(
+                f"-p {name}={text}: Argo would evaluate what follows `{{{{`; a value cannot hold it"
+            )
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise RunError(f"-p {name}: its value is no text in UTF-8") from None
+    return dict(texts)
+
+
+class Parameters(NamedTuple):
+    """What the parameters of a workflow come to: texts, and files for its artifacts by name."""
+
+    texts: dict[str, str]
+    files: dict[str, Path]
+
+
+def parameters(
+    given: Mapping[str, str], document: Json, program: Program | None, mounts: Mapping[str, Path]
+) -> Parameters:
+    """The texts that travel for parameters: of a pipeline by their types, of other workflows as they are.
+
+    Raises RunError.
+    """
+    spec = _spec(document)
+    arguments = part(spec, "arguments")
+    files = [str(one["name"]) for one in several(arguments, "artifacts")]
+    if program is None or program.signature is None:
+        texts = {name: text for name, text in given.items() if name not in files}
+        return Parameters(
+            travelling(texts), {name: _file(name, given[name]) for name in given if name in files}
+        )
+    known = program.signature.by_name
+    found = Parameters({}, {})
+    for name, text in given.items():
+        parameter = _known(name, program, known)
+        if not t.holds_file(parameter.type):
+            found.texts[name] = _text(parameter, text)
+        elif name in files:
+            found.files[name] = _file(name, text)
+        else:
+            found.texts[name] = _mounted(parameter, text, spec, mounts)
+    return found._replace(texts=travelling(found.texts))
+
+
+def _known(name: str, program: Program, known: Mapping[str, Parameter]) -> Parameter:
+    if name in known:
+        return known[name]
+    meant = near(name, known)
+    names = ", ".join(f"{one.name}: {t.spell(one.type)}" for one in known.values())
+    more = f"did you mean `{meant}`?" if meant else f"it has {names}" if names else "it has none"
+    raise RunError(f"-p {name}: the pipeline `{program.name}` has no parameter `{name}`; {more}")
+
+
+class Remote(NamedTuple):
+    """What the parameters of a workflow come to on a cluster: texts, and keys for its artifacts by name."""
+
+    texts: dict[str, str]
+    keys: dict[str, str]
+
+
+def remote(given: Mapping[str, str], document: Json, program: Program | None) -> Remote:
+    """The texts that travel for parameters on a cluster, where a file is named by its key or its path on a volume.
+
+    Raises RunError.
+    """
+    spec = _spec(document)
+    files = [str(one["name"]) for one in several(part(spec, "arguments"), "artifacts")]
+    signature = None if program is None else program.signature
+    found = Remote({}, {})
+    for name, text in given.items():
+        if name in files:
+            found.keys[name] = text
+        elif program is None or signature is None:
+            found.texts[name] = text
+        else:
+            parameter = _known(name, program, signature.by_name)
+            if t.holds_file(parameter.type):
+                found.texts[name] = posixpath.join(VOLUMES, _volume(parameter, spec), text)
+            else:
+                found.texts[name] = _text(parameter, text)
+    return Remote(travelling(found.texts), travelling(found.keys))
+
+
+def fakes(
+    given: Sequence[str], known: Mapping[str, Json], program: Program | None, folder: Path
+) -> list[str]:
+    """What stands for the outputs of steps, as it travels: of a pipeline's by their types. Raises RunError.
+
+    `known`: templates by task; a step may be named by its template too. `folder` is where lists of files go.
+    """
+    templates = by_name(known)
+    found: list[str] = []
+    for text in given:
+        head, equals, value = text.partition("=")
+        step, _, output = head.partition(".")
+        template = templates.get(step, {})
+        outputs = _outputs(program, str(template.get("name", "")))
+        one = next((one for one in outputs if output == one.name or (not output and len(outputs) == 1)), None)
+        made = [text]
+        if equals and one is not None:
+            try:
+                made = [*in_place_of(step, one, _faked(one.type, value), template, folder)]
+            except (WrongValue, OSError) as wrong:
+                raise RunError(f"--fake {text}: `{head}` is {t.spell(one.type)}: {wrong}") from None
+        missing = [each for each in outputs if not _names(given, f"{step}.{each.name}")]
+        if output and missing and all(isinstance(each.type, t.File) for each in missing):
+            name = missing[0].name
+            raise RunError(f"--fake {step}: the file `{name}` needs a path: --fake {step}.{name}=PATH")
+        found += made
+    return found
+
+
+def _faked(kind: t.Type, text: str) -> Any:
+    """The value that stands for an output; files are named by their paths. Raises WrongValue."""
+    match kind:
+        case t.File() | t.Maybe(t.File()):
+            path = Path(text).expanduser()
+            if isinstance(kind, t.Maybe) and text.strip() in ("", "null"):
+                return None
+            if not text or not path.exists():
+                raise WrongValue(f"there is no {path}" if text else "it needs a path")
+            return path.absolute()
+        case _:
+            return typed(text, kind, Path.cwd())
+
+
+def answer(program: Program | None, template: str, name: str, text: str) -> str:
+    """What somebody says for an output of a step, as it travels: of a pipeline's by its type. Raises RunError."""
+    one = next((one for one in _outputs(program, template) if one.name == name), None)
+    if one is None:
+        return text
+    try:
+        return text if t.holds_file(one.type) else encode(typed(text, one.type), one.type)
+    except WrongValue as wrong:
+        raise RunError(f"{name} is {t.spell(one.type)}: {wrong}") from None
+
+
+def _outputs(program: Program | None, template: str) -> tuple[t.Output, ...]:
+    kind = None if program is None else program.returns.get(template)
+    return () if kind is None else t.outputs(kind)
+
+
+def _names(given: Sequence[str], name: str) -> bool:
+    return any(one.partition("=")[0] == name for one in given)
+
+
+def keyed(manifest: Json, keys: Mapping[str, str]) -> None:
+    """Let keys of the artifact repository stand for the artifacts that a workflow begins with, in place."""
+    spec = part(manifest, "spec")
+    arguments = part(spec, "arguments")
+    changed = [
+        {
+            **{field: one[field] for field in ("name", "optional") if field in one},
+            "s3": {"key": keys[one["name"]]},
+        }
+        if one["name"] in keys
+        else one
+        for one in several(arguments, "artifacts")
+    ]
+    if keys:
+        manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
+
+
+def _spec(document: Json) -> Json:
+    spec = part(document, "spec")
+    return part(spec, "workflowSpec") if document.get("kind") == "CronWorkflow" else spec
+
+
+def _text(parameter: Parameter, text: str) -> str:
+    try:
+        return encode(typed(text, parameter.type), parameter.type)
+    except WrongValue as wrong:
+        spelled = t.spell(parameter.type)
+        raise RunError(f"-p {parameter.name}={text}: `{parameter.name}` is {spelled}: {wrong}") from None
+
+
+def _file(name: str, text: str) -> Path:
+    path = Path(text).expanduser()
+    if not path.exists():
+        raise RunError(f"-p {name}={text}: `{name}` is a file or folder, and there is no {path}")
+    return path.resolve()
+
+
+def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, Path]) -> str:
+    """A path on a volume, for a file that lies in the folder which stands for it."""
+    name = parameter.name
+    volume = _volume(parameter, spec)
+    sources = {one["name"]: part(one, "persistentVolumeClaim") for one in several(spec, "volumes")}
+    claim = str(part(sources, volume).get("claimName") or volume)
+    root = mounts.get(claim)
+    path = Path(text).expanduser().resolve()
+    if root is None or not path.is_relative_to(root):
+        folder = path.parent if root is None else root
+        raise RunError(
+            f"-p {name}={text}: `{name}` lies on the volume `{claim}`: mount a folder that the file is in, "
+            f"--mount {claim}={folder}"
+            + ("" if root is None else f", or name a file in it: {text} is not below {root}")
+        )
+    if not path.exists():
+        raise RunError(f"-p {name}={text}: there is no {path}")
+    return posixpath.join(VOLUMES, volume, *path.relative_to(root).parts)
+
+
+def _volume(parameter: Parameter, spec: Json) -> str:
+    """The volume on which a file lies that a parameter names. Raises RunError."""
+    name, kind = parameter.name, parameter.type
+    declared = several(part(spec, "arguments"), "parameters")
+    default = next((str(one.get("value")) for one in declared if one["name"] == name), None)
+    if not isinstance(kind.item if isinstance(kind, t.Maybe) else kind, t.File):
+        raise RunError(
+            f"-p {name}: files in {t.spell(kind)} cannot be given here; change the default of `{name}`"
+        )
+    if default is None or not default.startswith(f"{VOLUMES}/"):
+        raise RunError(
+            f"-p {name}: `{name}` is None in this pipeline; to give it a file, let its default be one: "
+            f'`{name}: Path = S3("key")`'
+        )
+    return default.removeprefix(f"{VOLUMES}/").partition("/")[0]
+
+
+def stand_for(manifest: Json, files: Mapping[str, Path]) -> dict[str, Path]:
+    """Let files stand for artifacts that a workflow begins with, in place, as keys; the files by key."""
+    spec = part(manifest, "spec")
+    arguments = part(spec, "arguments")
+    found: dict[str, Path] = {}
+    changed: list[Json] = []
+    for one in several(arguments, "artifacts"):
+        path = files.get(str(one["name"]))
+        if path is None:
+            changed.append(one)
+            continue
+        key = f"{GIVEN}/{one['name']}"
+        kept: Json = {field: one[field] for field in ("name", "path", "optional") if field in one}
+        changed.append({**kept, "archive": {"none": {}}, "s3": {"key": key}})
+        found[key] = path
+    if found:
+        manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
+    return found
+
+
+def stood_for(artifacts: Sequence[str]) -> dict[str, Path]:
+    """The files that `stand_for` let stand for artifacts, by name, out of what a run was given by key."""
+    begin = f"{GIVEN}/"
+    return {
+        name.removeprefix(begin): path
+        for name, path in paths(artifacts, "--artifact").items()
+        if name.startswith(begin)
+    }
+
+
+def interpreter(python: str | None) -> str:
+    """The interpreter of Python steps, as a path. Raises RunError."""
+    if python is None:
+        return sys.executable
+    found = shutil.which(python)
+    if found is None:
+        raise RunError(f"--python {python}: there is no such program")
+    return str(Path(found).absolute())

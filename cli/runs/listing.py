@@ -1,0 +1,245 @@
+"""`list`: the runs of a cluster, or of this machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from flowdsl.cli.clusters.reach import RUNS, USUAL
+from flowdsl.cli.display.columns import Cell, Column, Table, line, safe, width
+from flowdsl.cli.display.signs import SIGNS, plain, shown
+from flowdsl.cli.display.tables import paint_of_output
+from flowdsl.cli.process import DONE, Refused, err, out
+from flowdsl.cli.runs.reading import age, length
+from flowdsl.grammar.duration import seconds_in
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.labels import COMPLETED, PHASE
+from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.local.node import FULFILLED
+from flowdsl.runtime.status.compressed import opened
+from flowdsl.runtime.status.gpu import used_by_all
+from flowdsl.runtime.status.node import mapping, text
+from flowdsl.runtime.status.run import Run
+from flowdsl.runtime.status.selector import matches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from flowdsl.cli.clusters.reach import Reach
+
+Json = dict[str, Any]
+Output = Literal["wide", "json", "name"]
+Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
+
+
+class Wanted(NamedTuple):
+    """Which runs are wanted; the newest come first."""
+
+    selector: str = ""
+    phases: Sequence[Phase] = ()
+    running: bool = False
+    completed: bool = False
+    since: str | None = None
+    limit: int | None = None
+
+    def labels(self) -> str:
+        """What of it the server can tell. A run that the controller has not seen has no labels yet."""
+        parts = [self.selector] if self.selector else []
+        if "Pending" in self.phases:
+            others = [phase for phase in get_args(Phase) if phase not in self.phases]
+            parts.extend([f"{PHASE} notin ({','.join(others)})"] if others else [])
+        elif self.phases:
+            parts.append(f"{PHASE} in ({','.join(dict.fromkeys(self.phases))})")
+        if self.running != self.completed:
+            parts.append(f"{COMPLETED}{'!=' if self.running else '='}true")
+        return ",".join(parts)
+
+    def begin(self, now: float) -> float:
+        """The time from which on runs are wanted. Raises Refused."""
+        return 0.0 if self.since is None else now - seconds_of(self.since)
+
+    def has(self, run: Run) -> bool:
+        """Whether a run is wanted, by all but its labels and its time."""
+        if self.phases and run.phase not in self.phases:
+            return False
+        return self.running == self.completed or run.ended == self.completed
+
+
+def seconds_of(since: str) -> float:
+    """The seconds of a duration: `90m`, `2d`, `1d12h`. Raises Refused."""
+    try:
+        return seconds_in(since)
+    except GrammarError:
+        raise Refused(f"--since {line(since)}: it is a duration such as 90m, 12h or 2d") from None
+
+
+def list_runs(reach: Reach, wanted: Wanted, output: Output | None, *, local: bool, everywhere: bool) -> int:
+    """Show runs; the exit code. Raises Refused and ClusterError."""
+    now = time.time()
+    begin = wanted.begin(now)
+    if wanted.limit is not None and wanted.limit < 1:
+        raise Refused(f"--limit {wanted.limit}: it is a number above 0")
+    if local and (everywhere or reach != USUAL):
+        raise Refused("--local is about runs of this folder: leave out what names a cluster or namespace")
+    if everywhere and reach.namespace is not None:
+        raise Refused("--all-namespaces is about all of them: leave out --namespace")
+    workflows, where, local = _found(reach, wanted, local=local, everywhere=everywhere)
+    runs = [run for run in map(_run, workflows) if (run.created or now) >= begin and wanted.has(run)]
+    runs.sort(key=lambda run: (-(run.created or now), run.namespace, run.name))
+    runs = runs[: wanted.limit]
+    if output == "name":
+        out(safe("".join(f"{line(run.name)}\n" for run in runs)))
+    elif output == "json":
+        out(json.dumps([_brief(run, now, local=local) for run in runs], indent=2) + "\n")
+    elif runs:
+        out(safe(listing(runs, now, local=local, everywhere=everywhere, everything=output == "wide")))
+    else:
+        err(f"there is no such run {where}\n" if wanted != Wanted() else f"there is no run {where}\n")
+    return DONE
+
+
+def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tuple[list[Json], str, bool]:
+    """The Workflows that the server, or the folder, has; where that is; and whether it is the folder."""
+    from flowdsl.runtime.cluster.kinds import WORKFLOW
+    from flowdsl.runtime.cluster.seam import EVERYWHERE
+    from flowdsl.runtime.cluster.trouble import Misconfigured
+
+    if not local:
+        try:
+            cluster = reach.connect()
+        except Misconfigured:
+            if reach != USUAL or everywhere or not RUNS.is_dir():
+                raise
+            local = True
+        else:
+            namespace = EVERYWHERE if everywhere else cluster.namespace
+            where = f"in namespace `{namespace}` of {cluster.called}" if namespace else f"on {cluster.called}"
+            return cluster.list(WORKFLOW, labels=wanted.labels(), namespace=namespace).items, where, False
+    try:
+        return [one for one in _local() if matches(wanted.selector, _labels(one))], f"in {RUNS}", True
+    except ValueError as error:
+        raise Refused(f"--selector: {line(str(error))}") from None
+
+
+def _local() -> list[Json]:
+    """The Workflows of the runs in this folder; what cannot be read is said, and left out."""
+    found: list[Json] = []
+    for path in sorted(RUNS.glob("*/workflow.json")):
+        try:
+            one: Json = json.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            err(f"note: {path} cannot be read: {line(str(error))}\n")
+        else:
+            found.append(_alone(one, path.parent))
+    return found
+
+
+def _alone(workflow: Json, folder: Path) -> Json:
+    """A Workflow on this machine, which says so if nothing runs it any more."""
+    from flowdsl.runtime.local.runner import going_on
+
+    status = mapping(workflow, "status")
+    if text(status, "phase") in FULFILLED or text(status, "message") or going_on(folder):
+        return workflow
+    return {**workflow, "status": {**status, "message": "nothing runs it now"}}
+
+
+def _labels(workflow: Json) -> dict[str, str]:
+    return {name: str(value) for name, value in mapping(mapping(workflow, "metadata"), "labels").items()}
+
+
+def _run(workflow: Json) -> Run:
+    """A run, whose nodes are unpacked if they are asked about: those of a run that goes on."""
+    from flowdsl.runtime.cluster.trouble import ClusterError
+
+    status = mapping(workflow, "status")
+    if text(status, "phase") not in FULFILLED:
+        try:
+            return Run(opened(workflow))
+        except ClusterError as error:
+            return Run({**workflow, "status": {**status, "message": str(error), "nodes": {}}}, readable=False)
+    return Run(workflow)
+
+
+def listing(
+    runs: Sequence[Run],
+    now: float,
+    *,
+    local: bool = False,
+    everywhere: bool = False,
+    everything: bool = False,
+    room: int | None = None,
+) -> str:
+    """Runs as a table, in so many columns, else in those that there are."""
+    paint = paint_of_output()
+    ascii_only = plain(sys.stdout)
+    columns = [Column("NAMESPACE")] if everywhere else []
+    columns += [Column("NAME"), Column("STATUS"), Column("AGE", right=True)]
+    columns += [Column("DURATION", right=True, short="TOOK"), Column("PROGRESS", right=True, short="DONE")]
+    if not local:
+        columns.append(Column("GPU(REQUESTED)", right=True, short="GPU"))
+    if everything:
+        columns += [] if local else [Column("GPU-HOURS", right=True)]
+        columns += [Column("PARAMETERS", least=12)]
+    columns += [Column("MESSAGE", least=16)]
+    rows: list[list[Cell]] = []
+    for run in runs:
+        sign, style = SIGNS.get(run.phase, ("?", ""))
+        row = [Cell(line(run.namespace))] if everywhere else []
+        row += [
+            Cell(line(run.name)),
+            Cell(f"{shown(sign, ascii_only)} {line(run.status)}", style),
+            Cell("" if run.created is None else age(now - run.created)),
+            Cell(length(run.duration(now))),
+            Cell(line(run.progress)),
+        ]
+        if not local:
+            row.append(Cell(_requested(run)))
+        if everything:
+            hours = _hours(run, now)
+            row += [] if local else [Cell("?" if hours is None else f"{hours:.2f}" if hours else "")]
+            row.append(Cell(line(" ".join(f"{name}={value}" for name, value in run.parameters().items()))))
+        row.append(Cell(line(run.reason), "red" if style == "red" else ""))
+        rows.append(row)
+    return Table(columns, rows, width(paint) if room is None else room, first=3 if everywhere else 2).text(
+        paint
+    )
+
+
+def _requested(run: Run) -> str:
+    """The GPUs that the pods of a run ask for now; a run that has ended asks for none."""
+    if run.ended:
+        return "-"
+    return str(run.requested()) if run.readable else "?"
+
+
+def _hours(run: Run, now: float) -> float | None:
+    """The hours of one GPU that a run had, if they are known."""
+    if run.ended:
+        return used_by_all(run.workflow) / 3600
+    return run.gpu_hours(now) if run.readable else None
+
+
+def _brief(run: Run, now: float, *, local: bool) -> Json:
+    """A run for programs."""
+    hours = None if local else _hours(run, now)
+    took = run.duration(now)
+    return {
+        "name": run.name,
+        "namespace": run.namespace,
+        "status": run.status,
+        "phase": run.phase,
+        "message": run.reason,
+        "created": None if run.created is None else rfc3339(run.created),
+        "started": None if run.started is None else rfc3339(run.started),
+        "finished": None if run.finished is None else rfc3339(run.finished),
+        "seconds": None if took is None else int(took),
+        "progress": run.progress,
+        "gpus": None if local or not run.readable else 0 if run.ended else run.requested(),
+        "gpuHours": None if hours is None else round(hours, 4),
+        "parameters": run.parameters(),
+        "labels": _labels(run.workflow),
+    }

@@ -1,0 +1,332 @@
+"""`logs`: what the steps of a run printed."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.cli.clusters.reach import USUAL, Found, Reach, find
+from flowdsl.cli.display.streaming import ReaderGone, Style, Writer, harmless, note
+from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, Refused, err
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from flowdsl.cli.clusters.reach import Json
+    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.logs.run import Gone, Wanted
+    from flowdsl.runtime.logs.together import Given
+
+_NAMED = 3
+"""How many steps a sentence names."""
+
+
+class Options(NamedTuple):
+    """What the command line says besides the run."""
+
+    step: str | None = None
+    follow: bool = False
+    failed: bool = False
+    since: str | None = None
+    tail: int | None = None
+    grep: str | None = None
+    timestamps: bool = False
+    prefix: bool | None = None
+    container: str | None = None
+    all_containers: bool = False
+
+
+def show(name: str, options: Options, reach: Reach = USUAL) -> int:
+    """Show the logs of a run; the exit code. Raises Refused, ClusterError."""
+    from flowdsl.runtime.logs.run import Wanted
+
+    since = None if options.since is None else _time(options.since)
+    style = Style(False, options.timestamps, _pattern(options.grep))
+    if options.tail is not None and not 0 <= options.tail < 1 << 63:
+        raise Refused(f"--tail {options.tail}: it is a number of lines")
+    if options.container is not None and options.all_containers:
+        raise Refused("--container names one, --all-containers are all: leave out one of them")
+    wanted = Wanted(options.step, options.container, options.all_containers, options.failed)
+    found = find(name, reach)
+    writer = Writer(style)
+    if found.cluster is None:
+        return _shown(_Local(found, wanted, options), writer, found, options, reach)
+    return _shown(_Remote(found, found.cluster, wanted, options, since), writer, found, options, reach)
+
+
+def follow(found: Found, reach: Reach) -> int:
+    """Show what a run on a cluster prints until it ends; the exit code. Raises Refused, ClusterError."""
+    from flowdsl.runtime.logs.run import Wanted
+
+    assert found.cluster is not None
+    options = Options(follow=True)
+    remote = _Remote(found, found.cluster, Wanted(), options, None)
+    return _shown(remote, Writer(Style(False, False, None)), found, options, reach)
+
+
+def _time(text: str) -> int:
+    """The nanoseconds since 1970 of a time, or of one so long ago. Raises Refused."""
+    from flowdsl.grammar.duration import seconds_in
+    from flowdsl.grammar.error import GrammarError
+    from flowdsl.runtime.logs.join import nanoseconds
+
+    try:
+        return nanoseconds(text.upper().encode())
+    except ValueError:
+        pass
+    try:
+        return time.time_ns() - round(seconds_in(text) * 10**9)
+    except GrammarError as error:
+        raise Refused(f"--since {text}: {error}; or a time such as 2026-11-21T12:00:00Z") from None
+
+
+def _pattern(text: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if text is None else re.compile(text)
+    except re.error as error:
+        raise Refused(f"--grep {text}: it is no regular expression: {error}") from None
+
+
+def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Options, reach: Reach) -> int:
+    """Write logs, and say beside them what became of them; the exit code."""
+    from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
+
+    try:
+        try:
+            given, several = logs.begin()
+            if several if options.prefix is None else options.prefix:
+                writer.tell_apart()
+            unread = _written(given, writer, options)
+        finally:
+            writer.close()
+        logs.end()
+    except ReaderGone:
+        return DONE
+    except KeyboardInterrupt:
+        if not options.follow:
+            raise
+        err(f"flowdsl: detached from {found.name}; to go on:\n  {_again(found, writer, options, reach)}\n")
+        return INTERRUPTED
+    except (Unreachable, Refusal) as error:
+        if not options.follow or (isinstance(error, Refusal) and error.permanent):
+            raise
+        note(f"{error}\nthe run may go on; to follow it again:\n  {_again(found, writer, options, reach)}")
+        return UNKNOWN
+    return REFUSED if unread else DONE
+
+
+def _written(given: Iterable[Given], writer: Writer, options: Options) -> bool:
+    """Write what comes; whether something could not be read.
+
+    When another step begins, lines say whose they are unless the user does not want that.
+    """
+    before = None
+    unread = False
+    known: set[tuple[str, str]] = set()
+    for source, parts, whole, problem in given:
+        if parts:
+            known.add((source.step, source.container))
+            if options.prefix is None and len(known) > 1 and not writer.prefix:
+                writer.tell_apart()
+            if before not in (None, source) and options.follow and not writer.prefix:
+                note(source.called)
+            before = source
+            writer.write(source, parts)
+            continue
+        writer.end(source)
+        unread = unread or bool(problem)
+        if not whole:
+            why = harmless(problem) or "its pod is gone"
+            note(f"the log of {source.called} is not there to its end: {why}")
+    return unread
+
+
+def _again(found: Found, writer: Writer, options: Options, reach: Reach) -> str:
+    """The command that follows a run from where this one was. It begins at a second, as servers count."""
+    words = ["flowdsl", "logs", found.name]
+    if options.step is not None:
+        words.append(options.step)
+    words.append("-f")
+    if writer.stamp:
+        whole, _, zone = re.sub(r"\.\d+", " ", writer.stamp.decode()).partition(" ")
+        words += ["--since", whole + zone]
+    pairs = (
+        ("--tail", None if options.tail is None or writer.stamp else str(options.tail)),
+        ("--container", options.container),
+        ("--grep", options.grep),
+    )
+    words += [word for flag, value in pairs if value is not None for word in (flag, value)]
+    flags = (
+        ("--timestamps", options.timestamps),
+        ("--all-containers", options.all_containers),
+        ("--failed", options.failed),
+        ("--prefix", options.prefix is True),
+        ("--no-prefix", options.prefix is False),
+    )
+    words += [flag for flag, on in flags if on]
+    return shlex.join(words) + reach.flags()
+
+
+class _Logs:
+    """The logs of a run, and whether there was anything in them."""
+
+    _seen = False
+
+    def _seeing(self, given: Iterator[Given]) -> Iterator[Given]:
+        for one in given:
+            self._seen = True
+            yield one
+
+
+class _Local(_Logs):
+    """The logs of a run on this machine."""
+
+    def __init__(self, found: Found, wanted: Wanted, options: Options) -> None:
+        for flag, given in (("--since", options.since is not None), ("--timestamps", options.timestamps)):
+            if given:
+                raise Refused(f"{flag}: a run on this machine keeps no times of lines")
+        self._found = found
+        self._wanted = wanted
+        self._options = options
+
+    def begin(self) -> tuple[Iterator[Given], bool]:
+        """The parts of the logs, and whether they are of several."""
+        from flowdsl.runtime.local.runner import going_on
+        from flowdsl.runtime.logs import files
+
+        folder, workflow, wanted = self._found.folder, self._found.workflow, self._wanted
+        assert folder is not None
+        _check_step(workflow, wanted)
+        if self._options.follow and going_on(folder):
+            if not wanted.failed:
+                return self._seeing(files.growing(folder, workflow, wanted, self._options.tail)), _many(
+                    workflow, wanted
+                )
+            for _ in files.growing(folder, workflow, wanted):
+                pass
+        workflow = files.read(folder, workflow)
+        several = len(files.files_of(folder, workflow, wanted)) > 1
+        return self._seeing(files.written(folder, workflow, wanted, self._options.tail)), several
+
+    def end(self) -> None:
+        """Say that there was nothing."""
+        if not self._seen:
+            note(_nothing(self._found.workflow, self._wanted))
+
+
+class _Remote(_Logs):
+    """The logs of a run on a cluster."""
+
+    def __init__(
+        self, found: Found, cluster: Cluster, wanted: Wanted, options: Options, since: int | None
+    ) -> None:
+        self._cluster = cluster
+        self._workflow = found.workflow
+        self._name = found.name
+        self._wanted = wanted
+        self._options = options
+        self._since = since
+
+    def begin(self) -> tuple[Iterator[Given], bool]:
+        """The parts of the logs, and whether they are of several."""
+        from flowdsl.runtime.logs.container import Extent
+        from flowdsl.runtime.logs.run import over, sources
+        from flowdsl.runtime.logs.together import as_they_are, ended, followed
+
+        extent = Extent(since=self._since, tail=self._options.tail)
+        pods = self._pods()
+        _check_step(self._workflow, self._wanted, pods)
+        _check_container(self._wanted, pods)
+        if self._options.follow and not over(self._workflow):
+            if not self._wanted.failed:
+                given = followed(self._cluster, self._workflow, self._wanted, extent)
+                return self._seeing(given), _many(self._workflow, self._wanted)
+            self._workflow = ended(self._cluster, self._workflow)
+            pods = self._pods()
+        given = as_they_are(self._cluster, self._workflow, pods, self._wanted, extent)
+        return self._seeing(given), len(sources(self._workflow, pods, self._wanted)) > 1
+
+    def _pods(self) -> Sequence[Json]:
+        from flowdsl.runtime.logs.run import pods_of
+
+        return pods_of(self._cluster, self._workflow)
+
+    def end(self) -> None:
+        """Say which logs are not there, and where they are."""
+        from flowdsl.runtime.cluster.kinds import WORKFLOW
+        from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
+        from flowdsl.runtime.logs.run import gone
+        from flowdsl.runtime.status.compressed import hidden, readable
+
+        if self._options.follow:
+            namespace = self._workflow["metadata"].get("namespace")
+            try:
+                self._workflow = readable(self._cluster.get(WORKFLOW, self._name, namespace=namespace))
+            except Refusal as refusal:
+                if refusal.code == NOT_FOUND:  # it was followed to its end, and is cleared away
+                    return
+                raise
+        missing = gone(self._workflow, self._pods(), self._wanted)
+        kept = [one for one in missing if one.kept]
+        lost = [one for one in missing if not one.kept]
+        if kept:
+            note(f"{_are_gone(kept)}; what they printed was kept: flowdsl fetch {shlex.quote(self._name)}")
+        if lost:
+            note(f"{_are_gone(lost)}, and what they printed; @pipeline(archive_logs=True) keeps it")
+        if not self._seen and not missing:
+            note(_nothing(self._workflow, self._wanted))
+        if why := hidden(self._workflow):
+            note(f"{why}; of steps whose pods are gone nothing is known")
+
+
+def _many(workflow: Json, wanted: Wanted) -> bool:
+    """Whether several logs are to be expected of a run that goes on."""
+    from flowdsl.runtime.logs.run import of_one_step
+
+    return wanted.all_containers or (wanted.step is None and not of_one_step(workflow))
+
+
+def _are_gone(missing: Sequence[Gone]) -> str:
+    named = [one.called for one in missing[:_NAMED]]
+    if len(missing) > _NAMED:
+        named.append(f"{len(missing) - _NAMED} more")
+    text = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    return f"the pods of {text} are gone" if len(missing) > 1 else f"the pod of {text} is gone"
+
+
+def _nothing(workflow: Json, wanted: Wanted) -> str:
+    """That there is no log."""
+    from flowdsl.runtime.logs.run import over
+
+    step = "" if wanted.step is None else f" of `{wanted.step}`"
+    when = " of a step that failed" if wanted.failed else "" if over(workflow) else " yet"
+    return f"{workflow['metadata']['name']} has no log{step}{when}"
+
+
+def _check_step(workflow: Json, wanted: Wanted, pods: Sequence[Json] = ()) -> None:
+    """Refuse the name of a step that the run does not have and will not have."""
+    from flowdsl.runtime.logs import run
+
+    if wanted.step is None or run.knows(workflow, wanted.step, pods):
+        return
+    names = run.names(workflow)
+    near = difflib.get_close_matches(wanted.step, names, 1)
+    known = f"is it `{near[0]}`?" if near else f"it has {', '.join(names[:12])}"
+    raise Refused(f"{run.name_of(workflow)} has no step `{wanted.step}`: {known}")
+
+
+def _check_container(wanted: Wanted, pods: Sequence[Json]) -> None:
+    """Refuse the name of a container that no pod has, when there are pods."""
+    if wanted.container is None or not pods:
+        return
+    every = {
+        str(each["name"]): None
+        for pod in pods
+        for kind in ("containers", "initContainers")
+        for each in pod["spec"].get(kind) or ()
+    }
+    if wanted.container not in every:
+        raise Refused(f"there is no container `{wanted.container}`: the pods have {', '.join(every)}")

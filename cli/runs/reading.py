@@ -1,0 +1,352 @@
+"""`get`: a run with its steps, on a cluster or on this machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+from flowdsl.cli.clusters.reach import find
+from flowdsl.cli.display.columns import Cell, Column, Table, clip, line, safe, width, wrap
+from flowdsl.cli.display.ending import rounds_of
+from flowdsl.cli.display.signs import SIGNS, plain, shown
+from flowdsl.cli.display.tables import PHASES, paint_of_output
+from flowdsl.cli.process import DONE, Refused, err, out
+from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.local.rounds import differing
+from flowdsl.runtime.status.node import mapping, seconds, text
+from flowdsl.runtime.status.reasons import seen
+from flowdsl.runtime.status.run import Run, of_a_child
+from flowdsl.runtime.status.tree import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from flowdsl.cli.clusters.reach import Found, Reach
+    from flowdsl.cli.display.tables import Paint
+    from flowdsl.runtime.status.gpu import Amounts
+    from flowdsl.runtime.status.tree import Entry
+
+Json = dict[str, Any]
+Output = Literal["wide", "json", "yaml", "name"]
+
+_ROUNDS = 50
+"""Rounds of one loop that are shown, unless all are asked for."""
+_VALUE = 24
+"""Columns of a value beside the number of its round."""
+_NAMED = 3
+"""Steps with one message that are named."""
+_IDLE = ("Skipped", "Omitted")
+"""Phases of what was not to run."""
+
+
+def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
+    """Show a run; the exit code. Raises Refused and ClusterError."""
+    if events and output not in (None, "wide"):
+        raise Refused(f"-o {output} is the Workflow alone: leave out --events")
+    found = find(name, reach)
+    if events and found.cluster is None:
+        raise Refused(f"{line(found.name)} is a run on this machine, which has no events: leave out --events")
+    if output in ("json", "yaml", "name"):
+        out(safe(machine_readable(found.workflow, output)))
+        return DONE
+    said: list[Json] = []
+    if found.cluster is None:
+        run = Run(found.workflow)
+    else:
+        from flowdsl.runtime.status.compressed import hidden
+        from flowdsl.runtime.status.gather import gathered
+
+        run, said, notes = gathered(found.cluster, found.workflow, events=events)
+        for note in filter(None, (*notes, hidden(found.workflow))):
+            err(f"note: {line(note)}\n")
+    paint = paint_of_output()
+    picture = Picture(
+        run,
+        paint,
+        width(paint),
+        time.time(),
+        folder=found.folder,
+        everything=output == "wide",
+        ascii_only=plain(sys.stdout),
+    )
+    out(safe(picture.text(hint=_interrupted(found, run)) + (picture.events(said) if events else "")))
+    return DONE
+
+
+def machine_readable(workflow: Json, output: Output) -> str:
+    """A Workflow for programs, without what only the server needs; or its name."""
+    metadata = {key: value for key, value in workflow["metadata"].items() if key != "managedFields"}
+    kept = {**workflow, "metadata": metadata}
+    if output == "name":
+        return f"{line(str(metadata['name']))}\n"
+    if output == "yaml":
+        from flowdsl.compiler.yaml.emit import emit_one
+
+        try:
+            return emit_one(kept)
+        except ValueError:  # it holds what no reader of YAML takes; JSON is YAML too
+            pass
+    return json.dumps(kept, indent=2) + "\n"
+
+
+def _interrupted(found: Found, run: Run) -> str:
+    """How a run on this machine goes on that nobody runs any more."""
+    if found.folder is None or run.ended:
+        return ""
+    from flowdsl.runtime.local.runner import going_on
+
+    return "" if going_on(found.folder) else f"nothing runs it now: flowdsl run --resume {line(run.name)}"
+
+
+class Picture:
+    """A run as text: what it is, and then its steps.
+
+    `room` is the columns that there are, None for as many as it takes. `folder`: that of a run on this machine, which
+    has no pods. `everything`: no step is left out, and each has its template and pod.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        paint: Paint,
+        room: int | None,
+        now: float,
+        *,
+        folder: Path | None = None,
+        everything: bool = False,
+        ascii_only: bool = False,
+    ) -> None:
+        self._run = run
+        self._paint = paint
+        self._room = room
+        self._now = now
+        self._folder = folder
+        self._pods = folder is None
+        self._everything = everything
+        self._ascii = ascii_only
+
+    def text(self, hint: str = "") -> str:
+        """All of it."""
+        steps = self._steps()
+        return self._head(hint) + (f"\n{steps}" if steps else "")
+
+    # --- what it is ----------------------------------------------------------------------------------------
+
+    def _head(self, hint: str) -> str:
+        run = self._run
+        style = PHASES.get(run.phase, "")
+        rows: list[tuple[str, str, str]] = [
+            ("Name", run.name, "bold"),
+            ("Namespace", run.namespace if self._pods else "", ""),
+            ("Folder", "" if self._folder is None else str(self._folder), ""),
+            ("Status", run.status, style),
+            ("Message", run.reason if run.ended else run.message, style if run.ended else ""),
+            ("", hint, "yellow"),
+            ("Created", self._when(run.created), ""),
+            ("Started", self._when(run.started), ""),
+            ("Finished", self._when(run.finished), ""),
+            ("Duration", length(run.duration(self._now)), ""),
+            ("Progress", run.progress, ""),
+            ("Steps", self._counts(), ""),
+        ]
+        if self._pods:
+            asked, hours = run.requested(), run.gpu_hours(self._now)
+            rows.append(("GPUs", f"{asked} requested now" if asked else "", ""))
+            rows.append(("GPU-hours", f"{hours:.2f}" if hours else "", ""))
+        rows.extend((kind, message or "yes", "yellow") for kind, message in run.conditions())
+        label = max(len(line(name)) for name, value, _ in rows if value) + 1
+        made: list[str] = []
+        for name, value, how in rows:
+            if value:
+                first = f"{line(name) + ':' if name else '':<{label}}  "
+                lines = wrap(line(value), self._room and self._room - len(first))
+                made.extend(
+                    (first if at == 0 else " " * len(first)) + self._paint(one, how)
+                    for at, one in enumerate(lines)
+                )
+        for title, values in (("Parameters", run.parameters()), ("Outputs", run.outputs())):
+            if values:
+                made.append(f"{title}:")
+                made.extend(self._pairs(values))
+        return "".join(f"{one}\n" for one in made)
+
+    def _pairs(self, values: dict[str, str]) -> Iterator[str]:
+        rows = [(line(name), line(value)) for name, value in values.items()]
+        table = Table(
+            [Column("", least=8), Column("", least=8)],
+            [(Cell(name), Cell(value)) for name, value in rows],
+            self._room and self._room - 2,
+        )
+        return (f"  {one}" for one in table.text(self._paint).splitlines()[1:])
+
+    def _when(self, time: float | None) -> str:
+        return "" if time is None else f"{rfc3339(time)} ({age(self._now - time)} ago)"
+
+    def _counts(self) -> str:
+        """How many steps there are, and how many in each phase."""
+        found: dict[str, int] = {}
+        for top in self._run.entries:
+            for one in top.walk():
+                if one.leaf:
+                    found[one.phase] = found.get(one.phase, 0) + 1
+        return ", ".join(f"{found[phase]} {phase.lower()}" for phase in SIGNS if phase in found)
+
+    # --- its steps -----------------------------------------------------------------------------------------
+
+    def _steps(self) -> str:
+        rows: list[list[Cell]] = []
+        paths: list[str] = []
+        for entry, depth, name in self._listed(self._run.entries, 0):
+            rows.append(self._row(entry, depth, name))
+            paths.append(entry.path if entry is not None else "")
+        if not rows:
+            return ""
+        columns = [Column("STEP", least=16), Column("STATUS"), Column("DURATION", right=True)]
+        if self._pods:
+            columns += [Column("GPU", right=True), Column("NODE", least=8)]
+        if self._everything:
+            columns += [Column("TEMPLATE", least=8)]
+            columns += [Column("POD", least=8)] if self._pods else []
+        columns += [Column("MESSAGE", least=24)]
+        table = Table(columns, rows, self._room, first=2)
+        cut: dict[str, list[str]] = {}
+        for at, row in enumerate(rows):
+            if len(row) == len(columns) and table.cut(at):
+                cut.setdefault(row[-1].text, []).append(paths[at])
+        return table.text(self._paint) + self._whole(cut)
+
+    def _listed(
+        self, entries: Sequence[Entry], depth: int, *, loop: bool = False
+    ) -> Iterator[tuple[Entry | None, int, str]]:
+        """The entries of all lines, how deep they are, and what they are called; None for those left out."""
+        chosen = entries
+        if loop and len(entries) > _ROUNDS and not self._everything:
+            wanted = sorted(entries, key=lambda one: one.phase == "Succeeded")[:_ROUNDS]
+            kept = {one.name for one in wanted}
+            chosen = [one for one in entries if one.name in kept]
+        inputs = differing(entries, self._run.name) if loop else {}
+        for one in chosen:
+            yield one, depth, _called(one, inputs.get(one.name, {}))
+            for earlier in one.earlier:
+                yield from self._listed([earlier], depth + 1)
+            yield from self._listed(one.rounds, depth + 1, loop=True)
+            yield from self._listed(one.children, depth + 1)
+        if len(chosen) < len(entries):
+            yield None, depth, f"... {len(entries) - len(chosen)} more: -o wide"
+
+    def _row(self, entry: Entry | None, depth: int, name: str) -> list[Cell]:
+        indented = "  " * depth + line(name)
+        if entry is None:
+            return [Cell(indented, "dim")]
+        sign, style = SIGNS.get(entry.phase, ("?", ""))
+        row = [
+            Cell(indented),
+            Cell(f"{shown(sign, self._ascii)} {line(entry.phase)}", style),
+            Cell(self._took(entry)),
+        ]
+        node = None if entry.node is None else self._run.nodes[entry.node.result().id]
+        if self._pods:
+            row.append(Cell("" if node is None else _amounts(self._run.gpus(node))))
+            row.append(Cell("") if node is None else _place(self._run.host(node), self._run.card(node)))
+        if self._everything:
+            row.append(Cell("" if node is None else line(node.template)))
+            if self._pods:
+                has = node is not None and node.type == "Pod"
+                row.append(Cell(line(self._run.pod_name(node)) if has and node is not None else ""))
+        row.append(Cell(self._said(entry), "red" if entry.failed else "dim" if entry.ended else ""))
+        return row
+
+    def _took(self, entry: Entry) -> str:
+        begun, ended = entry.times()
+        if entry.phase in _IDLE or not begun:
+            return ""
+        last = self._run.finished if self._run.ended else None
+        return length((ended or last or self._now) - begun)
+
+    def _said(self, entry: Entry) -> str:
+        """The rounds or attempts of a step, and why it is in its phase."""
+        parts: list[str] = []
+        if entry.rounds:
+            parts.append(rounds_of(entry))
+        elif entry.attempts > 1:
+            parts.append(f"{entry.attempts} attempts")
+        if entry.node is not None:
+            node = self._run.nodes[entry.node.result().id]
+            outer = self._run.nodes[entry.node.id]
+            if (outer.memo or {}).get("hit"):
+                parts.append("from the cache")
+            if self._run.waits(node):
+                parts.append("waits to be resumed")
+            message = self._run.why(node) or self._run.why(outer)
+            if message and not (of_a_child(message) or (entry.rounds and entry.ended)):
+                parts.append(message.removeprefix("omitted: "))
+        return line(": ".join(parts))
+
+    def _whole(self, cut: dict[str, list[str]]) -> str:
+        """The messages that were cut, whole, each with the steps that have it."""
+        made: list[str] = []
+        for message, paths in cut.items():
+            names = ", ".join(map(line, paths[:_NAMED]))
+            more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+            made.append("")
+            made.extend(self._paint(one, "bold") for one in wrap(f"{names}{more}:", self._room))
+            made.extend(wrap(message, self._room, "  "))
+        return "".join(f"{one}\n" for one in made)
+
+    # --- its Events ----------------------------------------------------------------------------------------
+
+    def events(self, found: Sequence[Json]) -> str:
+        """What the cluster noted about it and its pods, the oldest first."""
+        steps = {self._run.pod_name(node): node.name for node in self._run.pods_of()}
+        made = ["", self._paint("Events:", "bold")]
+        for one in found:
+            at = seconds(seen(one))
+            about = text(mapping(one, "involvedObject"), "name")
+            step = steps.get(about, "").removeprefix(f"{self._run.name}.") or about
+            number = text(mapping(one, "series"), "count") or text(one, "count")
+            words = [
+                "" if at is None else f"{age(self._now - at)} ago",
+                text(one, "type"),
+                text(one, "reason"),
+                step,
+                f"({number} times)" if number not in ("", "1") else "",
+            ]
+            head = clip("  ".join(line(word) for word in words if word), self._room and self._room - 2)
+            made.append(f"  {self._paint(head, 'yellow' if text(one, 'type') == 'Warning' else '')}")
+            made.extend(wrap(line(text(one, "message")), self._room, "    "))
+        if not found:
+            made.append("  none: the cluster forgets them after an hour")
+        return "".join(f"{one}\n" for one in made)
+
+
+def _called(entry: Entry, differing: Mapping[str, str]) -> str:
+    """What an entry is called: a round of a loop by its number, and the inputs that are its own."""
+    parts = [f"{name}={clip(line(value), _VALUE)}" for name, value in differing.items()]
+    return " ".join([entry.name, *parts])
+
+
+def _amounts(amounts: Amounts) -> str:
+    """GPUs as a few characters: `2`, and what is no whole GPU with its kind: `1 mig-1g.5gb`."""
+    kinds = [(number, name.rpartition("/")[2]) for name, number in amounts.items()]
+    return line(", ".join(str(number) if kind == "gpu" else f"{number} {kind}" for number, kind in kinds))
+
+
+def _place(host: str, card: str) -> Cell:
+    return Cell(line(f"{host} ({card})" if host and card else host), short=line(host))
+
+
+def length(of: float | None) -> str:
+    """A length of time; Workflow objects count whole seconds."""
+    return "" if of is None else duration(float(int(of))).replace(".0s", "s")
+
+
+def age(passed: float) -> str:
+    """How long ago something was, in its largest unit: `12s`, `5m`, `3h`, `2d`."""
+    passed = max(0.0, passed)
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60)):
+        if passed >= 2 * size:
+            return f"{int(passed // size)}{unit}"
+    return f"{int(passed)}s"

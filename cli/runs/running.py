@@ -1,0 +1,452 @@
+"""`run`: a pipeline, or any workflow of Argo, executed on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import signal
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.cli.pipelines.compiling import USUAL
+from flowdsl.cli.pipelines.documents import right_documents
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, err, out, said
+from flowdsl.cli.runs import given
+from flowdsl.cli.runs.asking import ask, waiting, wanted
+from flowdsl.runtime.local import earlier as past
+from flowdsl.runtime.local.honoured import Asked, judged, steps
+from flowdsl.runtime.local.means import volumes_of
+from flowdsl.runtime.local.names import suffix
+from flowdsl.runtime.local.prepare import chosen, named, workflow
+from flowdsl.runtime.local.rounds import objectives_of
+from flowdsl.runtime.local.runner import Inputs, RunError, Runner, Waits
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from flowdsl.cli.display.progress import View
+    from flowdsl.cli.pipelines.compiling import Target
+    from flowdsl.compiler.ir import Program
+    from flowdsl.runtime.local.events import Event, Outcome, StartPod
+    from flowdsl.runtime.local.machine import Machine
+    from flowdsl.runtime.local.node import Node
+
+Json = dict[str, Any]
+
+_KEPT = ("mounts", "artifacts", "config_maps", "secrets", "fakes", "python", "engine", "kubectl")
+_PATHS = ("mounts", "artifacts", "config_maps", "secrets")
+
+
+class Options(NamedTuple):
+    """How a run is asked for."""
+
+    parameters: Sequence[str] = ()
+    mounts: Sequence[str] = ()
+    artifacts: Sequence[str] = ()
+    config_maps: Sequence[str] = ()
+    secrets: Sequence[str] = ()
+    fakes: Sequence[str] = ()
+    python: str | None = None
+    engine: str | None = None
+    kubectl: bool = False
+    approve: bool = False
+    quiet: bool = False
+    json: bool = False
+    name: str | None = None
+    only: str | None = None
+    since: str | None = None
+    """The step from which on everything runs again."""
+    earlier: str | None = None
+    """The run whose outputs or inputs are taken; the last one otherwise."""
+    folder: Path = Path(".flowdsl")
+
+    @property
+    def runs(self) -> Path:
+        """The folder of the runs."""
+        return self.folder / "runs"
+
+    @property
+    def volumes(self) -> Path:
+        """The folder of the claims that no folder is named for."""
+        return (self.folder / "volumes").resolve()
+
+
+class _Found(NamedTuple):
+    """What is to be run: a document, what it may refer to, and of a pipeline its program."""
+
+    document: Json
+    references: list[Json]
+    program: Program | None
+    target: str
+
+
+def run_files(targets: Sequence[str], options: Options, goal: Target = USUAL) -> int:
+    """Run what a file holds, from its beginning; the exit code. More files hold templates that it refers to."""
+    if options.only and options.since:
+        raise Refused("--only runs one step, --from it and what follows: leave one of them out")
+    if options.earlier and not (options.only or options.since):
+        raise Refused("--of names the earlier run for --only or --from: say which step")
+    right = right_documents(targets, goal)
+    if right is None or not right[0]:
+        return WRONG
+    documents, programs = right
+    try:
+        document, references = chosen(documents)
+        program = next((one for each, one in programs if each is document), None)
+        return _begin(_Found(document, references, program, targets[0]), options)
+    except RunError as error:
+        raise Refused(str(error)) from None
+
+
+def resume_run(name: str, options: Options) -> int:
+    """Go on with a run that was interrupted; the exit code."""
+    changed = [
+        word
+        for word, value in (
+            ("-p", options.parameters),
+            ("--mount", options.mounts),
+            ("--artifact", options.artifacts),
+            ("--only", options.only),
+            ("--from", options.since),
+            ("--name", options.name),
+        )
+        if value
+    ]
+    if changed:
+        raise Refused(f"--resume goes on with a run as it was begun: leave out {', '.join(changed)}")
+    try:
+        folder = past.existing(options.runs, name)
+        header = past.header(folder)
+        kept = {key: value for key, value in header["settings"].items() if key in _KEPT}
+        kept["config_maps"] = [*kept.get("config_maps", ()), *options.config_maps]
+        kept["secrets"] = [*kept.get("secrets", ()), *options.secrets]
+        kept["fakes"] = [*kept.get("fakes", ()), *options.fakes]
+        options = options._replace(**kept)
+        mounts = given.folders(options.mounts, "--mount")
+        volumes = volumes_of(header["manifest"], mounts, options.volumes, folder)
+        fakes = Fakes(folder, name, options.fakes, volumes)
+        fakes.check(steps(header["manifest"], header["references"]))
+        stand_ins: list[Fakes | Earlier] = [fakes]
+        since = header["settings"].get("from")
+        if since:
+            stand_ins.append(Earlier(options.runs / since[0], folder, since[1], name, "--from"))
+        run = _Run(folder, header["manifest"], header["settings"], options, stand_ins)
+        return run.follow(None, [])
+    except RunError as error:
+        raise Refused(str(error)) from None
+
+
+def _begin(found: _Found, options: Options) -> int:
+    document = found.document
+    mounts = given.folders(options.mounts, "--mount")
+    asked = given.parameters(
+        given.pairs(options.parameters, "-p", "NAME=VALUE"), document, found.program, mounts
+    )
+    texts = asked.texts
+    before = taken = None
+    now, files = options, asked.files
+    if options.only or options.since:
+        before = past.chosen(options.runs, document, options.earlier)
+        texts = {**past.parameters(before, document), **texts}
+        options = _as_before(options, before)
+    manifest = workflow(document, texts)
+    name = _name(manifest, options)
+    manifest["metadata"]["name"] = name
+    folder = options.runs / name
+    tasks = steps(manifest, found.references)
+    options = options._replace(fakes=given.fakes(options.fakes, tasks, found.program, folder / "faked"))
+    mounted = given.folders(options.mounts, "--mount")
+    volumes = volumes_of(manifest, mounted, options.volumes, folder)
+    fakes = Fakes(folder, name, options.fakes, volumes)
+    stand_ins: list[Fakes | Earlier] = [fakes]
+    skipped = set(fakes.names)
+    settings = _kept(options, found)
+    if before is not None:
+        step = str(options.only or options.since)
+        taken = Earlier(before, folder, step, name, "--only" if options.only else "--from")
+        if options.only:
+            manifest = only(manifest, taken.status, step)
+            settings["only"] = step
+        else:
+            stand_ins.append(taken)
+            skipped |= taken.names
+            settings["from"] = [before.name, step]
+            files = {**given.stood_for(options.artifacts), **files}
+    files = given.stand_for(manifest, files)
+    kept = (one for one in options.artifacts if one.partition("=")[0] not in files)
+    options = options._replace(artifacts=[*kept, *(f"{key}={path}" for key, path in files.items())])
+    settings["artifacts"] = [_absolute(one) for one in options.artifacts]
+    fakes.check(steps(manifest, found.references))
+    stored = frozenset[str]() if taken is None else taken.keys()
+    verdict = judged(manifest, found.references, _asked(now, options, skipped, stored))
+    if verdict.refusals:
+        raise RunError(_together(verdict.refusals))
+    config = given.data(options.config_maps, "--config-map")
+    run = _Run(folder, manifest, settings, options, stand_ins, found.program)
+    try:
+        _keep_apart(options.folder)
+        notes = list(verdict.notes)
+        for claim, path in mounts.items():
+            if not path.exists():
+                path.mkdir()
+                notes.append(f"the folder of the claim {claim} was not there and is made: {path}")
+        if taken is not None:
+            taken.bring()
+    except OSError as error:
+        raise Refused(f"the run cannot begin: {said(error)}") from None
+    return run.follow(Inputs(manifest, found.references, config, settings), notes)
+
+
+def _keep_apart(folder: Path) -> None:
+    """Make the folder of the runs, which no repository is to hold."""
+    folder.mkdir(parents=True, exist_ok=True)
+    ignored = folder / ".gitignore"
+    if not ignored.exists():
+        ignored.write_text("*\n", encoding="utf-8")
+
+
+def _together(sentences: list[str]) -> str:
+    if len(sentences) == 1:
+        return sentences[0]
+    return "this cannot run here:\n" + "\n".join(f"  - {one}" for one in sentences)
+
+
+def _name(manifest: Json, options: Options) -> str:
+    """The name of a run, which no other one has. Raises RunError."""
+    name = str(manifest["metadata"]["name"])
+    if options.name is not None:
+        name = named(options.name)
+        if (options.runs / name / "journal.jsonl").exists():
+            raise RunError(
+                f"there is a run `{name}` already: choose another name, or go on with it: --resume {name}"
+            )
+    elif (options.runs / name / "journal.jsonl").exists():
+        name = f"{name}-{suffix()}"
+    return name
+
+
+def _as_before(options: Options, folder: Path) -> Options:
+    """The options, with what the earlier run was given besides."""
+    before = past.header(folder)["settings"]
+    kept: dict[str, Any] = {}
+    for field in _PATHS:
+        now: Sequence[str] = getattr(options, field)
+        names = {one.partition("=")[0] for one in now}
+        then: list[str] = before.get(field) or []
+        kept[field] = [*now, *(one for one in then if one.partition("=")[0] not in names)]
+    for field in ("python", "engine", "kubectl"):
+        kept[field] = getattr(options, field) or before.get(field)
+    return options._replace(**kept)
+
+
+def _asked(now: Options, options: Options, fakes: set[str], stored: frozenset[str]) -> Asked:
+    """`now`: what this command says; `options`: with what the earlier run was given besides; `stored`: its files."""
+
+    def names(texts: Sequence[str]) -> frozenset[str]:
+        return frozenset(one.partition("=")[0] for one in texts)
+
+    return Asked(
+        options.engine,
+        options.kubectl,
+        frozenset(fakes),
+        names(now.mounts),
+        names(now.artifacts),
+        names(options.config_maps),
+        names(options.secrets),
+        _has,
+        stored | names(options.artifacts),
+    )
+
+
+def _has(program: str) -> bool:
+    return shutil.which(program) is not None
+
+
+def _kept(options: Options, found: _Found) -> Json:
+    """What a run that is taken up again has to know."""
+    kept: Json = {field: getattr(options, field) for field in _KEPT}
+    for field in _PATHS:
+        kept[field] = [_absolute(text) for text in kept[field]]
+    kept["fakes"] = list(options.fakes)
+    kept["target"] = found.target
+    metadata = part(found.document, "metadata")
+    kept["workflow"] = str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
+    if found.program is not None and found.program.objectives:
+        kept["objectives"] = {template: [metric, goal] for template, metric, goal in found.program.objectives}
+    return kept
+
+
+def _absolute(pair: str) -> str:
+    name, _, path = pair.partition("=")
+    return f"{name}={Path(path).expanduser().resolve()}"
+
+
+class _Signal(KeyboardInterrupt):
+    """A signal that ends programs."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextlib.contextmanager
+def _stopped_by_signals() -> Generator[None]:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does, unless they are ignored, as `nohup` has it."""
+
+    def stop(number: int, frame: object) -> None:
+        raise _Signal(number)
+
+    wanted = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]
+    if threading.current_thread() is not threading.main_thread():
+        wanted = []
+    before = {one: signal.signal(one, stop) for one in wanted}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+class _Run:
+    """A run that is followed: what executes it, what shows it, and who answers its questions."""
+
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Json,
+        settings: Json,
+        options: Options,
+        stand_ins: Sequence[Fakes | Earlier],
+        program: Program | None = None,
+    ) -> None:
+        from flowdsl.cli.display.progress import view
+        from flowdsl.runtime.local.means import Means, settings_of
+        from flowdsl.runtime.local.pods.pods import Pods
+
+        if options.engine is not None:
+            from flowdsl.runtime.local.pods.engine import trouble
+
+            if (reason := trouble(options.engine)) is not None:
+                raise RunError(f"--engine {options.engine}: {reason}")
+        self.name = str(part(manifest, "metadata")["name"])
+        self.folder = folder.resolve()
+        self.settings = settings
+        self.options = options
+        self.stand_ins = stand_ins
+        self.program = program
+        self.stood_in: dict[str, str] = {}
+        """What stood in for the pods of nodes."""
+        self.view: View = view(self.folder, self.stood_in, quiet=options.quiet or options.json)
+        self.notices: Callable[[], list[str]] = list
+        self.said = 0
+        of_pods = settings_of(
+            manifest,
+            Means(
+                given.interpreter(options.python),
+                options.volumes,
+                given.folders(options.mounts, "--mount"),
+                given.paths(options.artifacts, "--artifact"),
+                given.data(options.config_maps, "--config-map"),
+                given.data(options.secrets, "--secret"),
+                options.engine,
+                options.kubectl,
+            ),
+        )
+
+        def pods(report: Callable[[Event], None]) -> Pods:
+            made = Pods(self.folder, report, of_pods)
+            self.notices = lambda: made.notices
+            return made
+
+        self.runner = Runner(
+            self.folder,
+            pods,
+            fake=self.fake,
+            watch=self.watch,
+            approve=self.approve,
+            caches=(options.folder / "cache").resolve(),
+        )
+
+    def fake(self, pod: StartPod) -> Outcome | None:
+        """What stands in for a pod, if anything does."""
+        for one in self.stand_ins:
+            found = one(pod)
+            if found is not None:
+                self.stood_in[pod.node] = one.called
+                return found
+        return None
+
+    def watch(self, machine: Machine, batch: list[Event]) -> None:
+        """Show what has happened."""
+        notices = self.notices()
+        if len(notices) > self.said:
+            new, self.said = notices[self.said :], len(notices)
+            self.view.notice(new)
+        self.view(machine, batch)
+
+    def approve(self, node: Node) -> dict[str, str] | None:
+        """What a suspended node goes on with, if it may."""
+        for one in self.stand_ins:
+            found = one.supplied(node)
+            if found is not None:
+                return found
+        if self.options.approve and not wanted(node):
+            return {}
+        self.view.pause()
+        return ask(node, lambda name, text: given.answer(self.program, node.template, name, text))
+
+    def follow(self, inputs: Inputs | None, notes: list[str]) -> int:
+        """Run to the end, and show it; the exit code. Raises RunError."""
+        again = f"flowdsl run --resume {self.name}"
+        self.notes = notes
+        self.view.begin(notes, resumed=inputs is None)
+        try:
+            with _stopped_by_signals():
+                machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
+        except KeyboardInterrupt as stop:
+            self.view.close()
+            err(f"\ninterrupted: nothing of it runs any more; go on with\n  {again}\n")
+            return 128 + stop.number if isinstance(stop, _Signal) else INTERRUPTED
+        except Waits as waits:
+            self.view.close()
+            err(waiting(waits.nodes, again))
+            return UNKNOWN
+        except OSError as error:
+            self.view.close()
+            if not (self.folder / "journal.jsonl").exists():
+                raise Refused(f"the run cannot begin: {said(error)}") from None
+            err(
+                f"flowdsl: {said(error)}: nothing of the run goes on; when that is mended, go on with\n  {again}\n"
+            )
+            return UNKNOWN
+        finally:
+            self.view.close()
+        try:
+            self._end(machine)
+        except Refused as error:
+            err(f"flowdsl: {error}: the run has ended; when that is mended, see its end with\n  {again}\n")
+            return UNKNOWN
+        return DONE if machine.phase == "Succeeded" else NO
+
+    def _end(self, machine: Machine) -> None:
+        from flowdsl.cli.display.ending import brief, summary
+
+        objectives = objectives_of(self.settings)
+        if self.options.json:
+            found = {
+                **brief(machine, self.runner.folder, objectives),
+                "notes": [*self.notes, *self.notices()],
+            }
+            out(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
+            return
+        if self.runner.past():
+            err(f"the run {self.name} has ended; this is its end\n")
+        out(
+            summary(
+                machine, self.runner.folder, objectives, self.stood_in, str(self.settings.get("target") or "")
+            )
+        )

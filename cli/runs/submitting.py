@@ -1,0 +1,155 @@
+"""`submit`: a pipeline, or any workflow of Argo, on its way to a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from flowdsl.cli.pipelines.compiling import Target
+from flowdsl.cli.pipelines.documents import right_documents
+from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, Refused, err, out
+from flowdsl.cli.runs import given
+from flowdsl.runtime.local.prepare import chosen
+from flowdsl.runtime.local.runner import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flowdsl.cli.clusters.reach import Reach
+    from flowdsl.runtime.cluster.seam import Cluster
+    from flowdsl.runtime.submit import Asked
+
+Json = dict[str, Any]
+
+
+class Options(NamedTuple):
+    """How a submission is asked for."""
+
+    parameters: Sequence[str] = ()
+    name: str = ""
+    id: str = ""
+    labels: Sequence[str] = ()
+    dry_run: Literal["client", "server"] | None = None
+    check: bool = True
+    """Whether it is looked for what the run needs of the cluster."""
+    after: str = ""
+    """What is done with the run then: `wait`, `watch` or `logs`."""
+    timeout: str | None = None
+    output: Literal["name", "json", "yaml"] = "name"
+
+
+def submit_file(target: str, options: Options, reach: Reach) -> int:
+    """Submit what a file holds; the exit code. Raises Refused and ClusterError."""
+    from flowdsl.cli.runs.waiting import seconds_of
+    from flowdsl.runtime.submit import submission
+
+    seconds_of(options.timeout)
+    right = right_documents((target,), Target(reach.cluster))
+    if right is None or not right[0]:
+        return WRONG
+    documents, programs = right
+    try:
+        document, _ = chosen(documents)
+        program = next((one for each, one in programs if each is document), None)
+        texts = given.pairs(options.parameters, "-p", "NAME=VALUE")
+        values = given.remote(texts, document, program)
+        run = submission(document, _asked(options, values.texts))
+        given.keyed(run, values.keys)
+    except RunError as error:
+        raise Refused(str(error)) from None
+    return _send(run, options, reach.within(run["metadata"].get("namespace")))
+
+
+def submit_from(reference: str, options: Options, reach: Reach) -> int:
+    """Submit what the cluster has; the exit code. Raises Refused and ClusterError."""
+    from flowdsl.cli.runs.waiting import seconds_of
+    from flowdsl.runtime.submit import from_template, template_of
+
+    seconds_of(options.timeout)
+    try:
+        cluster = reach.connect()
+        kind, template = template_of(cluster, reference)
+        texts = given.travelling(given.pairs(options.parameters, "-p", "NAME=VALUE"))
+        run = from_template(kind, template, _asked(options, texts))
+    except (RunError, ValueError) as error:
+        raise Refused(str(error)) from None
+    run["metadata"].pop("namespace", None)
+    return _send(run, options, reach, cluster)
+
+
+def _asked(options: Options, texts: dict[str, str]) -> Asked:
+    from flowdsl.runtime.submit import Asked
+
+    labels = given.pairs(options.labels, "--label", "KEY=VALUE")
+    return Asked(texts, options.name, options.id, labels)
+
+
+def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = None) -> int:
+    from flowdsl.cli.runs.reading import machine_readable
+    from flowdsl.runtime.cluster.kinds import WORKFLOW
+    from flowdsl.runtime.cluster.trouble import Unreachable
+
+    if options.dry_run == "client":
+        out(machine_readable(run, "yaml" if options.output == "name" else options.output))
+        return DONE
+    cluster = cluster or reach.connect()
+    if options.check and not _fits(cluster, run):
+        err(f"nothing was created in namespace `{cluster.namespace}`; --no-check submits all the same\n")
+        return REFUSED
+    name = str(run["metadata"]["name"])
+    again = f"flowdsl get {name}{reach.flags()}"
+    try:
+        made = cluster.create(WORKFLOW, run, dry_run=options.dry_run == "server")
+    except KeyboardInterrupt:
+        err(f"\ninterrupted: whether the run {name} was created is unknown; see\n  {again}\n")
+        return INTERRUPTED
+    except Unreachable as error:
+        if not error.sent or options.dry_run:
+            raise
+        err(f"flowdsl: {error}\nwhether the run {name} was created is unknown; see\n  {again}\n")
+        return UNKNOWN
+    if options.dry_run:
+        err(f"the server would create the run {name} in namespace `{cluster.namespace}`\n")
+    if not options.dry_run or options.output != "name":
+        out(machine_readable(made, options.output))
+    return _after(cluster, made, options, reach)
+
+
+def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
+    from flowdsl.cli.clusters.reach import Found
+    from flowdsl.cli.runs.waiting import detached, follow, lost, seconds_of
+    from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
+
+    if not options.after:
+        return DONE
+    found = Found(made, None, cluster)
+    try:
+        if options.after == "logs":
+            from flowdsl.cli.runs import logs
+
+            cluster.policy = cluster.policy.ending(seconds_of(options.timeout))
+            code = logs.follow(found, reach)
+            if code not in (DONE, REFUSED):  # a log that cannot be read keeps no run from its end
+                return code
+        return follow(found, seconds_of(options.timeout), reach, options.after)
+    except KeyboardInterrupt:
+        err(f"\n{detached(found, options.after, reach)}")
+        return INTERRUPTED
+    except (Overdue, Vanished):
+        raise
+    except ClusterError as error:  # the run is there, whatever keeps it from being seen
+        return lost(found, "wait", reach, error)
+
+
+def _fits(cluster: Cluster, run: Json) -> bool:
+    """Whether the cluster has what a run needs; what it lacks is said.
+
+    What may not be read is left to the server: it is not known to be missing.
+    """
+    from flowdsl.runtime.needs import missing
+
+    problems = missing(cluster, run)
+    for one in problems:
+        if one.weight != "unchecked":
+            word = "flowdsl" if one.weight == "problem" else "note"
+            err(f"{word}: {one.text}\n" + (f"  {one.remedy}\n" if one.remedy else ""))
+    return all(one.weight != "problem" for one in problems)

@@ -1,0 +1,186 @@
+"""`wait` and `watch`: a run followed to its end, whatever happens on the way."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.cli.clusters.reach import find
+from flowdsl.cli.display.columns import line
+from flowdsl.cli.display.report import visible
+from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, Refused, err, on_terminal, out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.cli.clusters.reach import Found, Reach
+    from flowdsl.runtime.status.run import Run
+
+Json = dict[str, Any]
+
+Show = Callable[["Run"], None]
+"""What shows each state of a run."""
+
+_STALL = 300.0
+"""Seconds without a change after which that is said. Nothing can be done about it from here."""
+
+
+def wait_for(name: str, timeout: str | None, reach: Reach, *, watch: bool = False) -> int:
+    """Wait for the run of a name, and show its steps meanwhile if it is to be watched; the exit code.
+
+    Raises Refused and ClusterError.
+    """
+    seconds = seconds_of(timeout)
+    return follow(find(name, reach, within=seconds), seconds, reach, "watch" if watch else "wait")
+
+
+def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
+    """Follow a run to its end; the exit code, as of `wait`. `word`: the command that comes back to it.
+
+    Raises ClusterError, other than for a contact that is lost, and Refused.
+    """
+    from flowdsl.runtime.cluster.ended import phase
+    from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
+    from flowdsl.runtime.local.runner import RunError
+
+    last = found.workflow
+    shown = _Shown() if word == "watch" else None
+    stall = _Stall()
+    try:
+        for state in _states(found, seconds):
+            stall(changed=state is not None)
+            if state is not None:
+                last = state
+                if shown is not None:
+                    shown(state)
+    except KeyboardInterrupt:
+        _close(shown)
+        err(f"\n{detached(found, word, reach)}")
+        return INTERRUPTED
+    except (Unreachable, Refusal) as error:
+        if isinstance(error, Refusal) and error.permanent:
+            raise
+        _close(shown)
+        return lost(found._replace(workflow=last), word, reach, error)
+    except RunError as error:
+        _close(shown)
+        err(f"flowdsl: {visible(str(error))}\n")
+        return UNKNOWN
+    finally:
+        _close(shown)
+    out(f"{ending(last)}\n")
+    return DONE if phase(last) == "Succeeded" else NO
+
+
+def _states(found: Found, seconds: float | None) -> Iterator[Json | None]:
+    if found.cluster is not None:
+        from flowdsl.runtime.cluster.ended import states
+
+        found.cluster.policy = found.cluster.policy.ending(seconds)
+        return states(found.cluster, found.name, str(found.workflow["metadata"]["uid"]))
+    assert found.folder is not None
+    from flowdsl.runtime.local import watched
+
+    return watched.states(found.folder, seconds)
+
+
+def lost(found: Found, word: str, reach: Reach, error: Exception) -> int:
+    """Say that a run goes on unseen, why, and how to come back to it; the exit code."""
+    from flowdsl.runtime.cluster.ended import phase
+
+    name = found.name
+    why = visible(str(error))
+    err(f"flowdsl: the contact to the run `{name}` is lost, it was {phase(found.workflow)}: {why}\n")
+    err(f"come back to it with\n  flowdsl {word} {name}{reach.flags()}\n")
+    return UNKNOWN
+
+
+def detached(found: Found, word: str, reach: Reach) -> str:
+    """What to know after Ctrl-C: the run goes on."""
+    flags = reach.flags()
+    end = f"or end it with\n  flowdsl stop {found.name}{flags}\n" if found.cluster is not None else ""
+    return f"the run {found.name} goes on; come back to it with\n  flowdsl {word} {found.name}{flags}\n{end}"
+
+
+def ending(workflow: Json) -> str:
+    """The end of a run in one line."""
+    from flowdsl.runtime.status.run import Run
+    from flowdsl.runtime.status.tree import duration
+
+    run = Run(workflow)
+    taken = run.duration(time.time())
+    after = f" after {duration(taken)}" if taken is not None and run.ended else ""
+    return line(f"{run.name}: {run.status}{after}" + (f": {run.message}" if run.message else ""))
+
+
+def seconds_of(text: str | None) -> float | None:
+    """A length of time that somebody typed, in seconds. Raises Refused."""
+    if text is None:
+        return None
+    from flowdsl.grammar.duration import seconds_in
+    from flowdsl.grammar.error import GrammarError
+
+    try:
+        found = seconds_in(text)
+    except GrammarError as error:
+        raise Refused(f"--timeout {text}: {error}") from None
+    if found <= 0:
+        raise Refused(f"--timeout {text}: it is a time above 0, as 90s, 20m or 6h")
+    return found
+
+
+def _close(shown: _Shown | None) -> None:
+    if shown is not None:
+        shown.close()
+
+
+class _Shown:
+    """The steps of a run while it goes on: a tree on a terminal, elsewhere a line for each change."""
+
+    def __init__(self) -> None:
+        from flowdsl.cli.display.live import Tree
+        from flowdsl.cli.display.progress import Changes
+
+        self._tree = Tree() if on_terminal(sys.stderr) else None
+        self._changes = Changes()
+        self._said = False
+
+    def __call__(self, workflow: Json) -> None:
+        """Show what has changed."""
+        from flowdsl.runtime.status.compressed import hidden
+        from flowdsl.runtime.status.run import Run
+
+        if not self._said and (why := hidden(workflow)):
+            self._said = True
+            err(f"note: no steps are shown: {line(why)}\n")
+        run = Run(workflow)
+        if self._tree is not None:
+            self._tree.show(run.name, run.started or time.time(), run.entries)
+            return
+        if lines := self._changes(run.name, run.nodes.values()):
+            err("".join(f"{one}\n" for one in lines))
+
+    def close(self) -> None:
+        """Show nothing more."""
+        if self._tree is not None:
+            self._tree.close()
+
+
+class _Stall:
+    """Says that nothing has changed for a while, once for each while."""
+
+    def __init__(self) -> None:
+        self._changed = time.monotonic()
+        self._said = False
+
+    def __call__(self, *, changed: bool) -> None:
+        """Look at the time."""
+        now = time.monotonic()
+        if changed:
+            self._changed, self._said = now, False
+        elif now - self._changed > _STALL and not self._said:
+            self._said = True
+            minutes = int((now - self._changed) / 60)
+            err(f"note: nothing has changed for {minutes} minutes; flowdsl get shows what is waited for\n")

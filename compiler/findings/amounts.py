@@ -1,0 +1,96 @@
+"""What can be wrong with amounts, times and devices."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from flowdsl.compiler.findings.options import EXAMPLES
+from flowdsl.diagnostic import Finding, Severity, suggest
+
+
+class BadQuantity(Finding):
+    """An amount that Kubernetes does not read."""
+
+    code = "FD273"
+    title = "`{name}` cannot be `{have}`"
+    label = "expected {expected}"
+    help = "for example {example}"
+    name: str
+    have: str
+    expected: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and an example of the option."""
+        return {**super().words(), "example": EXAMPLES.get(self.name, f'{self.name}="8Gi"')}
+
+
+class BadDuration(Finding):
+    """A time that Argo does not read."""
+
+    code = "FD274"
+    title = "`{name}` cannot be `{have}`"
+    label = "expected {expected}"
+    help = "for example {example}"
+    name: str
+    have: str
+    expected: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and an example of the option."""
+        return {**super().words(), "example": EXAMPLES.get(self.name, f'{self.name}="90s"')}
+
+
+class BadGpuCount(Finding):
+    """A number of GPUs that no node can give."""
+
+    code = "FD275"
+    title = "a step cannot ask for {have} GPUs"
+    label = "GPUs come in whole numbers"
+    help = 'write 0, 1, 2 ...; a part of a card is `GPU(1, mig="1g.5gb")`'
+    have: str
+
+
+class UnknownVendor(Finding):
+    """A vendor of GPUs that is not known."""
+
+    code = "FD276"
+    title = "the vendor `{have}` is not known"
+    label = "{meant}"
+    help = 'use a known vendor, or name the resource: GPU(1, resource="example.com/gpu")'
+    have: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the vendor that was probably meant."""
+        return {**super().words(), "meant": suggest(self.have, self.known)}
+
+
+class BadGpuResource(Finding):
+    """The name of an extended resource without its domain."""
+
+    code = "FD277"
+    title = "`{have}` is no extended resource: it has no domain"
+    label = "Kubernetes refuses the name"
+    help = 'write it in full, as in "nvidia.com/gpu"'
+    have: str
+
+
+class MigVendor(Finding):
+    """A MIG profile of something that has none."""
+
+    code = "FD278"
+    title = "`mig` is a partition of an NVIDIA GPU"
+    label = "cannot be combined with `resource` or another vendor"
+    help = 'ask for the partition alone: GPU(1, mig="1g.5gb")'
+
+
+class UnusualResource(Finding):
+    """The name of a device that is nearly a usual one."""
+
+    code = "FD341"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{have}` is nearly the name of a usual device"
+    label = "did you mean `{close}`?"
+    help = "a pod that asks for a device that no node has waits for ever: correct the name"
+    have: str
+    close: str

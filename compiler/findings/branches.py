@@ -1,0 +1,127 @@
+"""What can be wrong with what Python decides, and Argo would have to."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity
+
+
+class BranchEscape(Finding):
+    """A value used outside of the branch that makes it."""
+
+    code = "FD291"
+    title = "`{step}` may not have run: its value is used outside its branch"
+    label = "made only under a condition"
+    help = "use it inside the same `with` block, or choose: `either(value, other)`"
+    step: str
+
+
+class ForeignValue(Finding):
+    """A value of another pipeline's body."""
+
+    code = "FD292"
+    title = "this value belongs to the body of another pipeline"
+    label = "not an argument of this pipeline"
+    help = "give the pipeline a parameter for it, and pass it"
+
+
+class MixedFiles(Finding):
+    """A choice between a file of the repository and one on a volume."""
+
+    code = "FD297"
+    title = "the files to choose from are kept in different places"
+    label = "one is on a volume, the other in the artifact repository"
+    help = "keep both in one place: `store` puts the files of a step on a volume, and a step can return a copy of one"
+
+
+class IsNone(Finding):
+    """A run-time value compared with None by identity."""
+
+    code = "FD298"
+    title = "`{text}` is decided while compiling, and a run-time value is never None then"
+    label = "always the same answer"
+    help = "give the value a default with `either(value, default)`, or use `when(value != None)`"
+    text: str
+
+
+class FailureUnseen(Finding):
+    """`try` around the call of a step, as if it could fail there."""
+
+    code = "FD352"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{word}` does not see how `{step}` ends"
+    label = "this body is over before `{step}` begins"
+    help = "{way}"
+    word: str
+    step: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = f"call what is to run at the end of `{self.step}` in `with on_exit(...)`"
+        if self.word == "except":
+            way = (
+                f"call what is to run when `{self.step}` has failed in `with on_failure(...)`; "
+                "`.options(may_fail=True)` lets the run succeed without it"
+            )
+        return {**super().words(), "way": way}
+
+
+class LeftBlock(Finding):
+    """`return`, `break` or `continue` in a block of `when` and its like: Python obeys it while it compiles."""
+
+    code = "FD353"
+    title = "this `{verb}` is obeyed while compiling, not when the block of `{word}` runs"
+    label = "leaves out what follows, in every run"
+    help = "{way}"
+    verb: str
+    word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = "call what is to run otherwise in a block of `unless(...)` or `otherwise()`"
+        if self.verb == "return":
+            way += ", and return once at the end: `either(value, other)` is the value of the branch that ran"
+        if self.word.startswith("on_"):
+            way = f"let the body go on after the block: what is called there does not wait for `{self.word}`"
+        return {**super().words(), "way": way}
+
+
+class EmptyBlock(Finding):
+    """A block of `when`, `unless`, `otherwise`, `on_exit` or `on_failure` in which no step is called."""
+
+    code = "FD354"
+    severity: ClassVar[Severity] = "warning"
+    title = "no step is called in this block of `{word}`"
+    label = "what else stands in it happens while compiling, in every run"
+    help = "{way}"
+    word: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = "call a step in it that returns the value, and take `either(value, other)` behind it; or take it out"
+        if self.word.startswith("on_"):
+            way = "call a step in it, which does what is to be done then; or take it out"
+        return {**super().words(), "way": way}
+
+
+class EitherAlways(Finding):
+    """A first choice that is made without any task, such as an `either` with a default inside a branch."""
+
+    code = "FD355"
+    title = "`either` never takes what is behind a value that is always there"
+    label = "its first value is made without any task, so it is there whichever branch runs"
+    help = (
+        "give the default last, as in `either(either(a, b), -1)`, or let a step in the branch make the value"
+    )
+
+
+class TakenOnce(Finding):
+    """A time or a random value is taken by a pipeline: once, when it is compiled."""
+
+    code = "FD356"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{call}` is called once, when the pipeline is compiled"
+    label = "every run gets the same value, and each compilation writes another YAML"
+    help = "make it a parameter of the pipeline, or let a step return it; what names the run is `run.name`"
+    call: str

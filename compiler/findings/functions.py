@@ -1,0 +1,121 @@
+"""What can be wrong with the function of a step or pipeline, and with what it takes and gives."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding
+
+
+class BadAnnotation(Finding):
+    """A parameter or result of a type that does not travel."""
+
+    code = "FD286"
+    title = "{what} of `{step}` is {annotation}, which does not travel between steps"
+    label = "{reason}"
+    help = "use str, int, float, bool, Path, Enum, Literal, list, dict[str, ...], a NamedTuple or a dataclass"
+    what: str
+    step: str
+    annotation: str
+    reason: str
+
+
+class NoAnnotation(Finding):
+    """A parameter without a type."""
+
+    code = "FD287"
+    title = "`{name}` of `{step}` has no annotation"
+    label = "its type decides how it travels"
+    help = "write its type: `{name}: float`, `{name}: Path` ..."
+    name: str
+    step: str
+
+
+class UnreadableAnnotation(Finding):
+    """An annotation that cannot be evaluated."""
+
+    code = "FD288"
+    title = "an annotation of `{step}` cannot be read"
+    label = "{problem}"
+    help = "use names that exist in this module when it is loaded (not only under TYPE_CHECKING)"
+    step: str
+    problem: str
+
+
+class Variadic(Finding):
+    """*args or **kwargs."""
+
+    code = "FD289"
+    title = "`{step}` takes `{name}` without a fixed name"
+    label = "every input of a task has a name of its own"
+    help = "write one parameter for each input, or take a list or dict"
+    step: str
+    name: str
+
+
+class BadName(Finding):
+    """A name of a parameter or output that Argo refuses."""
+
+    code = "FD290"
+    title = "`{name}` cannot be the name of an input or output in Argo"
+    label = "Argo takes ASCII letters, digits, `-` and `_`"
+    help = "rename it in ASCII"
+    name: str
+
+
+class FileDefault(Finding):
+    """A pipeline's file without a source."""
+
+    code = "FD296"
+    title = "the parameter `{name}: {type}` of `{pipeline}` has no file to begin with"
+    label = "a run could not be given one"
+    help = "give it a default on a volume or from elsewhere: {way}"
+    name: str
+    type: str
+    pipeline: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits the type."""
+        way = f'`{self.name}: Path = Volume("claim") / "folder"`, or `= S3("key")`'
+        if self.type not in ("Path", "Path | None"):
+            way = 'one with `Volume("claim") / "folder"` or `S3("key")` for each file'
+        return {**super().words(), "way": way}
+
+
+class ReturnsComputed(Finding):
+    """A sub-pipeline's result that is computed in a way that may fail."""
+
+    code = "FD299"
+    title = "`{pipeline}` returns a value that Argo would have to compute"
+    label = "a computation that fails here would leave the run waiting for ever"
+    help = "return the output of a step as it is, and compute where the result is used"
+    pipeline: str
+
+
+class NoSource(Finding):
+    """A step whose text cannot be found."""
+
+    code = "FD345"
+    title = "the source of `{step}` cannot be found"
+    label = "made by code without a file"
+    help = "define the step in a file: its source becomes the script"
+    step: str
+
+
+class NotAFunction(Finding):
+    """A step or pipeline of something that is no Python function."""
+
+    code = "FD346"
+    title = "`{what}` takes a function, not {have}"
+    label = "only a function says in Python what is to run"
+    help = "write a function with `def` that calls it, and put `@{what}` above that"
+    what: str
+    have: str
+
+
+class EmptyPipeline(Finding):
+    """A pipeline that calls nothing."""
+
+    code = "FD347"
+    title = "the pipeline `{name}` calls no step"
+    label = "nothing would run"
+    help = "call a step in its body, or leave the pipeline out"
+    name: str

@@ -1,0 +1,218 @@
+"""What can be wrong with an option, whichever it is."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, near, suggest
+
+#: How each option is written.
+EXAMPLES = {
+    "after": "after=[first], with what the call of that step gave",
+    "annotations": 'annotations={"docs": "https://example.com"}',
+    "archive_logs": "archive_logs=True",
+    "argo": 'argo={"hostNetwork": True}',
+    "concurrency": 'concurrency="Forbid"',
+    "checkpoints": 'checkpoints=Volume("datasets") / "checkpoints"',
+    "cache": 'cache=True, or cache=Cache(max_age="30d")',
+    "code": 'code=Git("https://example.com/team/models.git", revision="v1.4.0")',
+    "cpu": "cpu=2, or half a core: cpu=0.5",
+    "env": 'env={"LOG_LEVEL": "debug"}',
+    "gpu": 'gpu=1, or gpu=GPU(2, memory="40Gi")',
+    "image": 'image="python:3.12-slim"',
+    "image_pull_policy": 'image_pull_policy="Always"',
+    "image_pull_secrets": 'image_pull_secrets="registry", or several: image_pull_secrets=["registry", "mirror"]',
+    "keep_failed": "keep_failed=1",
+    "keep_succeeded": "keep_succeeded=3",
+    "init": 'init=[InitContainer("fetch", image="alpine:3.22", command=["sh", "-c", "..."])]',
+    "labels": 'labels={"team": "search"}',
+    "may_fail": "may_fail=True",
+    "max_age": 'Cache(max_age="7d")',
+    "max_age of Cache": 'Cache(max_age="7d")',
+    "memory": 'memory="512Mi" or memory="8Gi"',
+    "memory of GPU": 'gpu=GPU(1, memory="40Gi")',
+    "limit of Retry": "retries=Retry(3)",
+    "locks": 'locks=[Mutex("gpu-host")]',
+    "mig of GPU": 'gpu=GPU(1, mig="1g.5gb")',
+    "mounts": 'mounts={"/data": Volume("claim")}',
+    "name": 'name="nightly"',
+    "placement": 'placement="pack"',
+    "pool": 'pool="gpu-new"',
+    "queue": 'queue="team-a"',
+    "share": 'gpu=GPU(1, share="8Gi")',
+    "share of GPU": 'gpu=GPU(1, share="8Gi")',
+    "shm": 'shm="8Gi"',
+    "spot": "spot=True",
+    "name of Volume": 'Volume("datasets")',
+    "node": 'node={"disk": "ssd"}',
+    "packages": 'packages=["numpy==2.1", "pandas>=2.2,<3"]',
+    "parallelism": "parallelism=10",
+    "pod_annotations": 'pod_annotations={"example.com/owner": "search"}',
+    "pod_gc": 'pod_gc="OnPodSuccess"',
+    "pod_labels": 'pod_labels={"team": "search"}',
+    "priority": 'priority="high", the name of a PriorityClass',
+    "product of GPU": """gpu=GPU(1, product="NVIDIA-A100-SXM4-40GB"), as `kubectl get nodes --show-labels` has it""",
+    "queue_timeout": 'queue_timeout="2h"',
+    "retries": 'retries=3 or retries=Retry(3, wait="30s", factor=2)',
+    "schedule": 'schedule="0 3 * * *", or several: schedule=["0 3 * * *", "@hourly"]',
+    "salt of Cache": 'Cache(salt="2024-06")',
+    "secrets": 'secrets={"TOKEN": Secret("hub", "token")}',
+    "service_account": 'service_account="pipelines"',
+    "starting_deadline": 'starting_deadline="10m", or in seconds: starting_deadline=600',
+    "suspend": "suspend=True",
+    "timezone": 'timezone="Europe/Berlin"',
+    "timeout": 'timeout="1h30m", or in seconds: timeout=5400',
+    "tolerations": 'tolerations=["spot=true:NoSchedule"]',
+    "longest of Retry": 'retries=Retry(3, wait="30s", factor=2, longest="10m")',
+    "wait of Retry": 'retries=Retry(3, wait="30s")',
+    "within of Retry": 'retries=Retry(3, wait="30s", within="2h")',
+    "exit_codes of Retry": "retries=Retry(3, exit_codes=[137, 143])",
+    "messages of Retry": 'retries=Retry(3, messages=["node shutdown"])',
+    "ttl": 'ttl="48h", in seconds: ttl=172800, or by outcome: ttl={"success": "1h", "failure": "72h"}',
+    "user": "user=1000",
+    "workdir": 'workdir="/work"',
+    "where": 'where="zone in (eu-1, eu-2) and not spot"',
+}
+
+
+#: The words of Argo, Kubernetes and other tools for what an option says, without `_` and capitals.
+_OPTIONS = {
+    word: tuple(options.split())
+    for words, options in (
+        ("activedeadlineseconds deadline", "timeout"),
+        ("affinity", "where"),
+        ("baseimage containerimage dockerimage", "image"),
+        ("concurrencypolicy", "concurrency"),
+        ("continueon", "may_fail"),
+        ("cron cronexpression schedules", "schedule"),
+        ("cpulimit cpurequest", "cpu"),
+        ("dependencies depends dependson upstream waitfor", "after"),
+        ("enablecaching memoize", "cache"),
+        ("envfrom", "env secrets"),
+        ("accelerator acceleratorlimit gpulimit gpus numgpus", "gpu"),
+        ("generatename", "name"),
+        ("initcontainers", "init"),
+        ("limits requests resources", "cpu memory gpu"),
+        ("maxretries numretries retrystrategy", "retries"),
+        ("memorylimit memoryrequest", "memory"),
+        ("mutex semaphore synchronization", "locks"),
+        ("nodeselector", "node"),
+        ("packagestoinstall pippackages requirements", "packages"),
+        ("pvc pvolumes volumes volumemounts", "mounts"),
+        ("priorityclassname", "priority"),
+        ("sharedmemory shmsize", "shm"),
+        ("ttlsecondsafterfinished ttlstrategy", "ttl"),
+        ("workingdir", "workdir"),
+    )
+    for word in words.split()
+}
+
+
+#: The same for what no option says.
+_WAYS = {
+    word: way
+    for words, way in (
+        ("args command", "a function under `@container` says its command line: `command(...)`"),
+        ("condition when", "call the step in a block of `with when(...)`"),
+        ("exithandler hooks onexit", "call what is to run at the end in a block of `with on_exit(...)`"),
+        (
+            "inputs outputs",
+            "the parameters and the return annotation of the function are what goes in and out",
+        ),
+        (
+            "foreach items withitems withparam withsequence",
+            "`fan_out(step, over={...})` calls it for each item",
+        ),
+    )
+    for word in words.split()
+}
+
+
+class UnknownOption(Finding):
+    """An option that a step or pipeline does not have."""
+
+    code = "FD270"
+    title = "there is no option `{name}`{where}"
+    label = "{meant}"
+    help = "{way}"
+    name: str
+    known: tuple[str, ...]
+    where: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, the option that was probably meant, and the way out."""
+        word = self.name.replace("_", "").lower()
+        options = [one for one in _OPTIONS.get(word, ()) if one in self.known]
+        meant = suggest(self.name, self.known)
+        close = near(self.name, self.known)
+        way = "leave it out; what Argo has and no option says is written `argo={...}`, in Argo's own fields"
+        if self.where:
+            way = "write it there, or leave it out"
+        elif options:
+            meant = f"that is {', '.join(f'`{one}`' for one in options)}"
+            way = f"write {'; '.join(EXAMPLES.get(one, f'{one}=...') for one in options)}"
+        elif word in _WAYS:
+            meant, way = "no option says that", _WAYS[word]
+        elif close is not None:
+            way = f"write `{close}=...`, or leave it out"
+        return {**super().words(), "meant": meant, "way": way}
+
+
+class RunTimeOption(Finding):
+    """An option that is known only at run time."""
+
+    code = "FD271"
+    title = "`{name}` is known only when the pipeline runs"
+    label = "options are fixed while compiling"
+    help = "pass the value to the step as an argument, or write it here as a constant"
+    name: str
+
+
+class OptionType(Finding):
+    """An option of the wrong type."""
+
+    code = "FD272"
+    title = "`{name}` must be {want}, not {have}"
+    label = "not {want}"
+    help = "{way}"
+    name: str
+    want: str
+    have: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and an example of the option."""
+        example = EXAMPLES.get(self.name.partition("[")[0])
+        if self.name.startswith("env[") and self.have.startswith("Secret("):
+            variable = self.name[4:-1].replace("'", '"')
+            return {**super().words(), "way": f"write secrets={{{variable}: Secret(...)}}"}
+        return {**super().words(), "way": f"for example {example}" if example else f"write {self.want}"}
+
+
+class NoImage(Finding):
+    """A step without an image."""
+
+    code = "FD285"
+    title = "`{step}` has no image"
+    label = "nothing to run it in"
+    help = 'say which: image="python:3.12-slim"'
+    step: str
+
+
+class UnnamedOption(Finding):
+    """An option of a decorator that is written without its name."""
+
+    code = "FD349"
+    title = "`@{word}` takes its options by name"
+    label = "{meant}"
+    help = "{way}"
+    word: str
+    text: bool
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the option that was probably meant."""
+        name = _MEANT.get(self.word, "") if self.text else ""
+        meant = f"did you mean `{name}=...`?" if name else "which option is this?"
+        way = f"write its name in front of it: @{self.word}({name or 'NAME'}=...)"
+        return {**super().words(), "meant": meant, "way": way}
+
+
+#: The option of a decorator that a text is most likely for.
+_MEANT = {"step": "image", "container": "image", "pipeline": "name"}

@@ -1,0 +1,105 @@
+"""What can be wrong with what a container finds around it: variables, mounts, labels, objects of the cluster."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity, suggest
+
+
+class BadEnvName(Finding):
+    """A name that no environment variable can have."""
+
+    code = "FD283"
+    title = "`{have}` is no name for an environment variable"
+    label = "Kubernetes refuses the name"
+    help = "use letters, digits and `_`, not beginning with a digit"
+    have: str
+
+
+class BadMountPath(Finding):
+    """A mount path that Kubernetes refuses."""
+
+    code = "FD284"
+    title = "`{have}` is no path to mount at"
+    label = "{reason}"
+    help = 'write a path of its own for each volume: mounts={{"/data": volume}}'
+    have: str
+    reason: str
+
+    def words(self) -> dict[str, str]:
+        """The fields; a text that is empty is shown by its quotes."""
+        return {**super().words(), "have": self.have or "''"}
+
+
+class BadObjectName(Finding):
+    """The name of an object of the cluster that Kubernetes refuses."""
+
+    code = "FD340"
+    title = "{have} cannot be the name of {what}"
+    label = "Kubernetes refuses the name"
+    help = "{way}"
+    have: str
+    what: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what such a name is made of."""
+        way = "write the name as `kubectl get` shows it: lower-case letters, digits, `-` and `.`"
+        if self.what.startswith("a key"):
+            way = "write the key as it stands in the object: letters, digits, `-`, `_` and `.`"
+        return {**super().words(), "way": way}
+
+
+class SecretInText(Finding):
+    """What seems to be a secret, written out."""
+
+    code = "FD342"
+    severity: ClassVar[Severity] = "warning"
+    title = "the value of `{name}` seems to be a secret, and would stand in the YAML"
+    label = "everybody who sees the workflow can read it"
+    help = 'keep it in a Secret of the cluster: secrets={{"{name}": Secret("name", "key")}}'
+    name: str
+
+
+class BadLabelText(Finding):
+    """A label or annotation of a form that Kubernetes refuses."""
+
+    code = "FD343"
+    title = "`{have}` cannot be {what}"
+    label = "Kubernetes refuses it"
+    help = "{form}"
+    have: str
+    what: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the form that Kubernetes asks for."""
+        form = "write at most 63 letters, digits, `-`, `_` and `.`, with a letter or digit at both ends"
+        if self.what.startswith("the key"):
+            form = "write `name` or `domain/name`, the name of at most 63 letters, digits, `-`, `_` and `.`"
+        return {**super().words(), "form": form}
+
+
+class OutsideVolume(Finding):
+    """A path that leads out of its volume."""
+
+    code = "FD344"
+    title = "`{have}` leads out of the volume `{volume}`"
+    label = "`..` is refused"
+    help = "name a folder or file on the volume"
+    have: str
+    volume: str
+
+
+class UnknownMode(Finding):
+    """An access mode that Kubernetes does not have."""
+
+    code = "FD348"
+    title = "the access mode `{have}` is not known"
+    label = "{meant}"
+    help = "write ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod, as the claim has it"
+    have: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the mode that was probably meant."""
+        return {**super().words(), "meant": suggest(self.have, self.known)}

@@ -1,0 +1,185 @@
+"""What can be wrong with the arguments of a call."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, suggest
+
+
+class TooManyArguments(Finding):
+    """More positional arguments than the step has parameters."""
+
+    code = "FD201"
+    title = "`{step}` takes {arguments} by position, not {given}"
+    label = "{surplus}"
+    help = "leave it out, or name the parameter it is for"
+    step: str
+    given: int
+    takes: int
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the numbers in words."""
+        arguments = {0: "no arguments", 1: "1 argument"}.get(self.takes, f"{self.takes} arguments")
+        surplus = "one too many" if self.given == self.takes + 1 else "the first one too many"
+        return {**super().words(), "arguments": arguments, "surplus": surplus}
+
+
+class MissingArgument(Finding):
+    """A parameter without a default got no argument."""
+
+    code = "FD202"
+    title = "`{step}` needs `{name}: {type}`"
+    label = "`{name}` is missing here"
+    help = "pass `{name}=...`, or give the parameter a default"
+    step: str
+    name: str
+    type: str
+
+
+class UnknownParameter(Finding):
+    """An argument that the step has no parameter for."""
+
+    code = "FD203"
+    title = "`{step}` has no parameter `{name}`"
+    label = "{meant}"
+    help = "use one of the parameters of `{step}`, or leave it out"
+    step: str
+    name: str
+    close: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the parameter that was probably meant."""
+        meant = f"did you mean `{self.close}`?" if self.close else suggest(self.name, self.known)
+        return {**super().words(), "meant": meant or f"`{self.step}` takes no arguments"}
+
+
+class RepeatedArgument(Finding):
+    """One parameter got two arguments."""
+
+    code = "FD204"
+    title = "`{step}` gets `{name}` twice"
+    label = "the second one"
+    help = "keep one of the two"
+    step: str
+    name: str
+
+
+class WrongType(Finding):
+    """An argument of a type that the parameter does not take."""
+
+    code = "FD205"
+    title = "`{parameter}` of `{step}` is {want}, not {have}"
+    label = "{which}"
+    help = "{way}"
+    parameter: str
+    step: str
+    want: str
+    have: str
+    part: str = ""  # what is wrong with a part of the argument
+    members: tuple[str, ...] = ()  # the values that there are, if they are few
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits both types."""
+        way = f"pass {self.want}, or change the annotation of `{self.parameter}`"
+        if self.want == "Any" or ("Any" in self.want and " with " in self.have):
+            way = "pass what JSON has: str, int, float, bool, None, and lists and dicts of them"
+        elif self.have == f"list[{self.want}]":
+            loop = f'fan_out({self.step}, over={{"{self.parameter}": ...}})'
+            way = f"to run `{self.step}` for each element write {loop}"
+        elif self.have == "None":
+            way = (
+                f"pass {self.want}, from a step that is annotated `-> {self.want}`;"
+                f" or annotate `{self.parameter}` as `{self.want} | None`"
+            )
+        elif self.members:
+            way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
+        elif self.have in ("Step", "Pipeline", "function"):
+            way = "call it: its result is what is passed on"
+        elif self.have == "Volume":
+            way = 'pass a path on the volume: `volume / "folder/file"`'
+        types = plain(self.want, self.have)
+        return {**super().words(), **types, "which": self.part or f"this is {types['have']}", "way": way}
+
+
+def plain(want: str, have: str) -> dict[str, str]:
+    """Two types as the user knows them."""
+    return {"want": "a JSON value" if want == "Any" else want, "have": "None" if have == "NoneType" else have}
+
+
+class LocalFile(Finding):
+    """A path of this machine where a file of the cluster is wanted."""
+
+    code = "FD222"
+    title = "`{path}` is {what}"
+    label = "not a file of the cluster"
+    help = "{way}"
+    path: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: an address has a word that fetches it."""
+        word = fetched(self.path)
+        if word:
+            what, way = (
+                "an address, which no step fetches by itself",
+                f"say where the file comes from: `{word}`",
+            )
+            return {**super().words(), "what": what, "way": way}
+        what = "a path on this machine, and the step runs in the cluster"
+        inner = self.path
+        if inner[:1] in "/~.\\":
+            inner = inner.replace("\\", "/").rstrip("/").rpartition("/")[2].lstrip("~.") or "folder"
+        way = f'pass the output of a step, or a path on a volume: `Volume("claim") / "{inner}"`'
+        return {**super().words(), "what": what, "way": way}
+
+
+def fetched(address: str) -> str:
+    """The word of the language for what lies at an address; empty for what is no address."""
+    scheme, colon, rest = address.partition(":")
+    where = rest.lstrip("/")
+    if scheme.startswith("git@") or scheme in ("git", "ssh", "git+ssh", "git+https"):
+        return f'Git("{address.removeprefix("git+")}", revision="...")'
+    if not colon or not rest.startswith("/"):
+        return ""
+    bucket, _, key = where.partition("/")
+    match scheme:
+        case "s3" | "s3a" | "s3n":
+            return f'S3("{key}", "{bucket}")'
+        case "gs" | "gcs":
+            return f'GCS("{key}", "{bucket}")'
+        case "abfs" | "abfss" | "wasb" | "wasbs" | "az" | "azure":
+            return 'Azure(blob, container, "https://ACCOUNT.blob.core.windows.net")'
+        case "http" | "https":
+            return (
+                f'Git("{scheme}://{where}", revision="...")'
+                if where.endswith(".git")
+                else f'Http("{scheme}://{where}")'
+            )
+        case _:
+            return ""
+
+
+class OptionalUse(Finding):
+    """A value that may be None was used as if it were not."""
+
+    code = "FD223"
+    title = "{what} on a value of type {type}, which may be None"
+    label = "may be None when the pipeline runs"
+    help = "give it a default first: `either(value, default)`"
+    what: str
+    type: str
+
+
+class WrongDefault(Finding):
+    """A default that is not of the parameter's type."""
+
+    code = "FD238"
+    title = "the default of `{parameter}` is {have}, not {want}"
+    label = "this is {have}"
+    help = "change the default or the annotation"
+    parameter: str
+    want: str
+    have: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, with types as the user knows them."""
+        return {**super().words(), **plain(self.want, self.have)}

@@ -1,0 +1,127 @@
+"""What can be wrong with the body of a pipeline as a whole."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, near
+from flowdsl.mistakes.arguments import plain
+
+
+class PipelineThread(Finding):
+    """A step was called from a thread of the pipeline's body."""
+
+    code = "FD227"
+    title = "a step was called from another thread than the pipeline's body"
+    label = "{caller}"
+    help = "call steps in the body itself: tasks run in parallel without threads"
+    pipeline: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what is known of the caller."""
+        body = f"the body of `{self.pipeline}` gives a step to threads"
+        return {**super().words(), "caller": body if self.pipeline else "called from another thread"}
+
+
+class NotATask(Finding):
+    """`after=` with something that is not the result of a step."""
+
+    code = "FD228"
+    title = "`after` takes results of steps, not {have}"
+    label = "not the result of a step in this pipeline"
+    help = "pass what the calls returned: `after=[first, second]`"
+    have: str
+
+
+class BodyStopped(Finding):
+    """An exception in a pipeline's body, after other mistakes."""
+
+    code = "FD229"
+    title = "the body of `{name}` stopped here: {error}"
+    label = "what follows was not looked at"
+    help = "correct the other mistakes first: this may come from them"
+    name: str
+    error: str
+
+
+class Recursion(Finding):
+    """A pipeline that calls itself."""
+
+    code = "FD235"
+    title = "the pipeline `{name}` calls itself"
+    label = "the body is run once while compiling, so it cannot end"
+    help = "use fan_out or sweep for repetition, or Python's own loop over known values"
+    name: str
+
+
+class WrongReturn(Finding):
+    """A pipeline or a step returns something else than it says."""
+
+    code = "FD236"
+    title = "`{name}` returns {have}, and its annotation says {want}"
+    label = "says {want}"
+    help = "return {want}, or change the annotation"
+    name: str
+    want: str
+    have: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, with types as the user knows them."""
+        return {**super().words(), **plain(self.want, self.have)}
+
+
+class MissingReturnType(Finding):
+    """A pipeline returns a value without saying so."""
+
+    code = "FD237"
+    title = "`{name}` returns a value, and has no return annotation"
+    label = "without `-> ...` the value is lost"
+    help = "annotate what it returns, or return nothing"
+    name: str
+
+
+class NotABodyOfCalls(Finding):
+    """A pipeline whose function does not run when it is called."""
+
+    code = "FD239"
+    title = "the pipeline `{name}` is {kind}"
+    label = "its body would not run while compiling"
+    help = "write a plain function, without `async` and `yield`: its tasks run in parallel as it is"
+    name: str
+    kind: str
+
+
+class OutOfPlace(Finding):
+    """A word that has no meaning where it stands: in the body of a pipeline, or outside of one."""
+
+    code = "FD269"
+    title = "{problem}"
+    label = "{where}"
+    help = "{way}"
+    problem: str
+    where: str
+    way: str
+
+
+class UndefinedInBody(Finding):
+    """A name that is nowhere, in the body of a pipeline or at the top of the file."""
+
+    code = "FD761"
+    title = "`{name}` is not defined"
+    label = "{meant}"
+    help = "assign it above this line, import it, or make it a parameter"
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the name that was probably meant."""
+        close = near(self.name, self.known)
+        return {**super().words(), "meant": f"did you mean `{close}`?" if close else "there is no such name"}
+
+
+class UsedBefore(Finding):
+    """A value is used above the line that makes it: two tasks cannot wait for each other."""
+
+    code = "FD762"
+    title = "`{name}` is used before it has a value"
+    label = "not made yet"
+    help = "call first what makes `{name}`; tasks that wait for each other would wait for ever"
+    name: str

@@ -1,0 +1,44 @@
+"""What Argo would read otherwise, or not at all, of texts and numbers that are known now."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding
+
+
+class LiteralBraces(Finding):
+    """A literal that Argo would evaluate."""
+
+    code = "FD219"
+    title = "the text holds `{{{{`, which Argo evaluates"
+    label = "Argo would replace what follows, even in an environment variable"
+    help = "for a value of the run pass the result or parameter itself; braces that are meant so, add inside a step"
+
+
+class ControlCharacter(Finding):
+    """A literal with a character that breaks Argo's substitution."""
+
+    code = "FD220"
+    title = "the text {text} holds a control character"
+    label = "Argo fails when it substitutes it"
+    help = "escape it in the text, and decode it inside the step"
+    text: str
+
+
+class NotFinite(Finding):
+    """NaN or an infinity as a constant."""
+
+    code = "FD221"
+    title = "{value} is not a number that JSON and Argo can hold"
+    label = "not a finite number"
+    help = "use a finite number, or None with a parameter of type `float | None`"
+    value: float
+
+
+class HugeNumber(Finding):
+    """A whole number that Argo cannot compute with."""
+
+    code = "FD266"
+    title = "{value} does not fit in 64 bits, and Argo cannot compute with it"
+    label = "too large for Argo"
+    help = "compute with it inside a step, which gets it as an argument of its own or makes it"
+    value: int

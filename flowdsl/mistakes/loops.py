@@ -1,0 +1,132 @@
+"""What can be wrong with `fan_out`: what it calls, and what it goes over."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, suggest
+
+
+class NotABody(Finding):
+    """`fan_out` or `sweep` of something that is neither a step nor a pipeline."""
+
+    code = "FD240"
+    title = "a loop runs a step or a pipeline, not {have}"
+    label = "neither a step nor a pipeline"
+    help = "put @step(...) or @pipeline above the function, and pass it without calling it"
+    have: str
+
+
+class OverNotNamed(Finding):
+    """`over=` without the names of parameters."""
+
+    code = "FD241"
+    title = "`over` is {have}, and does not say which parameter it is for"
+    label = "no parameter is named"
+    help = 'name it: over={{"{parameter}": ...}}'
+    have: str
+    parameter: str
+
+
+class UnknownOver(Finding):
+    """`over=` names a parameter that the body does not have."""
+
+    code = "FD242"
+    title = "`{step}` has no parameter `{name}` to loop over"
+    label = "{meant}"
+    help = "name a parameter of `{step}`"
+    step: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the parameter that was probably meant."""
+        return {**super().words(), "meant": suggest(self.name, self.known) or "it takes no arguments"}
+
+
+class EmptyOver(Finding):
+    """A loop over nothing."""
+
+    code = "FD243"
+    title = "the loop has no items"
+    label = "nothing to loop over"
+    help = "give at least one item, or leave the loop out with Python's own `if`"
+
+
+class OverNotAList(Finding):
+    """A loop over something that is no list."""
+
+    code = "FD244"
+    title = "`{name}` loops over {have}, which is not {want}"
+    label = "this is {have}"
+    help = "{way}"
+    name: str
+    have: str
+    want: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: a number may be meant as a count."""
+        way = f"pass {self.want}: one written here, or one that a step returns"
+        if self.have == "int" and self.want in ("list[int]", "list[float]"):
+            way = f'for the numbers 0, 1, 2 ... below it write `over={{"{self.name}": numbers(...)}}`'
+        return {**super().words(), "way": way}
+
+
+class UnevenLists(Finding):
+    """Lists that are walked together and differ in length."""
+
+    code = "FD245"
+    title = "the lists differ in length: {lengths}"
+    label = "walked together, one item of each at a time"
+    help = "make them equally long, or write `over=grid(...)` for every combination"
+    lengths: str
+
+
+class GridRunTime(Finding):
+    """A product, or a mixture, with a list that only exists at run time."""
+
+    code = "FD246"
+    title = "`{name}` is known only at run time, and cannot be combined with the other lists"
+    label = "known only when the pipeline runs"
+    help = "make the combinations inside a step that returns one list"
+    name: str
+
+
+class BadCount(Finding):
+    """A count that is not a whole number above zero."""
+
+    code = "FD247"
+    title = "`{word}` is {have}, not a whole number of at least 1"
+    label = "must be 1 or more"
+    help = "write a number that is known while compiling, such as {word}=4"
+    word: str
+    have: str
+
+
+class NotACount(Finding):
+    """Something that is no whole number where a count of the run is wanted."""
+
+    code = "FD720"
+    title = "`numbers` takes a whole number, not {have}"
+    label = "this is {have}"
+    help = "pass the int that a step returned, or an int parameter of the pipeline"
+    have: str
+
+
+class NotResults(Finding):
+    """Something that is not the results of a loop."""
+
+    code = "FD721"
+    title = "`failed` takes the results of a loop, not {have}"
+    label = "not what a loop returned"
+    help = "pass what `fan_out(..., keep_going=True)` returned, or `.results` of a sweep"
+    have: str
+
+
+class TooManyToName(Finding):
+    """The failed items of a very long loop."""
+
+    code = "FD724"
+    title = "`failed` of a loop with {items} items: {most} is the most"
+    label = "too many for an expression of Argo"
+    help = "let every item return its own number, and see in a step which are missing"
+    items: int
+    most: int

@@ -1,0 +1,189 @@
+"""What can be wrong with `sweep`: spaces, trials, metrics."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, suggest
+
+
+class NotASpace(Finding):
+    """A parameter of a sweep with neither a space nor a list."""
+
+    code = "FD250"
+    title = "the space of `{name}` is {have}, not a search space or a list"
+    label = "this is {have}"
+    help = "write choice(...), uniform(low, high), loguniform(low, high), integer(low, high) or a list"
+    name: str
+    have: str
+
+
+class EmptySpace(Finding):
+    """A choice of nothing."""
+
+    code = "FD251"
+    title = "the space of `{name}` has no values"
+    label = "nothing to choose from"
+    help = "give at least one value"
+    name: str
+
+
+class BadSpace(Finding):
+    """A space whose numbers make no sense."""
+
+    code = "FD252"
+    title = "no value can be drawn from {space}"
+    label = "{problem}"
+    help = "write {form}"
+    space: str
+    problem: str
+    form: str
+
+
+class SpaceType(Finding):
+    """A space that draws another type than the parameter takes."""
+
+    code = "FD253"
+    title = "{space}(...) draws {gives}, and `{name}` is {want}"
+    label = "draws {gives}"
+    help = "use {instead}, or change the annotation of `{name}`"
+    name: str
+    space: str
+    gives: str
+    want: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the space that fits the parameter."""
+        instead = "integer(low, high) or choice(...)" if self.want.startswith("int") else "choice(...)"
+        return {**super().words(), "instead": instead}
+
+
+class SpaceRunTime(Finding):
+    """A space that is known only at run time."""
+
+    code = "FD254"
+    title = "the space of `{name}` is known only at run time"
+    label = "the trials are drawn while compiling"
+    help = "write the values, or use fan_out over the list"
+    name: str
+
+
+class UnknownSearch(Finding):
+    """A search method that does not exist."""
+
+    code = "FD255"
+    title = "`search` cannot be {have}"
+    label = "not a search"
+    help = 'use "grid" or "random"'
+    have: str
+
+
+class TrialsMissing(Finding):
+    """A random search without a number of trials."""
+
+    code = "FD256"
+    title = "a random search needs the number of its trials"
+    label = "`trials` is missing here"
+    help = "pass `trials=20`"
+
+
+class GridContinuous(Finding):
+    """A grid over a space without end."""
+
+    code = "FD257"
+    title = "a grid needs a list of values for `{name}`"
+    label = "every value of a range cannot be tried"
+    help = "write choice(...) or a list for `{name}`, or pass `trials=` for a random search"
+    name: str
+    space: str
+
+
+class GridTrials(Finding):
+    """A grid of another size than the number of trials."""
+
+    code = "FD258"
+    title = "the grid has {size} points, and `trials` says {trials}"
+    label = "a grid tries every point"
+    help = 'leave `trials` out, or write search="random"'
+    trials: int
+    size: int
+
+
+class TooManyTrials(Finding):
+    """More trials than there are different points."""
+
+    code = "FD259"
+    title = "the space has only {size} different points for {trials} trials"
+    label = "no trial is run twice"
+    help = 'ask for at most {size} trials, or write search="grid" without `trials`'
+    trials: int
+    size: int
+
+
+class GridTooLarge(Finding):
+    """A grid that no cluster will run."""
+
+    code = "FD260"
+    title = "the grid has {size} points, more than {most}"
+    label = "too many combinations"
+    help = "take fewer values, or a random search with `trials=`"
+    size: int
+    most: int
+
+
+class NotAnObjective(Finding):
+    """`objective=` that is neither maximize nor minimize."""
+
+    code = "FD261"
+    title = "the objective is {have}, not maximize(...) or minimize(...)"
+    label = "this is {have}"
+    help = 'write objective=maximize("output") or minimize("output")'
+    have: str
+
+
+class UnknownMetric(Finding):
+    """An objective that is no output of the trial."""
+
+    code = "FD262"
+    title = "`{step}` has no {shown} to judge its trials by"
+    label = "{meant}"
+    help = "name one of its outputs in the objective"
+    name: str
+    step: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the output that was probably meant."""
+        shown = f"output `{self.name}`" if self.name else "single output"
+        meant = suggest(self.name, self.known) or "it returns nothing"
+        return {**super().words(), "shown": shown, "meant": meant}
+
+
+class MetricNotANumber(Finding):
+    """An objective that is no number."""
+
+    code = "FD263"
+    title = "the metric `{name}` is {type}, not a number"
+    label = "trials are compared by this"
+    help = "return it as float or int"
+    name: str
+    type: str
+
+
+class BadSeed(Finding):
+    """A seed that is not a whole number."""
+
+    code = "FD264"
+    title = "`seed` is {have}, not a whole number"
+    label = "this is {have}"
+    help = "write a whole number: the same seed draws the same trials again"
+    have: str
+
+
+class TooFewTrials(Finding):
+    """A bound on the trials that have to succeed that is above their number."""
+
+    code = "FD265"
+    title = "`min_success` is {bound}, and the sweep has {trials} trials"
+    label = "the run would always fail"
+    help = "write {trials} or less"
+    bound: int
+    trials: int

@@ -1,0 +1,64 @@
+"""What can go wrong with run-time values inside of texts."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity
+
+
+class TextFormat(Finding):
+    """A format specification on a run-time value."""
+
+    code = "FD214"
+    title = "the format `:{spec}` cannot be applied to a run-time value"
+    label = "Argo puts values into text as they are"
+    help = "leave the format out, or make the text inside a step"
+    spec: str
+
+
+class TextRepr(Finding):
+    """The repr of a run-time value in text."""
+
+    code = "FD215"
+    title = "the repr of a run-time value has no meaning in text"
+    label = "made by !r, = or by a list in text"
+    help = "write {{x}}, not {{x!r}} or {{x=}}"
+
+
+class TextType(Finding):
+    """A value in text whose text Python and Argo write differently."""
+
+    code = "FD216"
+    title = "a {type} cannot stand inside text"
+    label = "{reason}"
+    help = "pass it to the step as an argument of its own, and make the text there"
+    type: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what is wrong with the text of the value."""
+        reason = "Python and Argo write it differently"
+        if self.type == "path on a volume":
+            reason = "only the pod knows where it is mounted"
+        elif self.type.startswith("float"):
+            reason = "Argo writes 1.0 as 1, and Python does not"
+        return {**super().words(), "reason": reason}
+
+
+class LostText(Finding):
+    """A text made from a run-time value that arrived nowhere."""
+
+    code = "FD217"
+    severity: ClassVar[Severity] = "warning"
+    title = "the text made from this run-time value is not used by any task"
+    label = "made here, and then lost"
+    help = "pass the text to a step as it is; what Python does with it now cannot see the value"
+
+
+class DamagedText(Finding):
+    """A text with a run-time value in it was changed before it arrived."""
+
+    code = "FD218"
+    title = "a text that holds a run-time value was cut or changed"
+    label = "the value can no longer be found in it"
+    help = "pass the text on as it was made, and change it inside a step"

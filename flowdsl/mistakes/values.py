@@ -1,0 +1,275 @@
+"""What cannot be done with a value that exists only when the pipeline runs."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding, suggest
+
+
+class UnknownOutput(Finding):
+    """A field that the result of a step does not have."""
+
+    code = "FD206"
+    title = "{of} has no output `{name}`"
+    label = "{meant}"
+    help = "{way}"
+    of: str
+    name: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, the output that was probably meant, and the way out."""
+        way = _said_before(self.name) or f"take one of the fields of {self.of}"
+        return {**super().words(), "meant": suggest(self.name, self.known), "way": way}
+
+
+def _said_before(name: str) -> str:
+    """The way out where other tools have a method of a task for what a step is told before it is called."""
+    if name in ("after", "set_upstream", "set_downstream"):
+        return "say it before the call: `step.options(after=[first])(...)`"
+    if name == "options" or name.startswith(("set_", "add_", "with_")):
+        return "say it before the call: `step.options(...)(...)`, or as an option of the step"
+    return ""
+
+
+class RunTimeCondition(Finding):
+    """Python asked for the truth of a value that exists only at run time."""
+
+    code = "FD207"
+    title = "the truth of a run-time value is not known while compiling"
+    label = "known only when the pipeline runs"
+    help = "{way}"
+    asked: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out for the question that was asked."""
+        return {**super().words(), "way": _TRUTH.get(self.asked, "; ".join([*_TRUTH.values()][:5]))}
+
+
+_TRUTH = {
+    "if": "write `with when(...):` for `if`, and `with otherwise():` for `else`",
+    "and": "write `(a) & (b)` for `a and b`",
+    "or": "write `(a) | (b)` for `a or b`",
+    "not": "write `with unless(...):` for `with when(not ...):`, or compare with `!=`",
+    "chain": "write `(x < y) & (y < z)` for `x < y < z`",
+    "choice": "call what each side needs under `when` and `otherwise`, and choose with `either(one, other)`",
+    "while": "repeat over items with `fan_out` or `sweep`, or loop inside a step",
+    "in": "write `(x == 1) | (x == 2)` for `x in (1, 2)`, and `(x != 1) & (x != 2)` for `x not in (1, 2)`",
+    "filter": "let a step return the list without the others",
+    "assert": "check it inside a step, which then fails",
+    "order": "pass the values to a step, which compares them; of the trials of a `sweep`, `.best` is the best",
+}
+"""What to write instead, by the question; where that is not known, the first ones help."""
+
+
+class RunTimeLoop(Finding):
+    """Python looped over, counted or searched a value that exists only at run time."""
+
+    code = "FD208"
+    title = "a run-time value cannot be {what} while compiling"
+    label = "known only when the pipeline runs"
+    help = "to run a step for each element write `fan_out(step, over={{...}})`; else pass the value to a step"
+    what: str
+
+
+class RunTimeConversion(Finding):
+    """Python converted a value that exists only at run time."""
+
+    code = "FD209"
+    title = "a run-time value cannot be {what} while compiling"
+    label = "known only when the pipeline runs"
+    help = "{way}"
+    what: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: for a count it is a loop of the run."""
+        way = "pass the value on as it is, and convert it inside a step"
+        if self.what.startswith("given"):
+            way = "pass the value to a step, and call the function there"
+        if "range()" in self.what:
+            way = (
+                'to run a step so many times write `fan_out(step, over={"part": numbers(count)})`,'
+                " where it gets 0, 1, 2 ... as `part`"
+            )
+        return {**super().words(), "way": way}
+
+
+_IN_A_STEP = "or write a step that takes the values and returns the result"
+
+
+class UnsupportedOperator(Finding):
+    """An operator that Argo cannot evaluate with Python's result."""
+
+    code = "FD210"
+    title = "{operator} does not work on a run-time value"
+    label = "{reason}"
+    help = "{way}"
+    operator: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and why it does not work."""
+        reason = "Argo has no expression with Python's result for this"
+        way = f"use + - * / and comparisons, {_IN_A_STEP}"
+        if self.operator.startswith("an assignment") or self.operator in ("del", "with", "a call"):
+            reason, way = "known only when the pipeline runs", "do this inside a step"
+        elif self.operator in (">>", "<<"):
+            reason = "tasks are not put in order by arrows"
+            way = "pass the output on, or without data: `step.options(after=[first])(...)`"
+        return {**super().words(), "reason": reason, "way": way}
+
+
+class CannotOperate(Finding):
+    """An operator on types that it does not fit."""
+
+    code = "FD211"
+    title = "`{operator}` does not work on {left} and {right}"
+    label = "{left} {operator} {right}"
+    help = "{way}"
+    operator: str
+    left: str
+    right: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits the types."""
+        way = f"use numbers, texts or conditions on both sides, {_IN_A_STEP}"
+        sides = {self.left, self.right}
+        if any(side.endswith(" | None") for side in sides):
+            way = "give the value that may be None a default first: `either(value, default)`"
+        elif self.operator == "+" and "str" in sides and sides & {"int", "float"}:
+            way = 'write an f-string: f"{text}{number}"'
+        elif self.operator == "/" and self.left == "Path":
+            way = "pass the folder, and take the file out of it inside the step"
+        elif "Step" in sides:
+            way = "call the step first, and compare what it returned"
+        return {**super().words(), "way": way}
+
+
+class CannotCompare(CannotOperate):
+    """An order between types that have none."""
+
+    code = "FD212"
+    title = "{left} and {right} cannot be compared with `{operator}`"
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits the types."""
+        found = super().words()
+        optional = any(side.endswith(" | None") for side in (self.left, self.right))
+        return found if optional else {**found, "way": "compare two numbers or two texts"}
+
+
+class RunTimeKey(Finding):
+    """A run-time value as a dict key, set member or argument of a cache."""
+
+    code = "FD213"
+    title = "a run-time value cannot be a key or a member of a set while compiling"
+    label = "its value is known only when the pipeline runs"
+    help = "look it up inside a step"
+
+
+class NoFields(Finding):
+    """An attribute of a value that has none."""
+
+    code = "FD224"
+    title = "a run-time {type} has no attribute `{name}` while compiling"
+    label = "{reason}"
+    help = "{way}"
+    name: str
+    type: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out that fits the name."""
+        reason = "only outputs of records have fields here"
+        way = _said_before(self.name) or f"use `.{self.name}` inside a step, which gets the value itself"
+        if self.name in ("output", "outputs", "result", "parameters", "artifacts"):
+            way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
+        elif self.type == "Path":
+            reason = "the file is there only when the pipeline runs"
+            way = f"pass it to a step, which sees it as a Path, and use `.{self.name}` there"
+        return {**super().words(), "reason": reason, "way": way}
+
+
+class NoItem(Finding):
+    """A part of a value that has none such, or none that Argo could take."""
+
+    code = "FD225"
+    title = "{key} does not work on a run-time {type}"
+    label = "{reason}"
+    help = "{way}"
+    key: str
+    type: str
+    files: bool = False
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out for such an index."""
+        way = "index a list with a number and a dict with a text; take files out of a folder inside a step"
+        if self.files:
+            way = "pass all of it to a step, and take that there; or let the step return it as an output of its own"
+            return {**super().words(), "reason": "its files are handed on together", "way": way}
+        name = self.key.strip("[]'\"")
+        if (
+            name != self.key[1:-1]
+            and name.isidentifier()
+            and self.type.isidentifier()
+            and self.type[:1].isupper()
+        ):
+            way = f"take a field of it: `.{name}`"
+        return {**super().words(), "reason": "no such element", "way": way}
+
+
+class StandInRefused(Finding):
+    """Code written in C refused a run-time value."""
+
+    code = "FD226"
+    title = "a run-time value was given to code that needs its value now"
+    label = "{problem}"
+    help = "pass the value to a step, and do this inside it"
+    problem: str
+
+
+class WrongUnpacking(Finding):
+    """A result unpacked into another number of names than it has values."""
+
+    code = "FD248"
+    title = "{of} has {given} values, and is unpacked into {wanted}"
+    label = "{wanted} names for {given} values"
+    help = "name every value, or take one of them by its field or index"
+    of: str
+    given: int
+    wanted: int
+
+
+class RunTimeKind(Finding):
+    """A `match` or `isinstance` that asks of a run-time value what no stand-in can see."""
+
+    code = "FD267"
+    title = "what a run-time {type} is cannot be asked while compiling"
+    label = "known only when the pipeline runs"
+    help = "use `with when(...):`, give an optional value a default with `either`, or ask inside a step"
+    type: str
+
+
+class RunTimeIdentity(Finding):
+    """A run-time value compared by identity."""
+
+    code = "FD268"
+    title = "`{text}` compares objects while compiling, and a run-time value is another one"
+    label = "always the same answer"
+    help = "compare with `==`: `with when(value == ...):`"
+    text: str
+
+
+class NeverEqual(Finding):
+    """A run-time value is compared with what it never is."""
+
+    code = "FD760"
+    title = "the value is never {have}"
+    label = "{answer}"
+    help = "compare with one of {values}"
+    have: str
+    answer: str
+    near: str | None
+    values: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the value that was probably meant."""
+        answer = f"did you mean {self.near}?" if self.near else self.answer
+        return {**super().words(), "answer": answer}

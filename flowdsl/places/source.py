@@ -1,0 +1,267 @@
+"""The user's files: their texts, and the spans of the places that were recorded in them.
+
+One `Sources` for each load; nothing is global. Places come from `flowdsl.places.place`, cheap and unresolved;
+here the instruction becomes the expression it was compiled from, and the argument the text that was
+written for it. Syntax trees are made and searched only when a place is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.places.place import Argument, Definition, Span
+
+if TYPE_CHECKING:
+    import ast
+    from types import CodeType, FunctionType
+
+    from flowdsl.places.locate import Index, Piece
+    from flowdsl.places.place import Place, Site
+
+    Position = tuple[int | None, int | None, int | None, int | None]  # an Extent, as far as it is known
+
+
+class Extent(NamedTuple):
+    """From where to where, as `co_positions` says it: lines from 1, columns in bytes of UTF-8 from 0."""
+
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+
+
+class SourceFile:
+    """One file: `filename` as code objects record it, `shown` as messages name it, its text and its tree."""
+
+    def __init__(self, filename: str, shown: str, text: str, tree: ast.Module | None = None) -> None:
+        self.filename = filename
+        self.shown = shown
+        self.text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if tree is not None:
+            self.__dict__["tree"] = tree
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines as Python counts them: only a line feed ends one."""
+        return self.text.split("\n")
+
+    @cached_property
+    def tree(self) -> ast.Module | None:
+        """The syntax tree; None when the text is not Python."""
+        import ast
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                return ast.parse(self.text, self.filename)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return None
+
+    @cached_property
+    def index(self) -> Index | None:
+        """The tables over the tree."""
+        from flowdsl.places.locate import Index
+
+        return None if self.tree is None else Index(self.tree, self.text)
+
+    def column(self, line: int, offset: int) -> int:
+        """The column, in code points from 1, of an offset in bytes of UTF-8 from 0."""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        if text.isascii():
+            return offset + 1
+        return len(text.encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore")) + 1
+
+    def span(self, extent: Extent) -> Span:
+        """The span of an extent."""
+        line, end_line, start, end = extent
+        return Span(self.filename, line, self.column(line, start), end_line, self.column(end_line, end))
+
+    def node(self, node: ast.expr | ast.stmt | ast.alias) -> Span:
+        """The span of a piece of the syntax tree."""
+        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return self.span(Extent(node.lineno, end_line, node.col_offset, end))
+
+    def piece(self, piece: Piece) -> Span:
+        """The span of a piece: of its word, if it has one, else of all of it."""
+        extent, word = piece
+        column = self.column(extent.line, extent.column) - 1
+        text = "\n".join(self.lines[extent.line - 1 : extent.end_line])
+        if word is None or (found := word.match(text, column)) is None:
+            return self.span(extent)
+        start, end = found.span(1)
+        line = extent.line + text.count("\n", 0, start)
+        column = start - text.rfind("\n", 0, start)
+        return Span(self.filename, line, column, line, column + end - start)
+
+
+class Sources:
+    """The files of one load: those that were added, and those that are found when a place is in them."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, SourceFile | None] = {}
+        # By id, because the hash of a code object walks all its constants; the code is kept, so is its id.
+        self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
+        self._stores: dict[int, tuple[CodeType, dict[int, str]]] = {}
+        try:
+            self._folder = os.getcwd().rstrip(os.sep) + os.sep  # noqa: PTH109 -- pathlib is slow to import
+        except OSError:
+            self._folder = ""
+
+    def add(
+        self, filename: str, text: str, tree: ast.Module | None = None, *, shown: str | None = None
+    ) -> SourceFile:
+        """Take in a file; `shown` is its name where it is not below the current folder."""
+        name = self._near(filename)
+        file = self._files[filename] = SourceFile(
+            filename, name if name != filename else shown or name, text, tree
+        )
+        return file
+
+    def _near(self, filename: str) -> str:
+        """The name of a file, relative where it is below the current folder."""
+        return filename.removeprefix(self._folder)
+
+    def file(self, filename: str) -> SourceFile | None:
+        """The file of that name; what was not added (a notebook's cell, a module) comes from `linecache`."""
+        if filename not in self._files:
+            import linecache
+
+            if lines := linecache.getlines(filename):
+                return self.add(filename, "".join(lines))
+            self._files[filename] = None
+        return self._files[filename]
+
+    def shown(self, filename: str) -> str:
+        """The name of a file in messages: relative where it is below the current folder."""
+        file = self.file(filename)
+        return self._near(filename) if file is None else file.shown
+
+    def excerpt(self, span: Span) -> list[str]:
+        """The lines that a span touches; none when the text is not at hand."""
+        file = self.file(span.file)
+        return [] if file is None else file.lines[span.line - 1 : span.end_line]
+
+    def resolve(self, place: Place) -> Span | None:
+        """Where a place is: a site's expression, an argument, a part of a definition, a span itself.
+
+        An argument that cannot be told from the others of its call (`*args`, `functools.partial`) has the
+        span of the call, a part that a definition does not have the name of the function. Without debug
+        ranges (`PYTHONNODEBUGRANGES`) only the line of a call is known. None when even that is not.
+        """
+        if isinstance(place, Span):
+            return place
+        if isinstance(place, Definition):
+            return self._part(place.code, place.name, place.part) or self._defined(place.code)
+        site = place.site if isinstance(place, Argument) else place
+        filename = site.code.co_filename
+        position = self._position(site)
+        file, extent = self.file(filename), _extent(position)
+        if extent is None:
+            line = position[0]
+            return None if line is None else _line(filename, line)
+        if file is None:
+            return Span(filename, extent.line, extent.column + 1, extent.end_line, extent.end_column + 1)
+        if file.index is None:
+            return file.span(extent)
+        if isinstance(place, Argument) and (given := file.index.argument(extent, place)) is not None:
+            return file.piece(given)
+        return file.span(file.index.part(extent, site.code.co_name))
+
+    def assigned(self, site: Site) -> str | None:
+        """The variable that the result of the call at a site goes to, or None.
+
+        `x = call(...)`, `x: T = call(...)`, `(x := call(...))` with one plain name; not `x = y = call(...)`.
+        """
+        file = self.file(site.code.co_filename)
+        if file is None or file.index is None:
+            return None
+        position = self._position(site)
+        if position[2] is not None:
+            return file.index.assigned(position)
+        names = file.index.assigned_on(position[0] or 0)
+        stored = self._stored(site) if names else None
+        return stored if stored in names else None
+
+    def definition(self, function: FunctionType) -> Span:
+        """The name in a function's `def`; the first line where there is no text or no `def`."""
+        return self._defined(_innermost(function))
+
+    def parameter(self, function: FunctionType, name: str) -> Span | None:
+        """A parameter in a function's signature, with its annotation."""
+        return self._part(_innermost(function), name, "whole")
+
+    def returns(self, function: FunctionType) -> Span | None:
+        """The annotation of a function's result."""
+        return self._part(_innermost(function), "return", "annotation")
+
+    def _defined(self, code: CodeType) -> Span:
+        return self._part(code, None, "name") or _line(code.co_filename, code.co_firstlineno)
+
+    def _part(self, code: CodeType, name: str | None, part: str) -> Span | None:
+        file = self.file(code.co_filename)
+        if file is None or file.index is None:
+            return None
+        found = file.index.definition(code, name, part)
+        return None if found is None else file.piece(found)
+
+    def _position(self, site: Site) -> Position:
+        code = site.code
+        known = self._positions.get(id(code))
+        if known is None:
+            known = self._positions[id(code)] = (code, list(code.co_positions()))
+        return known[1][site.lasti // 2]
+
+    def _stored(self, site: Site) -> str | None:
+        code = site.code
+        known = self._stores.get(id(code))
+        if known is None:
+            known = self._stores[id(code)] = (code, _stores(code))
+        return known[1].get(site.lasti)
+
+
+def _extent(position: Position) -> Extent | None:
+    """A recorded position, if Python kept the columns."""
+    line, end_line, column, end_column = position
+    if line is None or end_line is None or column is None or end_column is None:
+        return None
+    return Extent(line, end_line, column, end_column)
+
+
+def _line(filename: str, line: int) -> Span:
+    return Span(filename, line, 0, line, 0)
+
+
+def _stores(code: CodeType) -> dict[int, str]:
+    """The variables that results go to, by the offsets of the call: for code without debug ranges.
+
+    The same names as in the tree, read off the instructions: what a task is called must not depend on
+    how Python was started. A frame that is calling stands at the instruction or in the cache behind it.
+    """
+    import dis
+
+    found: dict[int, str] = {}
+    call: int | None = None
+    for step in dis.get_instructions(code):
+        if step.opname.startswith("CALL"):
+            call = step.offset
+        elif step.opname not in ("COPY", "CACHE", "EXTENDED_ARG"):
+            if call is not None and step.opname.startswith(_STORES):
+                # 3.13 joins two instructions about local variables into one.
+                name = step.argval if isinstance(step.argval, str) else step.argval[0]
+                found.update(dict.fromkeys(range(call, step.offset, 2), name))
+            call = None
+    return found
+
+
+_STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
+
+
+def _innermost(function: FunctionType) -> CodeType:
+    """The code of the function that decorators with `functools.wraps` were put around."""
+    from inspect import unwrap
+
+    code: CodeType = unwrap(function).__code__
+    return code

@@ -1,0 +1,1 @@
+"""The body of a pipeline, run once on stand-ins: what it calls, and under which conditions."""

@@ -1,0 +1,269 @@
+"""Adding a call to the graph: arguments are bound by hand, so that every mistake has its own place."""
+
+# pyright: reportPrivateUsage=false
+# (Users hold steps and pipelines, whose public names are those of Python functions.)
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.diagnostic import Related, near
+from flowdsl.places.place import Argument, Definition, Place, Site
+from flowdsl.retry import Mutex
+from flowdsl.tracing.trace import TOKEN, Call, Graph, Trace
+from flowdsl.values import types as t
+from flowdsl.values.expr import Best, Const, Expr, Many, Out, Poison, Rows, leaves
+from flowdsl.values.lift import is_dict, items_of, lift, lift_plain
+from flowdsl.values.signature import MISSING, Parameter, Signature
+from flowdsl.values.value import RunTimeValue, expr_of, is_value, value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from flowdsl.pipeline import Pipeline, PipelineDef
+    from flowdsl.step import Step, StepDef
+
+
+def add(
+    trace: Trace,
+    target: Step[..., Any] | Pipeline[..., Any],
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+    site: Site,
+) -> RunTimeValue:
+    """Record the call of a step or pipeline; the stand-in for its result."""
+    call = begin(trace, target, site)
+    definition = call.target
+    bound = bind(trace, definition, args, kwargs, site)
+    call.arguments = bound
+    call.positional = len(args)
+    trace.graph.calls.append(call)
+    return value(result_of(call, definition.signature.returns))
+
+
+def begin(trace: Trace, target: Step[..., Any] | Pipeline[..., Any], site: Site) -> Call:
+    """A call in the graph that is being written, without its arguments."""
+    graph = trace.graph
+    call = Call(target._definition, site, graph)
+    call.region = graph.region
+    if graph.finished is not None and graph.finished.parent is graph.region:
+        graph.finished = None  # `otherwise` follows its `when` at once
+    if target._override_site is not None:
+        options = dict(target._overrides)
+        place = target._override_site
+        call.name = options.pop("name", None)
+        after = options.pop("after", ())
+        may_fail = options.pop("may_fail", False)
+        if type(may_fail) is not bool:
+            have = "a run-time value" if is_value(may_fail) else repr(may_fail)
+            trace.report("NotAFlag", Argument(place, "may_fail"), (), word="may_fail", have=have)
+        call.may_fail = may_fail is True
+        call.after = tuple(waited(trace, graph, after, Argument(place, "after")))
+        call.options = options
+        _arrive(trace, options)
+        call.override = place
+    return call
+
+
+def _arrive(trace: Trace, option: object) -> None:
+    """Note the run-time values in the texts of options: the checks refuse them there."""
+    if is_value(option):
+        return
+    if isinstance(option, str):
+        trace.arrived.update(int(number) for _, number, *_ in TOKEN.findall(option) if number)
+    elif is_dict(option):
+        for inner in option.values():
+            _arrive(trace, inner)
+    elif isinstance(option, Mutex):
+        _arrive(trace, option.name)
+    else:
+        for inner in items_of(option) or ():
+            _arrive(trace, inner)
+
+
+def waited(trace: Trace, graph: Graph, after: object, place: Place) -> list[Call]:
+    """The calls that `after=` names."""
+    found: list[Call] = []
+    several = None if is_value(after) else items_of(after)
+    for one in (after,) if several is None else several:
+        expr = expr_of(one) if is_value(one) else None
+        if isinstance(expr, Poison):
+            continue
+        calls = getattr(one, "_flowdsl_calls", []) if expr is None else calls_of(expr)
+        if not calls or any(call.graph is not graph for call in calls):
+            have = "a value" if expr is not None else type(one).__name__
+            trace.report("NotATask", place, (), have="a result of another pipeline" if calls else have)
+        else:
+            found.extend(calls)
+    return found
+
+
+def calls_of(expr: Expr) -> list[Call]:
+    """The calls whose outputs an expression takes."""
+    makers = (leaf.task for leaf in leaves(expr) if isinstance(leaf, (Out, Rows, Best)))
+    return [task for task in makers if isinstance(task, Call)]
+
+
+def result_of(call: Call, returns: t.Type) -> Expr:
+    """What a call hands on: one output, or the fields of a record or tuple; a loop hands on rows."""
+    if isinstance(returns, t.Unsupported):
+        return Poison()  # reported once, at the definition
+    if call.loop is not None:
+        return Rows(call, returns, t.Sequence(returns))
+    return outputs_of(returns, lambda name, kind: Out(call, name, kind))
+
+
+def outputs_of(returns: t.Type, leaf: Callable[[str, t.Type], Expr]) -> Expr:
+    """The expression for a result whose outputs are made by `leaf(name, type)`."""
+    if isinstance(returns, t.Unsupported):
+        return Poison()
+    if isinstance(returns, (t.Record, t.Fixed)):
+        outs = t.outputs(returns)
+        names = tuple(str(out.attribute) for out in outs)
+        return Many(tuple(leaf(out.name, out.type) for out in outs), names, returns)
+    return leaf("", t.NONE) if isinstance(returns, t.Nothing) else leaf("return", returns)
+
+
+def bind(
+    trace: Trace,
+    definition: StepDef | PipelineDef,
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
+    site: Site,
+    given: frozenset[str] = frozenset(),
+) -> dict[str, Expr]:
+    """The arguments of a call by parameter, each lifted to its type.
+
+    `given` are the parameters that a loop fills. Every mistake is reported at its own argument.
+    """
+    signature = definition.signature
+    parameters = signature.parameters
+    if signature.variadic or signature.unreadable:
+        return {parameter.name: Poison() for parameter in parameters}  # reported at the definition
+    bound: dict[str, Expr] = {}
+    positional = parameters
+    if parameters and not parameters[-1].positional:  # those by keyword come last
+        positional = tuple(parameter for parameter in parameters if parameter.positional)
+    if len(args) > len(positional):
+        _report_call(
+            trace,
+            "TooManyArguments",
+            Argument(site, position=len(positional), arrived=len(args)),
+            definition,
+            step=definition.name,
+            given=len(args),
+            takes=len(positional),
+        )
+    for index, (parameter, argument) in enumerate(zip(positional, args, strict=False)):
+        bound[parameter.name] = lift_plain(argument, parameter.type) or _lift(
+            trace, definition, parameter, argument, Argument(site, None, index, arrived=len(args))
+        )
+    unknown: list[str] = []
+    for name, argument in kwargs.items():
+        found = signature.by_name.get(name)
+        if found is None or not found.keyword:
+            unknown.append(name)
+        elif name in bound or name in given:
+            place = Argument(site, name, part="name")
+            _report_call(trace, "RepeatedArgument", place, definition, step=definition.name, name=name)
+        else:
+            bound[name] = lift_plain(argument, found.type) or _lift(
+                trace, definition, found, argument, Argument(site, name)
+            )
+    if len(bound) == len(parameters) and not unknown:
+        return bound
+    missing = [
+        parameter
+        for parameter in parameters
+        if parameter.name not in bound and parameter.name not in given and parameter.default is MISSING
+    ]
+    if not trace.told(site, itself=True):  # `f(*rows)` of a run-time value brings nothing
+        _misfits(trace, definition, signature, unknown, missing, site)
+    for parameter in parameters:
+        if parameter.name not in bound and parameter.name not in given:
+            bound[parameter.name] = _default(trace, definition, parameter, site)
+    return bound
+
+
+def _misfits(
+    trace: Trace,
+    definition: StepDef | PipelineDef,
+    signature: Signature,
+    unknown: list[str],
+    missing: list[Parameter],
+    site: Site,
+) -> None:
+    for name in unknown:
+        # One unknown keyword and one missing parameter are one mistake: name the missing one.
+        known = tuple(parameter.name for parameter in signature.parameters)
+        close = near(name, known)
+        if len(unknown) == 1 and len(missing) == 1 and close is None:
+            close = missing[0].name
+        missing[:] = [parameter for parameter in missing if parameter.name != close]
+        _report_call(
+            trace,
+            "UnknownParameter",
+            Argument(site, name, part="name"),
+            definition,
+            step=definition.name,
+            name=name,
+            close=close or "",
+            known=known,
+        )
+    for parameter in missing:
+        _report_call(
+            trace,
+            "MissingArgument",
+            site,
+            definition,
+            step=definition.name,
+            name=parameter.name,
+            type=t.spell(parameter.type),
+        )
+
+
+def _report_call(
+    trace: Trace, kind: str, place: Place, definition: StepDef | PipelineDef, **data: Any
+) -> None:
+    spelled = definition.signature.spell(definition.name)
+    trace.report(kind, place, (Related(Definition(definition.code), spelled),), **data)
+
+
+def _lift(
+    trace: Trace,
+    definition: StepDef | PipelineDef,
+    parameter: Parameter,
+    argument: object,
+    place: Argument,
+) -> Expr:
+    def complain(kind: str, **data: Any) -> None:
+        if kind == "WrongType":
+            data = {"parameter": parameter.name, "step": definition.name, **data}
+        where = place._replace(path=data.pop("inside", ()))
+        _report_call(trace, kind, where, definition, **data)
+
+    if isinstance(parameter.type, t.Unsupported):
+        return Poison()  # reported once, at the definition
+    return lift(argument, parameter.type, complain)
+
+
+def _default(trace: Trace, definition: StepDef | PipelineDef, parameter: Parameter, site: Site) -> Expr:
+    known = trace.defaults.get((id(definition), parameter.name))
+    if known is not None:
+        return known
+    if parameter.default is MISSING or isinstance(parameter.type, t.Unsupported):
+        return Poison()
+
+    def complain(kind: str, **data: Any) -> None:
+        place = Definition(definition.code, parameter.name, "default")
+        if kind == "WrongType":
+            trace.report(
+                "WrongDefault", place, (), parameter=parameter.name, want=data["want"], have=data["have"]
+            )
+        else:
+            trace.report(kind, place, (), **data)
+
+    made = lift(parameter.default, parameter.type, complain)
+    if isinstance(made, Const):
+        trace.defaults[id(definition), parameter.name] = made
+    return made

@@ -1,0 +1,183 @@
+"""Exceptions of the user's code that say by themselves what is wrong with it.
+
+A name that is nowhere, or a word of the language that is asked for what it does not have.
+Python's own text for these has no code and no way out, and ends everything; as findings they are reported
+with the others. Any other exception is the user's own, and is shown as Python shows it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.artifact import Artifact
+from flowdsl.diagnostic import Related, near
+from flowdsl.places.place import Argument, Place, Site, is_library, is_ours
+from flowdsl.tracing.trace import OutsidePipeline
+from flowdsl.volume import VolumePath
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType, TracebackType
+
+_LOCAL = re.compile(r"(?:local|free) variable '(\w+)'")
+_SURPLUS = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+_OURS = ("origin", "read_only", "site")
+"""What words keep for the compiler."""
+_IMPORTED = re.compile(r"cannot import name '(\w+)'")
+_OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes) (.*)")
+
+
+class Stop(NamedTuple):
+    """What is to be reported for an exception: the name of the finding, its place and its data."""
+
+    kind: str
+    place: Place
+    related: tuple[Related, ...]
+    data: dict[str, Any]
+
+
+def explained(error: BaseException) -> Stop | None:
+    """What an exception says about the line of the user's that raised it; None if that is the user's affair."""
+    stop = _explained(error)
+    return None if stop is None else stop._replace(related=(*stop.related, *unseen(error, stop.place)))
+
+
+def unseen(error: BaseException, place: Place) -> tuple[Related, ...]:
+    """That an exception, reported at a place, kept what follows from being looked at; nothing if nothing does."""
+    goes_on = any(
+        one.tb_lineno < max(line or 0 for *_, line in one.tb_frame.f_code.co_lines())
+        for one in _users(error.__traceback__)
+    )
+    return (Related(place, "what follows was not looked at"),) if goes_on else ()
+
+
+def innermost(traceback: TracebackType | None) -> tuple[FrameType | None, Site | None]:
+    """The last frame of the user's in a traceback, and where it was."""
+    found: tuple[FrameType | None, Site | None] = (None, None)
+    for one in _users(traceback):
+        found = one.tb_frame, Site(one.tb_frame.f_code, one.tb_lasti)
+    return found
+
+
+def _users(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    """The part of a traceback that is about code of the user's."""
+    while traceback is not None:
+        if not is_ours(traceback.tb_frame) and not is_library(traceback.tb_frame):
+            yield traceback
+        traceback = traceback.tb_next
+
+
+def _explained(error: BaseException) -> Stop | None:
+    if isinstance(error, OutsidePipeline):
+        _, place = innermost(error.__traceback__)
+        data = {"problem": error.problem, "where": "this runs when the file is loaded", "way": error.way}
+        return None if place is None else Stop("OutOfPlace", place, (), data)
+    frame, site = _last(error.__traceback__)
+    if frame is None or site is None or is_ours(frame) or is_library(frame):
+        return None
+    if error.__context__ is not None:  # what it was raised beside is a part of the story
+        return None
+    match error:
+        case UnboundLocalError():
+            return _unbound(error, site)
+        case NameError(name=str(name)):
+            names = tuple(one for one in (*frame.f_locals, *frame.f_globals) if not one.startswith("_"))
+            # There are many words of Python: only a letter or so may differ.
+            names += tuple(filter(None, [near(name, filter(str.islower, dir(builtins)), 0.8)]))
+            return Stop("UndefinedInBody", site, (), {"name": name, "known": names})
+        case ImportError(name="flowdsl") if found := _IMPORTED.search(str(error)):
+            return _no_word(found[1], site)
+        case AttributeError(name=str(name), obj=thing) if thing is sys.modules["flowdsl"]:
+            return _no_word(name, site)
+        case AttributeError(name=str(name), obj=thing) if type(thing) in (Artifact, VolumePath):
+            return Stop("NoFields", site, (), {"name": name, "type": "Path"})
+        case AttributeError(name=str(name), obj=thing) if _is_word(type(thing)):
+            names = tuple(one for one in dir(type(thing)) if not one.startswith("_") and one not in _OURS)
+            kind = type(thing).__name__
+            word = f"`{kind[1:].lower()}`" if kind.startswith("_") else f"a{'n' * (kind[0] in 'AEIO')} {kind}"
+            uncalled = str(getattr(thing, "__name__", "")) if names == ("options",) else ""
+            word = f"`{uncalled}`" if uncalled else word
+            return Stop(
+                "UnknownField", site, (), {"word": word, "name": name, "known": names, "uncalled": uncalled}
+            )
+        case TypeError():
+            return _call(str(error), frame, site)
+        case _:
+            return None
+
+
+def _last(traceback: TracebackType | None) -> tuple[FrameType | None, Site | None]:
+    """The frame that raised an exception, and where it was."""
+    if traceback is None:
+        return None, None
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback.tb_frame, Site(traceback.tb_frame.f_code, traceback.tb_lasti)
+
+
+def _unbound(error: UnboundLocalError, site: Site) -> Stop | None:
+    import dis
+
+    found = _LOCAL.search(str(error))
+    if found is None:
+        return None
+    name = found[1]
+    stores = (
+        one.offset
+        for one in dis.get_instructions(site.code)
+        if one.argval == name and one.opname.startswith("STORE") and one.offset > site.lasti
+    )
+    later = next(stores, None)
+    related = () if later is None else (Related(Site(site.code, later), "it gets its value here"),)
+    return Stop("UsedBefore", site, related, {"name": name})
+
+
+def _no_word(name: str, site: Site) -> Stop:
+    """A name that is no word of the language."""
+    data = {"word": "flowdsl", "name": name, "known": tuple(sys.modules["flowdsl"].__all__), "noun": "word"}
+    return Stop("UnknownField", site, (), data)
+
+
+def _is_word(kind: type) -> bool:
+    """Whether a class is one of the language's."""
+    return kind.__module__.partition(".")[0] == "flowdsl"
+
+
+def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
+    """A call of a word of the language with arguments that it does not take."""
+    found = _SURPLUS.search(text) or _OTHERS.search(text)
+    word = None if found is None else _word(found[1], frame)
+    if found is None or word is None:
+        return None
+    from inspect import signature
+
+    called = word.__name__
+    parameters = signature(word).parameters
+    if found.re is _SURPLUS:
+        # By the kinds of inspect: those that take a name.
+        known = tuple(name for name, one in parameters.items() if one.kind in (1, 3))
+        data = {"word": called, "name": found[2], "known": known}
+        return Stop("UnknownWord", Argument(site, found[2], part="name"), (), data)
+    problem = "is given too many arguments by position"
+    if found[2] == "missing":
+        problem = "needs " + found[3].partition(": ")[2].replace("'", "`")
+    # By the kinds of inspect: `*args`, those that need their names, `**options`.
+    marks = {2: "*{}", 3: "{}=...", 4: "**{}"}
+    form = ", ".join(marks.get(one.kind, "{}").format(name) for name, one in parameters.items())
+    form = f"{called}({form})"
+    return Stop("WrongCall", site, (), {"word": called, "problem": problem, "form": form})
+
+
+def _word(name: str, frame: FrameType) -> Any:
+    """The word of the language that a text of Python names, if the user's code knows it."""
+    word = getattr(sys.modules["flowdsl"], name.partition(".")[0], None)
+    known = {id(value): value for value in frame.f_globals.values()}
+    if word is not None:
+        return known.get(id(word))
+    # Python names the class that a word has its `__init__` from.
+    heirs = [one for one in known.values() if isinstance(one, type) and _is_word(one)]
+    found = [one for one in heirs if one.__init__.__qualname__ == name]  # type: ignore[misc]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,416 @@
+"""The trace of a pipeline: its body runs once, and what it calls is written down.
+
+A trace is active through a context variable; there is no registry. A bad call is recorded and
+answered with a stand-in, so one run finds all mistakes.
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import crc32
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.mistakes import mistake
+from flowdsl.places.place import Argument, Definition, Place, Site, extent, here, inside, through_library
+from flowdsl.values import types as t
+from flowdsl.values.expr import Checkpoint, Either, Expr, Get, InPod, OnVolume, Op, Poison, RunField, Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import CodeType
+
+    from flowdsl.pipeline import PipelineDef
+    from flowdsl.space import Objective
+    from flowdsl.step import StepDef
+
+
+class OutsidePipeline(RuntimeError):
+    """A word of the language was used where there is no pipeline to add to.
+
+    `problem` says what is wrong, `way` what to do instead; `inside` what to do in the body of a pipeline.
+    """
+
+    def __init__(self, problem: str, way: str, inside: str = "do this inside a step") -> None:
+        super().__init__(f"{problem}: {way}")
+        self.problem = problem
+        self.way = way
+        self.inside = inside
+
+
+#: The results of a task that has ended, and of one that has failed, as Argo calls them.
+ENDED = ("Succeeded", "Failed", "Errored")
+FAILED = ("Failed", "Errored")
+
+
+class Region:
+    """A stretch of a pipeline's body whose tasks run only under a condition, or when a task has ended.
+
+    `ended` is that task, and `results` how it may have ended.
+    """
+
+    __slots__ = ("condition", "ended", "parent", "results", "site")
+
+    def __init__(self, condition: Expr, parent: Region | None, site: Site) -> None:
+        self.condition = condition
+        self.parent = parent
+        self.site = site
+        self.ended: Call | None = None
+        self.results: tuple[str, ...] = ()
+
+
+def regions(region: Region | None) -> Iterator[Region]:
+    """A region and those around it, from the inside out."""
+    while region is not None:
+        yield region
+        region = region.parent
+
+
+class Loop:
+    """How a call is repeated: once for each row, or for each element of lists known only at run time."""
+
+    __slots__ = ("keep_going", "kind", "lists", "minimum", "objective", "parallel", "rows", "site")
+
+    def __init__(self, kind: str, site: Site) -> None:
+        self.kind = kind  # "fan_out" or "sweep"
+        self.site = site
+        self.rows: list[dict[str, Expr]] | None = None
+        self.lists: dict[str, Expr] = {}
+        self.parallel: int | None = None
+        self.objective: Objective | None = None
+        self.minimum = 1
+        self.keep_going = kind == "sweep"  # items that fail are left out
+
+
+class Call:
+    """One call of a step or pipeline in a graph."""
+
+    __slots__ = (
+        "after",
+        "arguments",
+        "graph",
+        "loop",
+        "may_fail",
+        "name",
+        "options",
+        "override",
+        "positional",
+        "region",
+        "site",
+        "target",
+    )
+
+    def __init__(self, target: StepDef | PipelineDef, site: Site, graph: Graph) -> None:
+        self.target = target
+        self.site = site
+        self.graph = graph
+        self.options: dict[str, Any] = {}  # those of `.options(...)`, written at `override`
+        self.override: Site | None = None
+        self.positional = 0  # how many arguments came by position
+        self.name: str | None = None
+        self.arguments: dict[str, Expr] = {}
+        self.after: tuple[Call, ...] = ()
+        self.region: Region | None = None
+        self.loop: Loop | None = None
+        self.may_fail = False  # without the graph around it
+
+    def argument(self, name: str) -> Argument:
+        """The place of the argument for a parameter."""
+        for index, parameter in enumerate(self.target.signature.parameters[: self.positional]):
+            if parameter.name == name:
+                return Argument(self.site, None, index, arrived=self.positional)
+        return Argument(self.site, name)
+
+
+class Graph:
+    """What one pipeline's body did, or what it said for the end of the run."""
+
+    __slots__ = (
+        "around",
+        "blocks",
+        "calls",
+        "finished",
+        "inputs",
+        "locals",
+        "owner",
+        "pending",
+        "region",
+        "result",
+        "site",
+        "uses",
+    )
+
+    def __init__(self, owner: PipelineDef) -> None:
+        self.owner = owner
+        self.around: Graph | None = None  # of the end of a run: the graph of its pipeline
+        self.site: Site | None = None  # and where it is first spoken of
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what a first run of the body did."""
+        self.calls: list[Call] = []
+        self.result: Expr | None = None
+        self.inputs: dict[str, Expr] = {}  # its parameters, as this body sees them
+        self.region: Region | None = None  # the one being written
+        self.finished: Region | None = None  # the `when` that ended last, for `otherwise`
+        self.pending: list[tuple[str, Site]] = []  # conditions that no `with` has entered yet
+        self.blocks: dict[
+            tuple[int, int], tuple[str, Site, bool]
+        ] = {}  # and those that one has, by instruction
+        self.uses: list[Any] | None = None  # what the checks found it to use, looked for once
+        self.locals: list[tuple[CodeType, Mapping[str, Any]]] = []  # of functions that ask what none can see
+
+    def enter(self, word: str, site: Site, has_region: bool = True) -> None:
+        """Note that a block is entered; what is called for the end of a run has no region."""
+        self.blocks[id(site.code), site.lasti] = word, site, has_region
+
+
+class Token(NamedTuple):
+    """A run-time value that was put into text."""
+
+    expr: Expr
+    site: Site
+    shown: bool
+
+
+class Trace:
+    """One run over a pipeline: the graphs it made and the mistakes it met."""
+
+    def __init__(self) -> None:
+        self.graphs: dict[int, Graph] = {}
+        self.open: list[Graph] = []
+        self.problems: list[Diagnostic] = []
+        self.tokens: list[Token] = []
+        self.arrived: set[int] = set()
+        self.defaults: dict[tuple[int, str], Expr] = {}  # of parameters, lifted once
+        self._told: set[tuple[Any, ...]] = set()
+        self._misused: dict[tuple[int, int], dict[str, Site]] = {}  # the kinds of misuse, by instruction
+        self._asked: dict[tuple[int, int], int] = {}  # how often for a truth, the last one last
+        self._answers: dict[tuple[int, int], bool] = {}  # what was answered last
+        self._better: dict[tuple[int, int], bool] = {}  # what is to be answered first, where that is known
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that is being written."""
+        return self.open[-1]
+
+    def end(self, graph: Graph, site: Site) -> Graph:
+        """The graph of what runs when the run of a pipeline has ended; its inputs are the pipeline's."""
+        known = self.ending(graph)
+        if known is None:
+            known = self.graphs[-id(graph.owner)] = Graph(graph.owner)
+            known.around, known.site, known.inputs = graph, site, graph.inputs
+        return known
+
+    def ending(self, graph: Graph) -> Graph | None:
+        """The graph of what runs when the run of a pipeline has ended, if the pipeline speaks of it."""
+        return self.graphs.get(-id(graph.owner))
+
+    def report(self, kind: str, place: Place, related: tuple[Related, ...] = (), /, **data: Any) -> None:
+        """Record a mistake of the kind of that name in `flowdsl.mistakes`, once for each place and text."""
+        finding = mistake(kind, **data)
+        key = (_identity(place), finding.code, finding.message)
+        if key not in self._told:
+            self._told.add(key)
+            self.problems.append(Diagnostic(finding, place, related))
+
+    def complain(self, kind: str, **data: Any) -> None:
+        """Record what the user's code does with a run-time value, once for each instruction.
+
+        `list(x)` loops and counts; what the standard library does with a value is one mistake of its caller.
+        """
+        site = here()
+        kinds = self._misused.setdefault((id(site.code), site.lasti), {})
+        if through_library():
+            kind, data = "StandInRefused", {"problem": "known only when the pipeline runs"}
+        if kind not in kinds:
+            kinds[kind] = site
+            self.report(kind, site, (), **data)
+
+    def told(self, site: Site, *, itself: bool = False) -> bool:
+        """Whether the expression at a site misused a run-time value, `itself` or in a part of it."""
+        sites = (next(iter(kinds.values())) for kinds in self._misused.values())
+        return any(inside(one, site) and (not itself or inside(site, one)) for one in sites)
+
+    @property
+    def failed(self) -> bool:
+        """Whether a mistake was found that is more than a warning."""
+        return any(one.finding.severity == "error" for one in self.problems)
+
+    def truth(self, site: Site) -> bool:
+        """An answer where Python asks for the truth of a run-time value.
+
+        True first, so that the body of an `if` is run. Then False and True in ever longer turns, which
+        ends every loop. Where that led to an exception, the other answer for the first hundred times.
+        """
+        key = (id(site.code), site.lasti)
+        count = self._asked.pop(key, 0) + 1
+        self._asked[key] = count
+        turn = count.bit_length()
+        better = self._better.get(key)
+        self._answers[key] = turn % 2 == 1 if better is None else (turn % 8 != 0) == better
+        return self._answers[key]
+
+    def avoid(self) -> bool:
+        """Change the last answer that was not changed before; False when there is none."""
+        for key in reversed(self._asked):
+            if key not in self._better:
+                self._better[key] = not self._answers[key]
+                self._asked.clear()
+                return True
+        return False
+
+
+def _identity(place: Place) -> tuple[Any, ...]:
+    if isinstance(place, Argument):
+        return (*_identity(place.site), *place[1:])
+    if isinstance(place, Site):
+        # By the text: a `while` asks for its condition in two instructions.
+        return (id(place.code), extent(place) or place.lasti)
+    return tuple(place)
+
+
+_current: ContextVar[Trace | None] = ContextVar("flowdsl_trace", default=None)
+_running: list[Trace] = []
+
+
+def current() -> Trace | None:
+    """The trace of this context, or None outside a pipeline.
+
+    A thread that a pipeline's body started does not inherit the trace; that is a mistake of the body.
+    """
+    trace = _current.get()
+    if trace is None and _running:
+        trace = _running[-1]
+        owner = trace.graph.owner if trace.open and through_library() else None
+        if owner is None:
+            trace.report("PipelineThread", here())
+        else:  # where the body is by now differs from run to run
+            trace.report("PipelineThread", Definition(owner.code), (), pipeline=owner.name)
+    return trace
+
+
+def needed(word: str) -> Trace:
+    """The trace, for a word that only means something inside a pipeline; raises `OutsidePipeline`."""
+    trace = current()
+    if trace is None:
+        raise OutsidePipeline(
+            f"`{word}` was used outside a pipeline",
+            "call it in the body of a function under @pipeline, and compile that file with `flowdsl compile`",
+        )
+    return trace
+
+
+def start(trace: Trace) -> Any:
+    """Make a trace the current one; `stop` with what this returns."""
+    _running.append(trace)
+    return _current.set(trace)
+
+
+def stop(trace: Trace, mark: Any) -> None:
+    """End the trace begun by `start`."""
+    _current.reset(mark)
+    _running.remove(trace)
+
+
+def complain(kind: str, **data: Any) -> None:
+    """Record a mistake at the user's line; outside a pipeline, raise it."""
+    trace = current()
+    if trace is None:
+        finding = mistake(kind, **data)
+        raise OutsidePipeline(finding.message, finding.advice)
+    trace.complain(kind, **data)
+
+
+# Tokens are plain ASCII of mixed case and hold `{{`, so whatever survives damaged (upper(), a slice)
+# is still refused as a literal that Argo would read as a tag. The sum at the end tells a token that became
+# that of another value: `f"{size} 2".replace("2", "0")`.
+TOKEN = re.compile(r"\{\{fD(!?)(?:(\d+)|:([a-z_.]+))C([0-9a-f]{8})\}\}")
+_FOLDER = "checkpoint_dir"
+DAMAGED = re.compile(r"\{\{fd|fd!?(?:\d+|:[a-z_.]+)c[0-9a-f]{8}\}\}", re.IGNORECASE)
+
+
+def token(expr: Expr, *, shown: bool = False) -> str:
+    """The text that stands for a value inside other text; `shown` when repr() made it."""
+    mark = "!" if shown else ""
+    if isinstance(expr, RunField) and not isinstance(expr.type, t.Sequence):
+        return _spelled(f"{mark}:{expr.name}")
+    trace = current()
+    if trace is None:
+        return _spelled(f"{mark}:{_FOLDER}") if isinstance(expr, Checkpoint) else "<run-time value>"
+    trace.tokens.append(Token(expr, here(), shown))
+    return _spelled(f"{mark}{len(trace.tokens) - 1}")
+
+
+def _spelled(key: str) -> str:
+    return f"{{{{fD{key}C{crc32(key.encode()):08x}}}}}"
+
+
+def parts(text: str, trace: Trace | None) -> tuple[str | Expr, ...]:
+    """A text as its literal parts and the values whose tokens it holds."""
+    found: list[str | Expr] = []
+    end = 0
+    for match in TOKEN.finditer(text):
+        if match.start() > end:
+            found.append(text[end : match.start()])
+        found.append(_detoken(match, trace))
+        end = match.end()
+    if end < len(text):
+        found.append(text[end:])
+    return tuple(found)
+
+
+def _detoken(match: re.Match[str], trace: Trace | None) -> Expr | str:
+    shown, number, name, _ = match.groups()
+    if match.group() != _spelled(f"{shown}{number or f':{name}'}"):
+        return match.group()
+    if name == _FOLDER:
+        if trace is not None:
+            trace.report("TextType", here(), (), type="Path")
+        return Poison()
+    if name is not None:
+        if shown and trace is not None:
+            trace.report("TextRepr", here())
+        return RunField(name)
+    if trace is None or int(number) >= len(trace.tokens):
+        return match.group()
+    made = trace.tokens[int(number)]
+    trace.arrived.add(int(number))
+    if made.shown:
+        trace.report("TextRepr", made.site)
+        return Poison()
+    if (why := not_text(made.expr)) is not None:
+        trace.report("TextType", made.site, (), type=why)
+        return Poison()
+    return made.expr
+
+
+def not_text(expr: Expr) -> str | None:
+    """Why a value's text would differ between Python and Argo, or None where both agree."""
+    if isinstance(expr, OnVolume):
+        return "path on a volume"
+    if isinstance(expr, Stored):
+        return "file of the cluster"
+    kind = expr.type
+    if isinstance(expr, (Poison, InPod)) or (t.is_text(kind) and not isinstance(kind, t.Enumeration)):
+        return None
+    number = kind if isinstance(kind, t.Number) else None
+    if isinstance(kind, t.Choice) and all(type(one) is int for one in kind.values):
+        number = t.INT
+    if number is None:
+        return t.spell(kind)
+    return _rewritten(expr) if number == t.FLOAT else None
+
+
+def _rewritten(expr: Expr) -> str | None:
+    """What a float is whose text Argo writes anew; None where it arrives as the step or the user wrote it."""
+    match expr:
+        case Either(choices):
+            return next(filter(None, map(_rewritten, choices)), None)
+        case Op():
+            return "float that Argo computes"
+        case Get():
+            return "float that Argo takes out of a list or dict"
+        case _:
+            return None

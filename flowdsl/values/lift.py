@@ -1,0 +1,346 @@
+"""Python values into expressions, by the type that is wanted."""
+
+from __future__ import annotations
+
+import enum
+import math
+import pathlib
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
+
+from flowdsl.artifact import Artifact
+from flowdsl.diagnostic import is_long
+from flowdsl.tracing.trace import DAMAGED, TOKEN, current, parts
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Expr, Join, Many, OnVolume, Op, Poison, Stored
+from flowdsl.values.value import RunTimeValue, expr_of, is_value
+from flowdsl.volume import Volume, VolumePath
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+_SMALL = 2**63
+_LONGEST = (
+    14_000  # bits: Python itself writes no number of more than 4300 digits, and as text all others travel
+)
+# Argo quotes a substituted value in a way JSON does not read for these (argo-workflows #15512).
+_CONTROL = {chr(code) for code in range(32)} - {"\t", "\n", "\r"} | {"\x7f"}
+
+
+def lift(
+    value: object, want: t.Type, complain: Callable[..., None], *, nested: bool = False, apart: bool = False
+) -> Expr:
+    """The expression for a value that should be of the type.
+
+    `complain(kind, **data)` is told of each mistake; the answer is then poison. `nested`: inside a JSON
+    value, whose texts are encoded so that they may hold anything. `apart`: the parts of a record or tuple
+    are handed on each by itself, as the results of a pipeline are.
+    """
+    inner = want.item if isinstance(want, t.Maybe) else want
+    if is_value(value):
+        return _lift_value(expr_of(value), want, inner, complain)
+    if type(value) is VolumePath:
+        if isinstance(inner, t.File) and isinstance(value.volume, Volume):
+            path = lift(value.text, t.TEXT, complain)
+            return path if isinstance(path, Poison) else OnVolume(value.volume, path)
+        have = "a path on a volume" if isinstance(value.volume, Volume) else f"a path in {value.volume!r}"
+        complain("WrongType", want=t.spell(want), have=have)
+        return Poison()
+    if type(value) is Artifact:
+        return _stored(value, want, complain)
+    by_itself = (
+        isinstance(want, t.Text) or t.holds_file(want) or (apart and isinstance(want, (t.Record, t.Fixed)))
+    )
+    nested = nested or not by_itself
+    if (parts := _parts(value, want)) is not None:
+        return _many(parts, want, type(value).__name__, complain, nested)
+    match want:
+        case t.Text() | t.Json() if isinstance(value, str):
+            made = text(value)
+            if (flaw := flaw_of(made, nested)) is not None:
+                complain(flaw[0], **flaw[1])
+                return Poison()
+            return Const(made.value, want) if isinstance(made, Const) else made
+        case t.Maybe():
+            return Const(None, want) if value is None else lift(value, inner, complain, nested=nested)
+        case t.File() if isinstance(value, (str, pathlib.PurePath)):
+            complain("LocalFile", path=TOKEN.sub("...", str(value)))
+            return Poison()
+        case t.Number("float") | t.Json() if _is_float(value, want) and not _finite(value):
+            complain("NotFinite", value=value)
+            return Poison()
+        case t.Number("int") | t.Json() if isinstance(value, int) and value.bit_length() > _LONGEST:
+            complain("HugeNumber", value=value)
+            return Poison()
+        case _:
+            pass
+    plain = _scalar(value, want)
+    if plain is not None:
+        return plain
+    complain("WrongType", want=t.spell(want), have=spelled(value), members=_members(inner))
+    return Poison()
+
+
+def _members(want: t.Type) -> tuple[str, ...]:
+    """The values of a type that has only a few, as they are written."""
+    match want:
+        case t.Enumeration(cls):
+            return tuple(f"{cls.__name__}.{name}" for name in cls.__members__)
+        case t.Choice(values):
+            return tuple(map(repr, values))
+        case _:
+            return ()
+
+
+def lift_plain(value: object, want: t.Type) -> Expr | None:
+    """The expression for most values, where one look tells that they fit; None for all others.
+
+    A run-time value of the very type; a number, a flag or a text in which there is nothing to find.
+    """
+    kind = type(value)
+    if kind is RunTimeValue:
+        expr = expr_of(cast("RunTimeValue", value))
+        return expr if expr.type is want else None
+    if (want is t.INT and kind is int) or (want is t.FLOAT and kind is float):
+        return Const(value, want) if -_SMALL < cast("float", value) < _SMALL else None
+    if want is t.TEXT and kind is str:
+        literal = cast("str", value)
+        plain = literal.isprintable() and "{{" not in literal and "}}" not in literal
+        return Const(literal, want) if plain else None
+    return Const(value, want) if want is t.BOOL and kind is bool else None
+
+
+def _stored(value: Artifact, want: t.Type, complain: Callable[..., None]) -> Expr:
+    """A file outside of the run; words that are no texts are judged where they were written."""
+    if not isinstance(want.item if isinstance(want, t.Maybe) else want, t.File):
+        complain("WrongType", want=t.spell(want), have=repr(value))
+        return Poison()
+    given = {name: one for name, one in value.texts.items() if is_value(one) or isinstance(one, str)}
+
+    def report(name: str, **data: Any) -> None:
+        if name == "WrongType":
+            data = {"want": t.spell(want), "have": f"{value.kind}({data['have']})"}
+        complain(name, **data)
+
+    texts = tuple(lift(one, t.TEXT, report) for one in given.values())
+    if any(isinstance(one, Poison) for one in texts):
+        return Poison()
+    return Stored(value, tuple(given), texts)
+
+
+class _Parts(NamedTuple):
+    """A list (without names), dict, tuple or record in its parts."""
+
+    names: tuple[str, ...] | None
+    values: Sequence[Any]
+    types: Sequence[t.Type]
+
+
+def _parts(value: object, want: t.Type) -> _Parts | None:
+    """The parts of a value that is made of parts as the type is; None for any other."""
+    match want:
+        case t.Record(cls, fields) if isinstance(value, cls):
+            names = tuple(field.name for field in fields)
+            return _Parts(names, [getattr(value, name) for name in names], [field.type for field in fields])
+        case t.Mapping() | t.Json() if (entries := _entries_of(value)) is not None:
+            kind = want.item if isinstance(want, t.Mapping) else t.JSON
+            return _Parts(tuple(entries), list(entries.values()), [kind] * len(entries))
+        case t.Sequence() | t.Json() if (items := items_of(value)) is not None:
+            kind = want.item if isinstance(want, t.Sequence) else t.JSON
+            return _Parts(None, items, [kind] * len(items))
+        case t.Fixed(kinds) if (items := items_of(value)) is not None and len(items) == len(kinds):
+            return _Parts(tuple(map(str, range(len(kinds)))), items, kinds)
+        case _:
+            return None
+
+
+def _many(parts: _Parts, want: t.Type, holder: str, complain: Callable[..., None], nested: bool) -> Expr:
+    """A constant if all parts are."""
+    wrong: list[dict[str, Any]] = []
+
+    def report(step: str | int, name: str, **data: Any) -> None:
+        data["inside"] = (step, *data.get("inside", ()))
+        if name == "WrongType":
+            wrong.append(data)
+        else:
+            complain(name, **data)
+
+    steps: Sequence[str | int] = range(len(parts.values)) if parts.names is None else parts.names
+    lifted = zip(steps, parts.values, parts.types, strict=True)
+    items = tuple(lift(value, kind, partial(report, step), nested=nested) for step, value, kind in lifted)
+    if wrong:
+        first = wrong[0]
+        other = "a JSON value" if first["want"] == "Any" else first["want"]
+        part = first.get("part") or f"{first['have']} is not {other}"
+        have = f"{holder} with {first['have']}"
+        complain("WrongType", want=t.spell(want), have=have, part=part, inside=first["inside"])
+    if any(isinstance(item, Poison) for item in items):
+        return Poison()
+    found = [item.value for item in items if isinstance(item, Const)]
+    if len(found) < len(items):
+        return Many(items, parts.names or (), want)
+    return Const(found if parts.names is None else dict(zip(parts.names, found, strict=True)), want)
+
+
+def items_of(value: object) -> Sequence[Any] | None:
+    """The items of a list or tuple; None for anything else."""
+    return cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else None
+
+
+def is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
+    """Whether a value is a dict."""
+    return isinstance(value, dict)
+
+
+def _entries_of(value: object) -> dict[str, Any] | None:
+    """The entries of a dict whose keys are text; None for anything else."""
+    return value if is_dict(value) and all(isinstance(key, str) for key in value) else None
+
+
+def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[..., None]) -> Expr:
+    if isinstance(expr, Poison):
+        return expr
+    if isinstance(expr.type, t.Flag) and isinstance(inner, t.Number):
+        # Python takes a bool for a number; its text is another one.
+        return Op("?:", (expr, Const(1, t.INT), Const(0, t.INT)), t.INT)
+    if not isinstance(expr.type, t.Nothing) and fits(expr.type, want):
+        return expr
+    complain("WrongType", want=t.spell(want), have=t.spell(expr.type))
+    return Poison()
+
+
+def _is_float(value: object, want: t.Type) -> TypeGuard[float]:
+    """Whether a value becomes a float where it goes: a whole number of JSON stays what it is."""
+    return isinstance(value, float) or (isinstance(value, int) and want == t.FLOAT)
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
+
+
+def _scalar(value: Any, want: t.Type) -> Expr | None:
+    match want:
+        case t.Number("int") if isinstance(value, int):
+            return Const(int(value), want)
+        case t.Number("float") if isinstance(value, (int, float)):
+            return Const(float(value), want)
+        case t.Flag() if isinstance(value, bool):
+            return Const(value, want)
+        case t.Nothing() if value is None:
+            return Const(None, want)
+        case t.Choice(values) if any(value == one and type(value) is type(one) for one in values):
+            return Const(value, want)
+        case t.Enumeration(cls) if isinstance(value, cls) and value.name in cls.__members__:
+            return Const(value, want)
+        case t.Json() if value is None or isinstance(value, bool):
+            return Const(value, want)
+        case t.Json() if isinstance(value, (int, float)):
+            return Const(int(value) if isinstance(value, int) else float(value), want)
+        case _:
+            return None
+
+
+# --- text -----------------------------------------------------------------------------------------
+
+
+def text(value: str) -> Expr:
+    """A text as an expression: a constant, or the values whose tokens it holds joined with the rest.
+
+    A value that does not stand in text as Python would write it is reported where it was put there.
+    """
+    value = str.__str__(value)  # a member of a StrEnum is the text it holds
+    return join(parts(value, current())) if "{{" in value else Const(value, t.TEXT)
+
+
+def join(pieces: Iterable[str | Expr]) -> Expr:
+    """Texts and values one after the other; neighbouring literals are one."""
+    flat: list[str | Expr] = []
+    for piece in pieces:
+        if isinstance(piece, Poison):
+            return piece
+        for part in piece.parts if isinstance(piece, Join) else (piece,):
+            one: str | Expr = part.value if isinstance(part, Const) else part
+            if isinstance(one, str) and flat and isinstance(flat[-1], str):
+                flat[-1] += one
+            elif one != "":
+                flat.append(one)
+    match flat:
+        case []:
+            return Const("", t.TEXT)
+        case [str() as literal]:
+            return Const(literal, t.TEXT)
+        case [only] if not isinstance(only, str) and isinstance(only.type, t.Text):
+            return only
+        case _:
+            return Join(tuple(flat))
+
+
+def flaw_of(made: Expr, nested: bool) -> tuple[str, dict[str, str]] | None:
+    """What is wrong with the literal parts of a text: the kind of mistake and its data."""
+    literals = [made.value] if isinstance(made, Const) else []
+    if isinstance(made, Join):
+        literals = [part for part in made.parts if isinstance(part, str)]
+    for literal in literals:
+        if DAMAGED.search(literal):
+            return "DamagedText", {}
+        if nested and isinstance(made, Const):
+            continue
+        if "{{" in literal:
+            return "LiteralBraces", {}
+        if not _CONTROL.isdisjoint(literal):
+            return "ControlCharacter", {"text": repr(literal)}
+    return None
+
+
+def fits(have: t.Type, want: t.Type) -> bool:
+    """Whether a value of one type may be used where the other is wanted."""
+    if have == want or isinstance(want, t.Json):
+        return not t.holds_file(have) or have == want
+    match have, want:
+        case t.Number("int"), t.Number("float"):
+            return True
+        case t.Maybe(one), t.Maybe(two):
+            return fits(one, two)
+        case _, t.Maybe(item):
+            return isinstance(have, t.Nothing) or fits(have, item)
+        case (t.Sequence(one), t.Sequence(two)) | (t.Mapping(one), t.Mapping(two)):
+            return fits(one, two)
+        case t.Fixed(ones), t.Fixed(twos):
+            return len(ones) == len(twos) and all(map(fits, ones, twos))
+        case t.Choice(values), t.Choice(allowed):
+            return all(value in allowed for value in values)
+        case t.Choice(values), _:
+            return all(_scalar(value, want) is not None or _is_str(value, want) for value in values)
+        case t.Record(one), t.Record(two):
+            return issubclass(one, two)
+        case t.Record(_, fields), t.Fixed(items):
+            return len(fields) == len(items) and all(map(fits, (f.type for f in fields), items))
+        case t.Json(), _:
+            return not t.is_text(want) and not t.holds_file(want)
+        case _:
+            return False
+
+
+def _is_str(value: object, want: t.Type) -> bool:
+    return isinstance(value, str) and isinstance(want, t.Text)
+
+
+def spelled(value: object) -> str:
+    """A value known now, or its type, for a message."""
+    if value is None or is_value(value):
+        return "None" if value is None else t.spell(expr_of(value).type)
+    name = type(value).__name__
+    if (
+        is_dict(value)
+        and (other := next((key for key in value if not isinstance(key, str)), None)) is not None
+    ):
+        return f"{name} with the key {spelled(other)}"
+    if isinstance(value, enum.Enum):
+        return f"{name}.{value.name}"
+    if type(value) not in (str, int, float, bool) or (isinstance(value, int) and is_long(value)):
+        return name
+    shown = TOKEN.sub("...", repr(value))
+    return f"{name} {shown}" if len(shown) <= 40 else name

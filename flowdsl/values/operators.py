@@ -1,0 +1,94 @@
+"""Operators on values that exist only at run time: which types they fit, and what Argo can compute."""
+
+from __future__ import annotations
+
+import math
+
+from flowdsl.tracing.trace import complain
+from flowdsl.values import types as t
+from flowdsl.values.expr import COMPARISONS, Const, Expr, Op, Poison
+
+
+def operate(operator: str, left: Expr, right: Expr) -> Expr | None:
+    """An expression over two operands; poison after a reported mistake; None where their types do not fit."""
+    if (
+        isinstance(left, Poison)
+        or isinstance(right, Poison)
+        or _unfit(operator, left)
+        or _unfit(operator, right)
+    ):
+        return Poison()
+    if operator in "+-*/":
+        return _arithmetic(operator, left, right)
+    return _logic(operator, left, right) if operator in "&|" else _comparison(operator, left, right)
+
+
+def _unfit(operator: str, side: Expr) -> bool:
+    """Whether a number cannot be an operand, which is reported."""
+    number = side.value if isinstance(side, Const) and isinstance(side.type, t.Number) else 0
+    if isinstance(number, int) and not -(2**63) < number < 2**63:
+        complain("HugeNumber", value=number)
+    elif number != number or (abs(number) == math.inf and operator not in COMPARISONS):
+        complain("NotFinite", value=number)
+    else:
+        return False
+    return True
+
+
+def _arithmetic(operator: str, left: Expr, right: Expr) -> Expr | None:
+    one, two = t.base(left.type), t.base(right.type)
+    if isinstance(one, t.Number) and isinstance(two, t.Number):
+        result = t.INT if one == two == t.INT and operator != "/" else t.FLOAT
+        return Op(operator, (left, right), result)
+    if operator == "+" and isinstance(one, t.Text) and isinstance(two, t.Text):
+        from flowdsl.values.lift import flaw_of, join
+
+        made = join((left, right))
+        if (flaw := flaw_of(made, False)) is not None:
+            complain(flaw[0], **flaw[1])
+            return Poison()
+        return made
+    return None
+
+
+def _comparison(operator: str, left: Expr, right: Expr) -> Expr | None:
+    one, two = t.base(left.type), t.base(right.type)
+    same = one == two and isinstance(one, (t.Number, t.Text))
+    if operator in ("==", "!="):
+        for side, other, const in ((one, two, right), (two, one, left)):
+            # A value that may be None, or of several types, has another text than the one compared with.
+            same = same or (isinstance(side, t.Maybe) and isinstance(other, t.Nothing))
+            same = same or (isinstance(side, t.Choice) and isinstance(const, Const))
+        same = same or (one == two and isinstance(one, (t.Flag, t.Enumeration)))
+    if same and operator in ("==", "!="):
+        for kind, const in ((left.type, right), (right.type, left)):
+            if (
+                isinstance(kind, t.Choice)
+                and isinstance(const, Const)
+                and not _among(const.value, kind.values)
+            ):
+                return _never(operator, const.value, kind.values)
+    if same or (isinstance(one, t.Number) and isinstance(two, t.Number)):
+        return Op(operator, (left, right), t.BOOL)
+    return None
+
+
+def _logic(operator: str, left: Expr, right: Expr) -> Expr | None:
+    if isinstance(left.type, t.Flag) and isinstance(right.type, t.Flag):
+        return Op(operator, (left, right), t.BOOL)
+    return None
+
+
+def _among(value: object, values: tuple[object, ...]) -> bool:
+    return any(one == value and isinstance(one, bool) == isinstance(value, bool) for one in values)
+
+
+def _never(operator: str, value: object, values: tuple[object, ...]) -> Expr:
+    """Poison for a comparison whose answer is always the same, which is reported."""
+    from flowdsl.diagnostic import near
+
+    close = near(value, [one for one in values if isinstance(one, str)]) if isinstance(value, str) else None
+    answer = "always False" if operator == "==" else "always True"
+    shown = tuple(map(repr, values))
+    complain("NeverEqual", have=repr(value), answer=answer, near=close and repr(close), values=shown)
+    return Poison()

@@ -1,0 +1,127 @@
+"""What a step or pipeline takes and gives: read once from the function's annotations."""
+
+from __future__ import annotations
+
+import typing
+from enum import Enum
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.values import types as t
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MISSING: Any = object()
+
+
+class Parameter(NamedTuple):
+    """One parameter of a function."""
+
+    name: str
+    type: t.Type
+    default: Any
+    annotated: bool
+    positional: bool
+    keyword: bool
+
+
+class Signature(NamedTuple):
+    """The parameters of a function in order, and what it returns."""
+
+    parameters: tuple[Parameter, ...]
+    by_name: dict[str, Parameter]
+    returns: t.Type
+    annotated: bool
+    variadic: tuple[str, ...]
+    unreadable: tuple[tuple[str, str], ...]  # annotations by parameter or "return", and why not
+
+    def spell(self, name: str) -> str:
+        """The signature as its author would write it, for a message."""
+        shown: list[str] = []
+        for parameter in self.parameters:
+            text = f"{parameter.name}: {t.spell(parameter.type)}"
+            default = parameter.default
+            known = f"{type(default).__name__}.{default.name}" if isinstance(default, Enum) else repr(default)
+            shown.append(text if default is MISSING else f"{text} = {known}")
+        return f"{name}({', '.join(shown)})"
+
+
+def innermost(function: FunctionType) -> FunctionType:
+    """The function that decorators with `functools.wraps` were put around."""
+    seen: set[int] = set()
+    while (inner := getattr(function, "__wrapped__", None)) is not None and id(function) not in seen:
+        seen.add(id(function))
+        function = inner
+    return function
+
+
+def is_function(thing: object) -> bool:
+    """Whether a thing was made by `def` or `lambda`: only that has code and annotations to read."""
+    return isinstance(getattr(thing, "__code__", None), CodeType)
+
+
+def read(function: FunctionType) -> Signature:
+    """The signature of a function; annotations that cannot be read are said in `unreadable`."""
+    if not is_function(function):
+        return Signature((), {}, _UNREAD, False, (), (("", "it is no function"),))
+    code = function.__code__
+    flags, names = code.co_flags, code.co_varnames
+    total = code.co_argcount + code.co_kwonlyargcount
+    unreadable: tuple[tuple[str, str], ...] = ()
+    hints: dict[str, Any] = {}
+    try:
+        # Classes and None are what they say; texts, and types that may hold some, are to be evaluated.
+        evaluated = {*map(type, function.__annotations__.values())} <= {type, type(None)}
+        hints = function.__annotations__ if evaluated else typing.get_type_hints(function)
+    except Exception as error:
+        unreadable = tuple(_unreadable(function)) or (("", _said(error)),)
+    given = function.__defaults__ or ()
+    defaults = dict(zip(names[code.co_argcount - len(given) : code.co_argcount], given, strict=True))
+    defaults.update(function.__kwdefaults__ or {})
+    written = function.__annotations__
+    parameters = tuple(
+        Parameter(
+            name,
+            t.describe(hints[name]) if name in hints else t.Unsupported(name, "it has no annotation"),
+            defaults.get(name, MISSING),
+            name in written,
+            index < code.co_argcount,
+            index >= code.co_posonlyargcount,
+        )
+        for index, name in enumerate(names[:total])
+    )
+    stars = [star for star, flag in (("*", 4), ("**", 8)) if flags & flag]
+    variadic = tuple(star + name for star, name in zip(stars, names[total:], strict=False))
+    returns = t.describe(hints["return"]) if "return" in hints else t.NONE
+    if unreadable and "return" in written:
+        returns = _UNREAD
+    return Signature(
+        parameters,
+        {parameter.name: parameter for parameter in parameters},
+        returns,
+        "return" in written,
+        variadic,
+        unreadable,
+    )
+
+
+_UNREAD = t.Unsupported("", "it cannot be read")
+
+
+def _unreadable(function: FunctionType) -> Iterator[tuple[str, str]]:
+    """The annotations that cannot be read, each with the reason."""
+    for name, written in function.__annotations__.items():
+        alone = FunctionType(_nothing.__code__, function.__globals__)
+        alone.__annotations__ = {name: written}
+        try:
+            typing.get_type_hints(alone)
+        except Exception as error:
+            yield name, _said(error)
+
+
+def _nothing() -> None: ...
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

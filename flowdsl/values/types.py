@@ -1,0 +1,387 @@
+"""The types that travel between steps: Python annotations read into a few kinds.
+
+A `Path` is a file or folder, `str` is text, and everything else is JSON that is rebuilt as its type
+inside the step (design: types decide what travels). `describe` never raises: an annotation that
+cannot travel is `Unsupported`, and the checks report it at its line.
+"""
+
+from __future__ import annotations
+
+import enum
+import pathlib
+import re
+import types
+import typing
+from typing import Any
+
+from flowdsl.values.node import Node
+
+
+class Text(Node):
+    """`str`: travels as it is."""
+
+    name: str = "str"
+
+
+class Number(Node):
+    """`int` or `float`."""
+
+    name: str
+
+
+class Flag(Node):
+    """`bool`: travels as `true` or `false`."""
+
+    name: str = "bool"
+
+
+class Nothing(Node):
+    """`None`, as the result of a step that returns nothing."""
+
+    name: str = "None"
+
+
+class Choice(Node):
+    """A `Literal[...]` of strings, numbers or flags."""
+
+    values: tuple[Any, ...]
+
+    def __eq__(self, other: object) -> bool:
+        # Python takes 1 and True for equal; their texts differ.
+        if not isinstance(other, Choice):
+            return False
+        return self.values == other.values and [*map(type, self.values)] == [*map(type, other.values)]
+
+    __hash__ = Node.__hash__
+
+
+class Enumeration(Node):
+    """A subclass of `enum.Enum`: travels by the name of its member."""
+
+    cls: type[enum.Enum]
+
+
+class Sequence(Node):
+    """`list[T]`."""
+
+    item: Type
+
+
+class Mapping(Node):
+    """`dict[str, T]`."""
+
+    item: Type
+
+
+class Fixed(Node):
+    """`tuple[A, B, ...]` of a known length."""
+
+    items: tuple[Type, ...]
+
+
+class Field(Node):
+    """One field of a record."""
+
+    name: str
+    type: Type
+    required: bool
+
+
+class Record(Node):
+    """A NamedTuple or a dataclass."""
+
+    cls: type[Any]
+    fields: tuple[Field, ...]
+
+
+class Maybe(Node):
+    """`T | None`."""
+
+    item: Type
+
+
+class Json(Node):
+    """`Any`, `object`, bare `list` or `dict`: whatever JSON says."""
+
+    name: str = "Any"
+
+
+class File(Node):
+    """`pathlib.Path`: a file or a folder."""
+
+    name: str = "Path"
+
+
+class Unsupported(Node):
+    """An annotation whose values cannot travel, and why."""
+
+    annotation: str
+    reason: str
+    whole: str = ""  # the annotation and, of a record, which of its fields is at fault
+
+
+Type = (
+    Text
+    | Number
+    | Flag
+    | Nothing
+    | Choice
+    | Enumeration
+    | Sequence
+    | Mapping
+    | Fixed
+    | Record
+    | Maybe
+    | Json
+    | File
+    | Unsupported
+)
+
+TEXT = Text()
+INT = Number("int")
+FLOAT = Number("float")
+BOOL = Flag()
+NONE = Nothing()
+JSON = Json()
+FILE = File()
+
+_PLAIN: dict[object, Type] = {
+    str: TEXT,
+    int: INT,
+    float: FLOAT,
+    bool: BOOL,
+    None: NONE,
+    type(None): NONE,
+    pathlib.Path: FILE,
+    pathlib.PurePath: FILE,
+    Any: JSON,
+    object: JSON,
+    list: Sequence(JSON),
+    dict: Mapping(JSON),
+}
+_records: dict[type[Any], Type] = {}
+_MODULES = re.compile(r"\b(?:typing|collections\.abc)\.|<file [^<>\n]+>\.")
+
+
+def describe(annotation: object) -> Type:
+    """The kind of an annotation that has been evaluated (no strings inside)."""
+    try:
+        plain = _PLAIN.get(annotation)
+    except TypeError:
+        plain = None
+    if plain is not None:
+        return plain
+    if isinstance(annotation, typing.NewType):
+        return describe(annotation.__supertype__)
+    if type(annotation).__name__ == "TypeAliasType":  # `type X = ...`, from Python 3.12
+        return describe(getattr(annotation, "__value__", None))
+    origin = typing.get_origin(annotation)
+    if origin is not None:
+        return _generic(annotation, origin, typing.get_args(annotation))
+    if isinstance(annotation, type):
+        return _class(annotation)
+    return Unsupported(_name(annotation), "it is not a type whose values travel as JSON or as a file")
+
+
+def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> Type:
+    if origin is typing.Annotated:
+        return describe(arguments[0])
+    if origin is typing.Literal:
+        values = tuple(value for value in arguments if value is not None)
+        if values and all(type(value) in (str, int, bool) for value in values):
+            return Choice(values) if len(values) == len(arguments) else Maybe(Choice(values))
+        return Unsupported(_name(annotation), "a Literal of strings, whole numbers and flags travels")
+    if origin is typing.Union or origin is types.UnionType:
+        rest = [item for item in arguments if item is not type(None)]
+        if len(rest) == 1 and len(rest) < len(arguments):
+            inner = describe(rest[0])
+            return inner if isinstance(inner, Unsupported) else Maybe(inner)
+        return Unsupported(_name(annotation), "of unions only `T | None` travels")
+    if origin is list and len(arguments) == 1:
+        return _wrap(Sequence, describe(arguments[0]))
+    if origin is dict and len(arguments) == 2:
+        if arguments[0] is not str:
+            return Unsupported(_name(annotation), "JSON objects have text keys: use dict[str, ...]")
+        return _wrap(Mapping, describe(arguments[1]))
+    if origin is tuple and Ellipsis not in arguments:
+        items = tuple(describe(item) for item in arguments)
+        for item in items:
+            if isinstance(item, Unsupported):
+                return item
+        return Fixed(items)
+    if origin is tuple:
+        return Unsupported(_name(annotation), "a tuple of unknown length does not travel: use list[...]")
+    return Unsupported(_name(annotation), "it is not a type whose values travel as JSON or as a file")
+
+
+def _wrap(kind: type[Sequence] | type[Mapping], item: Type) -> Type:
+    return item if isinstance(item, Unsupported) else kind(item)
+
+
+def _class(cls: type[Any]) -> Type:
+    known = _records.get(cls)
+    if known is not None:
+        return known
+    if issubclass(cls, enum.Enum):
+        return Enumeration(cls)
+    if issubclass(cls, pathlib.PurePath):
+        return FILE
+    whole: Any = cls
+    named_tuple = issubclass(cls, tuple) and hasattr(whole, "_fields")
+    if not named_tuple and "__dataclass_fields__" not in cls.__dict__:
+        return Unsupported(
+            cls.__name__, "use a NamedTuple or a dataclass for several values, or write it to a file"
+        )
+    _records[cls] = Unsupported(cls.__name__, "it contains itself")
+    result = _record(whole, named_tuple)
+    _records[cls] = result
+    return result
+
+
+def _record(cls: type[Any], named_tuple: bool) -> Type:
+    try:
+        hints = typing.get_type_hints(cls)
+    except Exception as error:
+        return Unsupported(cls.__name__, f"its annotations cannot be read: {error}")
+    if named_tuple:
+        optional = set(cls._field_defaults)
+        names = list(cls._fields)
+    else:
+        kinds = {field._field_type.name for field in cls.__dataclass_fields__.values()}
+        known = [field for field in cls.__dataclass_fields__.values() if field._field_type.name == "_FIELD"]
+        if any(not field.init for field in known) or "_FIELD_INITVAR" in kinds:
+            return Unsupported(cls.__name__, "a field with init=False or InitVar cannot be rebuilt")
+        names = [field.name for field in known]
+        optional = {
+            field.name for field in known if not (_missing(field.default) and _missing(field.default_factory))
+        }
+    fields: list[Field] = []
+    for name in names:
+        kind = describe(hints.get(name, object))
+        if isinstance(kind, Unsupported):
+            whole = f"{cls.__name__}, whose field `{name}` is {kind.whole or kind.annotation}"
+            return Unsupported(cls.__name__, kind.reason, whole)
+        fields.append(Field(name, kind, name not in optional))
+    return Record(cls, tuple(fields))
+
+
+def _missing(value: object) -> bool:
+    return type(value).__name__ == "_MISSING_TYPE"
+
+
+def _name(annotation: object) -> str:
+    return annotation.__name__ if isinstance(annotation, type) else _MODULES.sub("", str(annotation))
+
+
+def spell(kind: Type) -> str:
+    """The type as its author would write it."""
+    match kind:
+        case Choice(values):
+            return f"Literal[{', '.join(map(repr, values))}]"
+        case Enumeration(cls) | Record(cls):
+            return cls.__name__
+        case Sequence(item):
+            return f"list[{spell(item)}]"
+        case Mapping(item):
+            return f"dict[str, {spell(item)}]"
+        case Fixed(items):
+            return f"tuple[{', '.join(map(spell, items))}]"
+        case Maybe(item):
+            return f"{spell(item)} | None"
+        case Unsupported(annotation):
+            return annotation
+        case _:
+            return kind.name
+
+
+def is_text(kind: Type) -> bool:
+    """Whether values travel as bare text rather than JSON: `str`, members of an Enum, Literals of text."""
+    match kind:
+        case Text() | Enumeration():
+            return True
+        case Choice(values):
+            return all(isinstance(value, str) for value in values)
+        case _:
+            return False
+
+
+def base(kind: Type) -> Type:
+    """The type that operators see: of a Literal that of its values, if they have one."""
+    if isinstance(kind, Choice):
+        for cls, plain in ((bool, BOOL), (int, INT), (str, TEXT)):
+            if all(type(value) is cls for value in kind.values):
+                return plain
+    return kind
+
+
+_SCALARS = frozenset({Text, Number, Flag, Nothing, Choice, Enumeration, Json})
+
+
+def holds_file(kind: Type) -> bool:
+    """Whether a value of the type contains a file anywhere."""
+    if type(kind) in _SCALARS:
+        return False
+    match kind:
+        case File():
+            return True
+        case Sequence(item) | Mapping(item) | Maybe(item):
+            return holds_file(item)
+        case Fixed(items):
+            return any(map(holds_file, items))
+        case Record(_, fields):
+            return any(holds_file(field.type) for field in fields)
+        case _:
+            return False
+
+
+def holds_whole(kind: Type) -> bool:
+    """Whether a value of the type may contain a whole number anywhere."""
+    match kind:
+        case Number("int") | Json():
+            return True
+        case Choice(values):
+            return any(type(value) is int for value in values)
+        case Sequence(item) | Mapping(item) | Maybe(item):
+            return holds_whole(item)
+        case Fixed(items):
+            return any(map(holds_whole, items))
+        case Record(_, fields):
+            return any(holds_whole(field.type) for field in fields)
+        case _:
+            return False
+
+
+def parts(kind: Type, count: int) -> list[Type] | None:
+    """The types of the parts of a value that has so many; None of a type that does not say them."""
+    match kind:
+        case Record(_, fields):
+            return [field.type for field in fields]
+        case Fixed(items):
+            return list(items)
+        case Sequence(item) | Mapping(item):
+            return [item] * count
+        case Maybe(item):
+            return parts(item, count)
+        case _:
+            return None
+
+
+class Output(Node):
+    """One thing that a step hands on: a name for Argo, the attribute of the result, its type."""
+
+    name: str
+    attribute: str | int | None
+    type: Type
+
+
+def outputs(returns: Type) -> tuple[Output, ...]:
+    """What a function with this return type hands on: the fields of a record or tuple, else one `return`."""
+    match returns:
+        case Nothing():
+            return ()
+        case Record(_, fields):
+            return tuple(Output(field.name, field.name, field.type) for field in fields)
+        case Fixed(items):
+            return tuple(Output(f"item-{index}", index, item) for index, item in enumerate(items))
+        case _:
+            return (Output("return", None, returns),)

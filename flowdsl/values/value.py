@@ -1,0 +1,414 @@
+"""The stand-in for a value that exists only at run time.
+
+One class with one slot and no public attribute: every attribute name belongs to the user's type.
+What Argo can compute builds an expression; everything else is recorded at its line, and the run of
+the pipeline's body goes on, so that one run finds all mistakes.
+"""
+
+from __future__ import annotations
+
+import enum
+import pathlib
+from typing import TYPE_CHECKING, Any, Never, TypeGuard
+
+from flowdsl.places.place import here, operation, unpacked, words
+from flowdsl.tracing.trace import DAMAGED, TOKEN, complain, current, token
+from flowdsl.values import types as t
+from flowdsl.values.expr import Best, Const, Expr, Get, Many, Out, Poison, Rows
+from flowdsl.values.operators import operate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_COUNTERS = {"range", "chr", "bytearray"}
+_PYTHON: dict[type, Any] = {t.Text: str, t.Flag: bool, t.Nothing: type(None), t.File: pathlib.Path}
+
+
+class RunTimeValue:
+    """Stands for a value that will exist when the pipeline runs."""
+
+    __slots__ = ("_flowdsl_expr",)
+    __array_ufunc__ = None  # numpy leaves `array * value` to the value
+
+    def __new__(cls, *args: object, **named: object) -> RunTimeValue:
+        """Refuse `type(x)(...)` and a class derived from a value."""
+        complain("RunTimeConversion", what="used as a class")
+        return value(Poison())
+
+    # `__class__` answers the declared type, so that `isinstance` and `match` see what the run will see;
+    # flowdsl itself asks `type(value) is RunTimeValue`.
+    @property
+    def __class__(self) -> Any:
+        kind = expr_of(self).type
+        match kind:
+            case t.Number(name):
+                return int if name == "int" else float
+            case t.Record(cls) | t.Enumeration(cls):
+                return cls
+            case t.Sequence():
+                return list
+            case t.Mapping():
+                return dict
+            case t.Fixed():
+                return tuple
+            case _:
+                return _PYTHON.get(type(kind), RunTimeValue)
+
+    @__class__.setter
+    def __class__(self, value: Any) -> Never:
+        raise TypeError("the type of a run-time value is that of the output it stands for")
+
+    # What debuggers and notebooks ask for begins with an underscore, and is no mistake.
+    def __getattr__(self, name: str) -> Any:
+        expr = expr_of(self)
+        if name.startswith("_") and not _has_field(expr.type, name):
+            raise AttributeError(f"'{RunTimeValue.__name__}' object has no attribute '{name}'")
+        if name == "keys" and operation(here())[0] not in ("LOAD_ATTR", "LOAD_METHOD"):
+            complain("RunTimeLoop", what="looped over")  # by `f(**x)` or `dict(x)`
+            return list
+        return value(attribute(expr, name))
+
+    def __dir__(self) -> list[str]:
+        kind = expr_of(self).type
+        return [field.name for field in kind.fields] if isinstance(kind, t.Record) else []
+
+    def __getitem__(self, key: Any) -> Any:
+        return value(item(expr_of(self), key))
+
+    def __iter__(self) -> Iterator[Any]:
+        expr = expr_of(self)
+        wanted = unpacked(here())
+        parts = _parts_of(expr)
+        if parts is None:
+            if not isinstance(expr, Poison):
+                complain("RunTimeLoop", what="looped over")
+            parts = []
+        elif _sealed(expr):
+            complain("NoItem", key="unpacking", type=t.spell(expr.type), files=True)
+            parts = [Poison()] * len(parts)
+        elif wanted is not None and not wanted[0] <= len(parts) <= (wanted[1] or len(parts)):
+            complain("WrongUnpacking", of=t.spell(expr.type), given=len(parts), wanted=wanted[0])
+            parts = parts[: wanted[1]]
+        fill = (wanted[0] if wanted is not None else 0 if parts else 1) - len(parts)
+        return iter([value(part) for part in (*parts, *[Poison()] * fill)])
+
+    def __len__(self) -> int:
+        expr = expr_of(self)
+        parts = _parts_of(expr)
+        if parts is None and not isinstance(expr, Poison):
+            complain("RunTimeLoop", what="counted")
+        return 1 if parts is None else len(parts)
+
+    def __contains__(self, item: object) -> bool:
+        return bool(_refuse(self, "RunTimeLoop", what="searched"))
+
+    def __bool__(self) -> bool:
+        if not isinstance(expr_of(self), Poison):
+            complain("RunTimeCondition")
+        trace = current()
+        return trace is None or trace.truth(here())
+
+    def __hash__(self) -> int:
+        if not isinstance(expr_of(self), Poison):
+            complain("RunTimeKey")
+        return id(self)
+
+    def __copy__(self) -> RunTimeValue:
+        return self
+
+    def __deepcopy__(self, memo: object) -> RunTimeValue:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        _refuse(self, "RunTimeConversion", what="pickled")
+        return type(None), ()
+
+    # Text: a token that is found again in every string that reaches flowdsl.
+    def __format__(self, spec: str) -> str:
+        expr = expr_of(self)
+        if spec and not isinstance(expr, Poison):
+            complain("TextFormat", spec=TOKEN.sub("...", spec))
+            expr = Poison()
+        return token(expr)
+
+    def __str__(self) -> str:
+        return token(expr_of(self))
+
+    def __repr__(self) -> str:
+        return token(expr_of(self), shown=True)
+
+    def __fspath__(self) -> str:
+        return token(expr_of(self))
+
+    def __int__(self) -> int:
+        _refuse(self, "RunTimeConversion", what="converted by int()")
+        return 1
+
+    # No number of an open file: 1 is the standard output. But a loop is to run once.
+    def __index__(self) -> int:
+        read = words(here())
+        called = operation(here())[0].startswith("CALL")
+        what = "given to a function of Python" if called else "used as an index or a count"
+        what = "counted to by range()" if "range" in read else what
+        _refuse(self, "RunTimeConversion", what=what)
+        return 1 if _COUNTERS & read else -1
+
+    def __float__(self) -> float:
+        _refuse(self, "RunTimeConversion", what="converted by float()")
+        return 1.0
+
+    def __complex__(self) -> complex:
+        _refuse(self, "RunTimeConversion", what="converted by complex()")
+        return 1j
+
+    def __bytes__(self) -> bytes:
+        _refuse(self, "RunTimeConversion", what="converted by bytes()")
+        return b""
+
+    def __call__(self, *args: object, **named: object) -> Any:
+        """Refuse a call."""
+        return _refuse(self, "UnsupportedOperator", operator="a call")
+
+    def __setitem__(self, key: object, new: object) -> None:
+        _refuse(self, "UnsupportedOperator", operator="an assignment to an item")
+
+    def __delitem__(self, key: object) -> None:
+        _refuse(self, "UnsupportedOperator", operator="del")
+
+    def __enter__(self) -> Any:
+        return _refuse(self, "UnsupportedOperator", operator="with")
+
+    def __exit__(self, *details: object) -> None:
+        return None
+
+    def __setattr__(self, name: str, new: object) -> None:
+        _refuse(self, "UnsupportedOperator", operator="an assignment to an attribute")
+
+    def __delattr__(self, name: str) -> None:
+        _refuse(self, "UnsupportedOperator", operator="del")
+
+
+_set = RunTimeValue.__dict__["_flowdsl_expr"].__set__
+_get = RunTimeValue.__dict__["_flowdsl_expr"].__get__
+
+
+def value(expr: Expr) -> RunTimeValue:
+    """The stand-in for an expression."""
+    made = object.__new__(RunTimeValue)
+    _set(made, expr)
+    return made
+
+
+def expr_of(stand_in: RunTimeValue) -> Expr:
+    """The expression a stand-in stands for."""
+    found: Expr = _get(stand_in)
+    return found
+
+
+def is_value(thing: object) -> TypeGuard[RunTimeValue]:
+    """Whether a thing is a stand-in (its `__class__` says otherwise on purpose)."""
+    return type(thing) is RunTimeValue
+
+
+def _refuse(stand_in: RunTimeValue, kind: str, **data: str) -> Any:
+    """Report what a run-time value does not allow; the answer is poison, and so is that of poison."""
+    if not isinstance(expr_of(stand_in), Poison):
+        complain(kind, **data)
+    return value(Poison())
+
+
+def _has_field(kind: t.Type, name: str) -> bool:
+    return isinstance(kind, t.Record) and any(field.name == name for field in kind.fields)
+
+
+def _parts_of(expr: Expr) -> list[Expr] | None:
+    """The values that Python would unpack: those of a tuple or NamedTuple."""
+    kind = expr.type
+    ordered = isinstance(kind, t.Fixed) or (isinstance(kind, t.Record) and issubclass(kind.cls, tuple))
+    return fields_of(expr) if ordered else None
+
+
+def _sealed(expr: Expr) -> bool:
+    """Whether the parts of a record or tuple lie in one folder with its files, so that Argo can take none."""
+    root = expr
+    while isinstance(root, Get):
+        root = root.of
+    return isinstance(root, (Out, Best, Rows)) and t.holds_file(expr.type)
+
+
+def attribute(expr: Expr, name: str) -> Expr:
+    """The field `name` of a record; a mistake is recorded and answers poison."""
+    if isinstance(expr, Poison):
+        return expr
+    kind = expr.type
+    if isinstance(kind, t.Record):
+        for field in kind.fields:
+            if field.name == name:
+                if isinstance(expr, Many):
+                    return expr.items[expr.names.index(name)]
+                if _sealed(expr):
+                    complain("NoItem", key=f".{name}", type=t.spell(kind), files=True)
+                    return Poison()
+                return Get(expr, name, field.type)
+        complain("UnknownOutput", of=t.spell(kind), name=name, known=tuple(f.name for f in kind.fields))
+        return Poison()
+    if isinstance(kind, t.Maybe):
+        complain("OptionalUse", what=f"`.{name}`", type=t.spell(kind))
+        return Poison()
+    complain("NoFields", name=name, type=t.spell(kind))
+    return Poison()
+
+
+def item(expr: Expr, index: object) -> Expr:
+    """The element of a list, dict, tuple or record under a key known now."""
+    if isinstance(expr, Poison):
+        return expr
+    kind, key = expr.type, _known_index(index)
+    if is_value(index) and isinstance(expr_of(index), Poison):
+        return Poison()
+    if key is None:
+        complain("UnsupportedOperator", operator="an index that is not a number or a text known now")
+        return Poison()
+    match kind:
+        case t.Fixed() | t.Record() if _sealed(expr):
+            complain("NoItem", key=f"[{key!r}]", type=t.spell(kind), files=True)
+        case t.Fixed() | t.Record() if (
+            isinstance(key, int)
+            and (parts := _parts_of(expr)) is not None
+            and -len(parts) <= key < len(parts)
+        ):
+            return parts[key]
+        case t.Sequence(inner) if isinstance(key, int) and isinstance(expr, Rows):
+            row = Get(expr, key, inner)
+            if not isinstance(inner, (t.Record, t.Fixed)):
+                return row
+            outs = t.outputs(inner)
+            cells = tuple(Get(row, out.name, out.type) for out in outs)
+            return Many(cells, tuple(str(out.attribute) for out in outs), inner)
+        case t.Sequence(inner) if isinstance(key, int) and not t.holds_file(inner):
+            return expr.items[key] if isinstance(expr, Many) else Get(expr, key, inner)
+        case t.Mapping(inner) if isinstance(key, str) and not t.holds_file(inner):
+            return Get(expr, key, inner)
+        case t.Json():
+            return Get(expr, key, t.JSON)
+        case t.Maybe():
+            complain("OptionalUse", what=f"`[{key!r}]`", type=t.spell(kind))
+        case _:
+            files = isinstance(kind, (t.Sequence, t.Mapping)) and t.holds_file(kind)
+            complain("NoItem", key=f"[{key!r}]", type=t.spell(kind), files=files)
+    return Poison()
+
+
+def _known_index(index: object) -> int | str | None:
+    if is_value(index) or isinstance(index, bool):
+        return None
+    if isinstance(index, int):
+        return int(index)
+    return str.__str__(index) if isinstance(index, str) and not DAMAGED.search(index) else None
+
+
+def fields_of(expr: Expr) -> list[Expr]:
+    """The parts of a record or tuple, in order."""
+    kind = expr.type
+    if isinstance(expr, Many):
+        return list(expr.items)
+    assert isinstance(kind, (t.Record, t.Fixed))
+    parts: list[tuple[str | int, t.Type]] = list(enumerate(kind.items)) if isinstance(kind, t.Fixed) else []
+    if isinstance(kind, t.Record):
+        parts = [(field.name, field.type) for field in kind.fields]
+    if isinstance(expr, Const):
+        return [Const(expr.value[str(key)], part) for key, part in parts]
+    return [Get(expr, key, part) for key, part in parts]
+
+
+# --- operators ------------------------------------------------------------------------------------
+
+
+def _known(thing: object, beside: object) -> Expr | None:
+    """An operand as an expression: a stand-in, or a constant that operators understand."""
+    if is_value(thing):
+        return expr_of(thing)
+    if isinstance(thing, enum.Enum):
+        # A member of an IntEnum or StrEnum is a number or a text beside anything but its like.
+        kind = t.describe(type(thing))
+        if not isinstance(thing, (int, str)) or (is_value(beside) and expr_of(beside).type == kind):
+            return Const(thing, kind)
+    if isinstance(thing, bool):
+        return Const(thing, t.BOOL)
+    if isinstance(thing, int):
+        return Const(int(thing), t.INT)
+    if isinstance(thing, float):
+        return Const(float(thing), t.FLOAT)
+    if isinstance(thing, str):
+        from flowdsl.values.lift import text
+
+        return text(thing)
+    return Const(None, t.NONE) if thing is None else None
+
+
+def _operate(operator: str, left: object, right: object) -> Any:
+    one, two = _known(left, right), _known(right, left)
+    made: Expr | None = None
+    if one is not None and two is not None:
+        made = operate(operator, one, two)
+    elif isinstance(one or two, Poison):
+        made = Poison()
+    if made is None:
+        names = [
+            t.spell(side.type) if side else type(raw).__name__ for side, raw in ((one, left), (two, right))
+        ]
+        kind = "CannotCompare" if operator in ("<", "<=", ">", ">=") else "CannotOperate"
+        complain(kind, operator=operator, left=names[0], right=names[1])
+    return value(Poison() if made is None else made)
+
+
+def _forward(operator: str) -> Callable[[object, object], Any]:
+    return lambda self, other: _operate(operator, self, other)
+
+
+def _backward(operator: str) -> Callable[[object, object], Any]:
+    return lambda self, other: _operate(operator, other, self)
+
+
+def _refused(operator: str) -> Callable[..., Any]:
+    def refuse(self: RunTimeValue, *rest: object) -> Any:
+        return _refuse(self, "UnsupportedOperator", operator=operator)
+
+    return refuse
+
+
+def _install() -> None:
+    for name, operator in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "and": "&", "or": "|"}.items():
+        setattr(RunTimeValue, f"__{name}__", _forward(operator))
+        setattr(RunTimeValue, f"__r{name}__", _backward(operator))
+    for name, operator in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
+        setattr(RunTimeValue, f"__{name}__", _forward(operator))
+    binary = {
+        "floordiv": "//",
+        "mod": "%",
+        "pow": "**",
+        "matmul": "@",
+        "lshift": "<<",
+        "rshift": ">>",
+        "xor": "^",
+        "divmod": "divmod()",
+    }
+    for name, operator in binary.items():
+        setattr(RunTimeValue, f"__{name}__", _refused(operator))
+        setattr(RunTimeValue, f"__r{name}__", _refused(operator))
+    unary = {
+        "neg": "unary -",
+        "pos": "unary +",
+        "abs": "abs()",
+        "invert": "~",
+        "trunc": "trunc()",
+        "floor": "floor()",
+        "ceil": "ceil()",
+        "round": "round()",
+        "reversed": "reversed()",
+    }
+    for name, operator in unary.items():
+        setattr(RunTimeValue, f"__{name}__", _refused(operator))
+
+
+_install()
