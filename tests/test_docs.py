@@ -124,7 +124,9 @@ def answer(line: str, capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
     assert run(arguments) in (0, 1, 2)
     said = capsys.readouterr()
-    if arguments[0] == "run":  # the end comes last, steps take their time, and machines differ
+    if (
+        arguments[0] == "run" or "--run" in arguments
+    ):  # the end comes last, steps take their time, and machines differ
         shown = re.sub(r"^note: This .*\n", "", said.err, flags=re.MULTILINE) + said.out
         return re.sub(r"( *)\b\d+\.\ds\b", took, shown)
     return said.out + said.err
@@ -226,6 +228,9 @@ def test_an_excerpt_is_part_of_the_yaml(page: str, folder: Path, capsys: pytest.
             name, text = files[block.start]
             (folder / name).write_text(text, encoding="utf-8")
             written = answer(f"flowdsl compile {name}", capsys)
+        elif block.text.startswith("$ flowdsl sweep") and (output := re.search(r"-o (\S+)", block.text)):
+            answer(block.text[2:], capsys)
+            written = (folder / output[1]).read_text(encoding="utf-8")
         elif (block.language, block.file) == ("yaml", None) and not block.text.startswith("# .pre-commit"):
             at = 0
             for piece in block.text.split(GAP):

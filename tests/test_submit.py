@@ -117,6 +117,17 @@ def test_the_run_is_what_was_compiled(cluster: Cluster, capsys: pytest.CaptureFi
     assert found["spec"]["templates"] == compiled["spec"]["templates"]
 
 
+def test_a_sweep_is_submitted_as_it_is_written(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["sweep", "tiny.py:train", "lr=0.25,0.5", "--metric", "max"]
+    assert flowdsl([*asked, "--submit", "--name", "tried"]) == 0
+    assert capsys.readouterr().out == "tried\n"
+    assert flowdsl(asked) == 0
+    from yaml import safe_load
+
+    compiled = safe_load(capsys.readouterr().out)
+    assert cluster.objects.known[f"{WORKFLOWS}/tried"]["spec"]["templates"] == compiled["spec"]["templates"]
+
+
 def test_each_submission_is_a_run_of_its_own_unless_it_has_the_same_id(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MODULES: Final = {
     "pipelines": ("compile", "check", "graph"),
     "local": ("run",),
+    "sweeping": ("sweep",),
     "submitting": ("submit", "wait", "watch"),
     "reading": ("get", "list"),
     "logs": ("logs",),

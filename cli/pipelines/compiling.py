@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from flowdsl.cli.display.report import Format
     from flowdsl.compiler.compile import Compiled, Kind
-    from flowdsl.compiler.load import LoadError
+    from flowdsl.compiler.load import Loaded, LoadError
+    from flowdsl.compiler.sweeping import Search
 
 
 class Target(NamedTuple):
@@ -54,10 +55,16 @@ class Judged(NamedTuple):
         return self.compiled is None or any(one.finding.severity == "error" for one in self.diagnostics)
 
 
-def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal: Target = USUAL) -> Judged:
-    """Load and compile FILE or FILE:NAME.
+def judge(
+    target: Path,
+    kind: Kind | None = None,
+    with_rbac: bool = False,
+    goal: Target = USUAL,
+    search: Search | None = None,
+) -> Judged:
+    """Load and compile FILE or FILE:NAME; with a search, a sweep over it.
 
-    Raises `Refused` for YAML and JSON.
+    Raises `Refused` for YAML and JSON, and for a search that cannot be read.
     """
     from flowdsl.cli.config import project
     from flowdsl.compiler.compile import compile_loaded
@@ -75,11 +82,27 @@ def judge(target: Path, kind: Kind | None = None, with_rbac: bool = False, goal:
             loaded = load(path)
         except LoadError as error:
             return _failed(error)
+        if search is not None:
+            loaded, name = _swept(loaded, name, search), None
         try:
             compiled = compile_loaded(loaded, name, kind, with_rbac, profile)
         except LoadError as error:
             return _failed(error)
-    return Judged(compiled, suppressed(compiled.diagnostics, loaded.sources, codes), loaded.sources)
+    diagnostics = compiled.diagnostics
+    if search is not None:
+        from flowdsl.compiler.sweeping import told
+
+        diagnostics = told(diagnostics, loaded)
+    return Judged(compiled, suppressed(diagnostics, loaded.sources, codes), loaded.sources)
+
+
+def _swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
+    from flowdsl.compiler.sweeping import WrongSearch, swept
+
+    try:
+        return swept(loaded, name, search)
+    except WrongSearch as wrong:
+        raise Refused(str(wrong)) from None
 
 
 def _failed(error: LoadError) -> Judged:
@@ -153,15 +176,16 @@ def compile_file(
     goal: Target,
     format: Format,
     explain: bool = False,
+    search: Search | None = None,
 ) -> int:
-    """Compile a file to standard output or to `output`; the exit code."""
+    """Compile a file, or a sweep over it, to standard output or to `output`; the exit code."""
     if explain and (output is not None or check):
         raise Refused(
             "--explain-cache shows what keys are made of, and writes no YAML: leave out -o and --check"
         )
     if output is not None:
         refuse_source(output, target)
-    judged = judge(target, kind, with_rbac, goal)
+    judged = judge(target, kind, with_rbac, goal, search)
     show([judged], format, err)
     if judged.failed:
         return WRONG

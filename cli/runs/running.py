@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from flowdsl.cli.display.progress import View
     from flowdsl.cli.pipelines.compiling import Target
     from flowdsl.compiler.ir import Program
+    from flowdsl.compiler.sweeping import Search
     from flowdsl.runtime.local.events import Event, Outcome, StartPod
     from flowdsl.runtime.local.machine import Machine
     from flowdsl.runtime.local.node import Node
@@ -84,13 +85,18 @@ class _Found(NamedTuple):
     target: str
 
 
-def run_files(targets: Sequence[str], options: Options, goal: Target = USUAL) -> int:
-    """Run what a file holds, from its beginning; the exit code. More files hold templates that it refers to."""
+def run_files(
+    targets: Sequence[str], options: Options, goal: Target = USUAL, search: Search | None = None
+) -> int:
+    """Run what a file holds, or a sweep over it, from its beginning; the exit code.
+
+    More files hold templates that it refers to.
+    """
     if options.only and options.since:
         raise Refused("--only runs one step, --from it and what follows: leave one of them out")
     if options.earlier and not (options.only or options.since):
         raise Refused("--of names the earlier run for --only or --from: say which step")
-    right = right_documents(targets, goal)
+    right = right_documents(targets, goal, search=search)
     if right is None or not right[0]:
         return WRONG
     documents, programs = right

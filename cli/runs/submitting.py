@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flowdsl.cli.clusters.reach import Reach
+    from flowdsl.compiler.sweeping import Search
     from flowdsl.runtime.cluster.seam import Cluster
     from flowdsl.runtime.submit import Asked
 
@@ -37,13 +38,13 @@ class Options(NamedTuple):
     output: Literal["name", "json", "yaml"] = "name"
 
 
-def submit_file(target: str, options: Options, reach: Reach) -> int:
-    """Submit what a file holds; the exit code. Raises Refused and ClusterError."""
+def submit_file(target: str, options: Options, reach: Reach, search: Search | None = None) -> int:
+    """Submit what a file holds, or a sweep over it; the exit code. Raises Refused and ClusterError."""
     from flowdsl.cli.runs.waiting import seconds_of
     from flowdsl.runtime.submit import submission
 
     seconds_of(options.timeout)
-    right = right_documents((target,), Target(reach.cluster))
+    right = right_documents((target,), Target(reach.cluster), search=search)
     if right is None or not right[0]:
         return WRONG
     documents, programs = right

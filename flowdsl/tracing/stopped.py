@@ -173,10 +173,11 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
 
 def _word(name: str, frame: FrameType) -> Any:
     """The word of the language that a text of Python names, if the user's code knows it."""
-    word = getattr(sys.modules["flowdsl"], name.partition(".")[0], None)
+    words = sys.modules["flowdsl"]
+    word = getattr(words, name.partition(".")[0], None)
     known = {id(value): value for value in frame.f_globals.values()}
     if word is not None:
-        return known.get(id(word))
+        return word if known.keys() & {id(word), id(words)} else None
     # Python names the class that a word has its `__init__` from.
     heirs = [one for one in known.values() if isinstance(one, type) and _is_word(one)]
     found = [one for one in heirs if one.__init__.__qualname__ == name]  # type: ignore[misc]

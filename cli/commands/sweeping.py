@@ -1,0 +1,130 @@
+"""The command that tries a pipeline at many points: `sweep`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from flowdsl.cli.clusters.reach import USUAL, Reach
+from flowdsl.cli.process import Refused
+from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, FormatOption, Kind, VersionOption, app
+
+
+@app.command(
+    name="sweep",
+    help_epilogue="""\
+Examples:
+  flowdsl sweep train.py rate=0.1,0.01 layers=2,4 --metric loss:min
+  flowdsl sweep train.py 'rate=loguniform(1e-4,1)' --trials 9 --metric acc:max
+  flowdsl sweep train.py rate=0.1,1 --metric loss:min --run --mount data=./data
+  flowdsl sweep train.py:nightly rate=0.1,1 --metric loss:min --submit --watch""",
+)
+def sweep_command(
+    file: Path,
+    /,
+    *spaces: str,
+    metric: str,
+    trials: int | None = None,
+    parallel: int | None = None,
+    search: Literal["grid", "random"] | None = None,
+    seed: int | None = None,
+    min_success: int | None = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    check: Annotated[bool, FLAG] = False,
+    kind: Annotated[Kind | None, Parameter(name="--as")] = None,
+    run: Annotated[bool, FLAG] = False,
+    submit: Annotated[bool, FLAG] = False,
+    parameter: Annotated[list[str], PARAMETERS] | None = None,
+    mount: Annotated[list[str], SEVERAL] | None = None,
+    name: str | None = None,
+    watch: Annotated[bool, FLAG] = False,
+    argo_version: VersionOption = None,
+    format: FormatOption = "text",
+    reach: Reach = USUAL,
+) -> int:
+    """Try a pipeline at many points: write the YAML of that, run it here, or submit it.
+
+    Each trial is a run of the whole pipeline. The YAML goes to standard output, findings go to
+    standard error.
+
+    Parameters
+    ----------
+    file
+        FILE, or FILE:NAME for one of its pipelines or steps. Without a name: the only one.
+    spaces
+        NAME=SPACE, what is tried of a parameter: loguniform(low,high), uniform(low,high),
+        quniform(low,high,step), integer(low,high), normal(mean,deviation), choice(...), or
+        values with commas between them. A parameter that is not named is one of the sweep.
+    metric
+        What is looked for, NAME:max or NAME:min for a value that the trial returns; max or min
+        where it returns only one.
+    trials
+        How many points to draw. Without it: every combination.
+    parallel
+        The most trials at a time.
+    search
+        Draw points at random, or take every combination.
+    seed
+        Another number draws other points; 0 without it.
+    min_success
+        With fewer usable trials the run fails; 1 without it.
+    output
+        The file to write. It is left alone when its content is the same.
+    check
+        Write nothing, show what would change in the file of -o. Exit 1 if anything would.
+    kind
+        A Workflow to create, or a WorkflowTemplate or ClusterWorkflowTemplate to apply.
+    run
+        Run it on this machine instead of writing it.
+    submit
+        Submit it instead of writing it; the name of the run goes to standard output.
+    parameter
+        NAME=VALUE, with --run or --submit: a parameter of the sweep.
+    mount
+        CLAIM=PATH, with --run: the folder that a persistent volume claim stands for.
+    name
+        With --run or --submit: the name of the run.
+    watch
+        With --submit: wait, and show its steps while it goes on.
+    """
+    from flowdsl.cli.pipelines.compiling import Target, compile_file
+    from flowdsl.compiler.sweeping import Search
+
+    asked = Search(spaces, metric, trials, parallel, search, seed, min_success)
+    goal = Target(reach.cluster, argo_version)
+    if (run or submit) and (output is not None or check or kind is not None or (run and submit)):
+        raise Refused("write the YAML (-o, --check, --as), or --run it, or --submit it: one of them")
+    for word, given, needed in (
+        ("-p", parameter, run or submit),
+        ("--name", name, run or submit),
+        ("--mount", mount, run),
+        ("--watch", watch, submit),
+    ):
+        if given and not needed:
+            raise Refused(f"{word} is for a run: add {'--run' if word == '--mount' else '--submit'}")
+    if run:
+        from flowdsl.cli.runs import running
+
+        options = running.Options(parameters=parameter or (), mounts=mount or (), name=name)
+        return running.run_files((str(file),), options, goal, asked)
+    if submit:
+        from flowdsl.cli.runs import submitting
+
+        wanted = submitting.Options(
+            parameters=parameter or (), name=name or "", after="watch" if watch else ""
+        )
+        return submitting.submit_file(str(file), wanted, reach, asked)
+    if check and output is None:
+        raise Refused("--check compares a file: name it with -o")
+    return compile_file(
+        file,
+        output=output,
+        check=check,
+        kind=kind,
+        with_rbac=False,
+        goal=goal,
+        format=format,
+        search=asked,
+    )

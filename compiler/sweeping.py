@@ -1,0 +1,265 @@
+"""A sweep over a pipeline that is written for one run: what the command line asks for, as a pipeline around it.
+
+That is written in Python and read as a file of its own. So what the language finds wrong with spaces, metrics and
+counts is found here too, and is shown at its line.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import keyword
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import flowdsl
+from flowdsl.compiler.load import Loaded
+from flowdsl.compiler.values import WrongValue, typed
+from flowdsl.diagnostic import suggest
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.space import space
+from flowdsl.options import CacheOptions, CodeOptions, ScheduleOptions
+from flowdsl.pipeline import Pipeline, PipelineDef
+from flowdsl.step import Step
+from flowdsl.values import types as t
+from flowdsl.values.signature import MISSING, Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flowdsl.diagnostic import Diagnostic
+    from flowdsl.grammar.space import Value
+    from flowdsl.values.signature import Parameter
+
+SPACES = ("choice", "integer", "uniform", "quniform", "loguniform", "normal")
+"""The words for search spaces."""
+_FORM = "write NAME=SPACE, as in rate=loguniform(1e-4,1e-1) or layers=2,4,8"
+_METRIC = "write NAME:max or NAME:min, or max or min where the trial has one result"
+_OWN = frozenset(("over", "objective", "trials", "parallel", "search", "seed", "min_success"))
+"""What `sweep` takes itself, so that it cannot be handed on to the trials."""
+_OF_A_TRIAL = frozenset(
+    (
+        *("name", "parallelism", "timeout", "locks"),
+        *ScheduleOptions.__annotations__,
+        *CodeOptions.__annotations__,
+        *CacheOptions.__annotations__,
+    )
+)
+"""The options of a pipeline that hold for each trial, or say when a run begins by itself; all others are of the run."""
+
+
+class Search(NamedTuple):
+    """What is tried, as it is asked for.
+
+    `spaces`: NAME=SPACE for each parameter. `metric`: NAME:max or NAME:min, or max or min of the one result. The
+    others are arguments of `sweep`.
+    """
+
+    spaces: Sequence[str]
+    metric: str
+    trials: int | None = None
+    parallel: int | None = None
+    search: Literal["grid", "random"] | None = None
+    seed: int | None = None
+    min_success: int | None = None
+
+
+class WrongSearch(Exception):
+    """What is asked for cannot be read; the text says why, and what to write."""
+
+
+def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
+    """The file of a sweep over the pipeline or step of that name, or over the only one of a file.
+
+    Parameters for which nothing is tried are those of the sweep, too. Raises WrongSearch.
+    """
+    target = _target(loaded, name)
+    definition = target._definition  # pyright: ignore[reportPrivateUsage] -- as in compile.py
+    signature, known = definition.signature, definition.name
+    if not known.isidentifier():
+        raise WrongSearch(
+            f"{loaded.source.shown}: a function without a name cannot be tried: write it with `def`"
+        )
+    spaces = _spaces(search.spaces)
+    left = [one for one in signature.parameters if one.name not in spaces and _is_left(one, known)]
+    scope = _Scope(f"sweep of {known}", {one.name for one in left})
+    words, body = scope.named("flowdsl", flowdsl), scope.named(known, target)
+    counts = {word: getattr(search, word) for word in ("trials", "parallel", "search", "seed", "min_success")}
+    text = "\n".join(
+        (
+            "from __future__ import annotations",
+            "",
+            "",
+            f"@{words}.pipeline",
+            f"def {known}_sweep({_parameters(left)}):",
+            f"    sweep = {words}.sweep(",
+            f"        {body},",
+            "        over={",
+            *(
+                f'            "{name}": {_space(text, signature.by_name.get(name), name, known, scope, words)},'
+                for name, text in spaces.items()
+            ),
+            "        },",
+            f"        objective={words}.{_objective(search.metric)},",
+            *(f"        {word}={value!r}," for word, value in counts.items() if value is not None),
+            *(f"        {one.name}={one.name}," for one in left),
+            "    )",
+            "    return sweep.best",
+            "",
+        )
+    )
+    source = loaded.sources.add(scope.filename, text, ast.parse(text, scope.filename))
+    made = scope.executed(text, f"{known}_sweep")
+    made._signature = Signature(  # pyright: ignore[reportPrivateUsage] -- annotations are those of another file
+        tuple(left), {one.name: one for one in left}, signature.returns, True, (), ()
+    )
+    if isinstance(target, Pipeline):
+        made.site = definition.site  # where the options are written
+        made.options.update({key: one for key, one in definition.options.items() if key not in _OF_A_TRIAL})
+        if isinstance(given := definition.options.get("name"), str):
+            made.options["name"] = f"{given}-sweep"
+    return Loaded(loaded.path, scope.module, loaded.sources, source)
+
+
+def told(found: Sequence[Diagnostic], loaded: Loaded) -> list[Diagnostic]:
+    """The findings about a sweep, once each; where the pipeline itself is wrong, those alone.
+
+    The sweep repeats what the pipeline says of its parameters and options.
+    """
+    once: dict[object, tuple[Diagnostic, bool]] = {}
+    for one in found:
+        span = None if one.place is None else loaded.sources.resolve(one.place)
+        own = span is not None and span.file == loaded.source.filename
+        once.setdefault((span, one.finding.code, one.finding.message), (one, own))
+    wrong = any(one.finding.severity == "error" and not own for one, own in once.values())
+    return [one for one, own in once.values() if not (wrong and own)]
+
+
+class _Scope:
+    """The names that the text of a sweep uses, and what they stand for."""
+
+    def __init__(self, filename: str, taken: set[str]) -> None:
+        self.filename = filename
+        self.module = ModuleType(f"<{filename}>")
+        self._taken = taken
+        self._values: dict[str, object] = {}
+
+    def named(self, wanted: str, value: object) -> str:
+        """A name for a value: the wanted one, unless a parameter or another value has it."""
+        while wanted in self._taken or wanted in self._values or keyword.iskeyword(wanted):
+            wanted += "_"
+        self._values[wanted] = value
+        return wanted
+
+    def executed(self, text: str, name: str) -> PipelineDef:
+        """Execute the text; the definition of the pipeline of that name."""
+        code = compile(text, self.filename, "exec", dont_inherit=True)
+        space = {**self._values, "__name__": self.module.__name__}
+        exec(code, space)
+        setattr(self.module, name, space[name])  # and nothing else: what is there is compiled
+        made: Any = space[name]
+        found: PipelineDef = made._definition
+        return found
+
+
+def _target(loaded: Loaded, name: str | None) -> Step[..., Any] | Pipeline[..., Any]:
+    """What is tried: the pipeline or step of a name; without one the only pipeline, or the only step."""
+    shown = loaded.source.shown
+    found: dict[str, Step[..., Any] | Pipeline[..., Any]] = {
+        key: one for key, one in vars(loaded.module).items() if type(one) in (Step, Pipeline)
+    }
+    if name is not None:
+        if name not in found:
+            raise WrongSearch(
+                f"{shown} has no pipeline or step `{name}`: {suggest(name, found) or 'write one'}"
+            )
+        return found[name]
+    for kind in (Pipeline, Step):
+        some = [key for key, one in found.items() if type(one) is kind]
+        if len(some) == 1:
+            return found[some[0]]
+        if some:
+            ways = ", ".join(f"{shown}:{key}" for key in some[:4])
+            raise WrongSearch(
+                f"{shown} has {len(some)} {kind.__name__.lower()}s: say which one a trial is, {ways}"
+            )
+    raise WrongSearch(f"{shown} has no pipeline and no step that could be tried")
+
+
+def _spaces(texts: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, written = text.partition("=")
+        if not equals or not name.strip().isidentifier():
+            raise WrongSearch(f"{text}: {_FORM}")
+        if name.strip() in found:
+            raise WrongSearch(f"{text}: `{name.strip()}` is given twice; a comma parts values that are tried")
+        found[name.strip()] = written
+    if not found:
+        raise WrongSearch(f"nothing is tried: {_FORM}")
+    return found
+
+
+def _is_left(parameter: Parameter, known: str) -> bool:
+    """Whether a parameter for which nothing is tried becomes one of the sweep."""
+    if parameter.name not in _OWN:
+        return True
+    if parameter.default is MISSING:
+        raise WrongSearch(
+            f"`{parameter.name}` of `{known}` has no default, and is a word of the sweep: say its value, "
+            f"{parameter.name}=VALUE"
+        )
+    return False
+
+
+def _parameters(left: Sequence[Parameter]) -> str:
+    """Parameters as they are written, as far as they can be in one line."""
+    found = ["*"] if left else []
+    for one in left:
+        kind = t.spell(one.type)
+        try:
+            ast.parse(kind, mode="eval")
+        except SyntaxError:
+            kind = "object"
+        plain = one.default is None or type(one.default) in (str, int, bool)
+        value = "" if one.default is MISSING else f" = {one.default!r}" if plain else " = ..."
+        found.append(f"{one.name}: {kind}{value}")
+    return ", ".join(found)
+
+
+def _space(text: str, parameter: Parameter | None, name: str, known: str, scope: _Scope, words: str) -> str:
+    """The space for a parameter as Python: its word with numbers, or the values by the type of the parameter."""
+    try:
+        written = space(text, SPACES)
+    except GrammarError as error:
+        raise WrongSearch(f"{name}={text}: {error}") from None
+    kind = t.JSON if parameter is None or written.word not in (None, "choice") else parameter.type
+    values: list[str] = []
+    for one in written.values:
+        try:
+            value = _typed(one, kind)
+        except WrongValue as wrong:
+            raise WrongSearch(
+                f"{name}={text}: `{name}` of `{known}` is {t.spell(kind)}, and {one.text} is not: {wrong}"
+            ) from None
+        plain = value is None or type(value) in (str, int, float, bool)
+        values.append(repr(value) if plain else scope.named(f"{name}_{len(values)}", value))
+    return f"{words}.{written.word or 'choice'}({', '.join(values)})"
+
+
+def _typed(written: Value, kind: t.Type) -> Any:
+    """A value by its type: what stands in quotes is a text, whatever it looks like. Raises WrongValue."""
+    if t.holds_file(kind):
+        raise WrongValue("a file is tried by `sweep` in a pipeline only")
+    if written.quoted is None:
+        return typed(written.text, kind)
+    inner = kind.item if isinstance(kind, t.Maybe) else kind
+    return typed(written.quoted if t.is_text(inner) else written.text, inner)
+
+
+def _objective(metric: str) -> str:
+    name, colon, goal = metric.rpartition(":")
+    word = {"max": "maximize", "min": "minimize"}.get(goal)
+    if word is None or (colon and not name):
+        raise WrongSearch(f"--metric {metric}: {_METRIC}")
+    return f"{word}({json.dumps(name)})" if name else f"{word}()"

@@ -1,0 +1,81 @@
+"""What a sweep tries of one parameter, as the command line says it: `loguniform(1e-5,1e-1)`, `16,32`, `"a, b",c`."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.lalr import Lalr, kind_of, span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Value(NamedTuple):
+    """One value as it is written, and what the quotes around it hold; None where there are none."""
+
+    text: str
+    quoted: str | None
+
+
+class Written(NamedTuple):
+    """A space as it is written: its word with arguments, or no word and the values that are tried."""
+
+    word: str | None
+    values: tuple[Value, ...]
+
+
+def space(text: str, words: Iterable[str]) -> Written:
+    """Read what one parameter may be, given the words that there are. Raises GrammarError.
+
+    A comma parts values, except within quotes, brackets and braces, so that a value may be JSON. Parentheses
+    belong to words.
+    """
+    tree: Any = _lalr().parse(text)
+    parts = [one for one in tree.children if one is not None]
+    if kind_of(tree) == "listed":
+        return Written(None, tuple(_value(text, one) for one in parts))
+    word, known = str(parts[0]), tuple(words)
+    if word not in known:
+        raise GrammarError(text, *span(parts[0]), _one_of(word, known))
+    return Written(word, tuple(_value(text, one) for one in parts[1:]))
+
+
+def _value(text: str, tree: Any) -> Value:
+    start, end = span(tree)
+    written = text[start:end].strip()
+    alone = len(tree.children) == 1 and kind_of(tree.children[0]) == "STRING"
+    if not alone:
+        return Value(written, None)
+    try:
+        return Value(written, str(json.loads(written)))
+    except ValueError:
+        raise GrammarError(text, start, end, "a text in quotes, as JSON has it") from None
+
+
+def _one_of(word: str, known: tuple[str, ...]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"`{close[0]}`" if close else f"{', '.join(f'`{one}`' for one in known)}, or a text in quotes"
+
+
+@cache
+def _lalr() -> Lalr:
+    return Lalr("space.lark", _instead)
+
+
+def _instead(found: str, terminals: frozenset[str]) -> str:
+    if found == "(":
+        return "a comma: a text with parentheses in it stands in quotes"
+    if "RPAR" in terminals and not {"TEXT", "STRING"} & terminals:
+        return "`,` or `)`"
+    if "RSQB" in terminals:
+        return "`]`"
+    if "RBRACE" in terminals:
+        return "`}`"
+    if {"TEXT", "STRING"} & terminals:
+        return "a value"
+    return "a comma" if "COMMA" in terminals else "nothing behind the parentheses"

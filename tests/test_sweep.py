@@ -1,0 +1,167 @@
+"""Sweeps from the command line: what each gives lies beside `tests/sweep/cases.toml`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flowdsl.cli.app import run as flowdsl
+from flowdsl.compiler.sweeping import SPACES
+from flowdsl.grammar.space import Value, Written, space
+from tests.goldens import same
+
+CASES = Path(__file__).parent / "sweep"
+LINES: dict[str, str] = tomllib.loads((CASES / "cases.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", LINES)
+def test_what_a_sweep_gives(
+    case: str,
+    request: pytest.FixtureRequest,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(CASES)
+    code = flowdsl(["sweep", *shlex.split(LINES[case])])
+    out, err = capsys.readouterr()
+    assert (code, bool(out), bool(err)) in ((0, True, False), (2, False, True))
+    same(out or err, CASES / f"{case}.{'err' if err else 'yaml'}", request)
+
+
+def test_there_is_nothing_beside_the_cases() -> None:
+    goldens = {one.stem for one in CASES.iterdir() if one.suffix in (".yaml", ".err")}
+    assert goldens == LINES.keys()
+
+
+def written(arguments: str, capsys: pytest.CaptureFixture[str]) -> Any:
+    capsys.readouterr()
+    assert flowdsl(shlex.split(arguments)) == 0
+    return yaml.safe_load(capsys.readouterr().out)
+
+
+BY_HAND = """
+from flowdsl import choice, loguniform, maximize, pipeline, sweep
+from trainer import Optimizer, Scored, reviews, DATA
+from pathlib import Path
+
+
+@pipeline(service_account="trainer", ttl="1h", labels={"team": "search"})
+def reviews_sweep(
+    corpus: Path = DATA / "raw.txt", layers: list[int] = [64], note: str | None = None
+) -> Scored:
+    found = sweep(
+        reviews,
+        over={"rate": loguniform(1e-4, 1), "optimizer": choice(Optimizer.SGD, Optimizer.ADAM)},
+        objective=maximize("accuracy"),
+        trials=6,
+        parallel=3,
+        seed=2,
+        corpus=corpus,
+        layers=layers,
+        note=note,
+    )
+    return found.best
+"""
+
+
+def test_it_is_the_sweep_that_is_written_by_hand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trainer.py").write_bytes((CASES / "trainer.py").read_bytes())
+    Path("by_hand.py").write_text(BY_HAND)
+    asked = (
+        "'rate=loguniform(1e-4,1)' optimizer=SGD,ADAM --trials 6 --parallel 3 --seed 2 --metric accuracy:max"
+    )
+    found = written(f"sweep trainer.py {asked}", capsys)
+    wanted = written("compile by_hand.py", capsys)
+    for one in (found, wanted):  # the names of the task and of its trial, and what is digested, differ
+        del one["metadata"]["annotations"], one["metadata"]["labels"]["flowdsl.dev/spec"]
+    named = json.loads(json.dumps(wanted).replace("found", "sweep"))
+    assert found == named
+
+
+TEXTS = st.text(st.characters(codec="utf-8", exclude_characters='",()[]{}'), min_size=1).filter(
+    lambda text: text == text.strip()
+)
+NESTED: st.SearchStrategy[Any] = st.recursive(
+    st.integers() | st.text() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+).filter(lambda value: isinstance(value, list | dict))
+
+
+@st.composite
+def values(draw: st.DrawFn) -> Value:
+    """A value as somebody may write it: bare, in quotes, or as JSON."""
+    match draw(st.sampled_from(["bare", "quoted", "json"])):
+        case "bare":
+            return Value(draw(TEXTS), None)
+        case "quoted":
+            text = draw(st.text())
+            return Value(json.dumps(text), text)
+        case _:
+            return Value(json.dumps(draw(NESTED)), None)
+
+
+@given(
+    st.lists(values(), min_size=1), st.none() | st.sampled_from(SPACES), st.sampled_from([",", ", ", " , "])
+)
+def test_a_space_is_read_as_it_is_written(parts: list[Value], word: str | None, comma: str) -> None:
+    text = comma.join(one.text for one in parts)
+    assert space(f"{word}({text})" if word else text, SPACES) == Written(word, tuple(parts))
+
+
+@pytest.fixture
+def trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = Path("trainer.py")
+    path.write_bytes((CASES / "trainer.py").read_bytes())
+    Path("data").mkdir()
+    Path("data/raw.txt").write_text("text", encoding="utf-8")
+    return path
+
+
+def test_it_runs_here(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "rate=0.2,0.3,0.1 --metric accuracy:max --run --mount datasets=data -p note=b --name tried"
+    assert flowdsl(shlex.split(f"sweep {trainer} {asked}")) == 0
+    assert "accuracy  0.3" in capsys.readouterr().out
+    best = Path(".flowdsl/runs/tried/artifacts/tried/sweep.train/model/1")
+    assert best.read_text(encoding="utf-8") == "0.3 [64] adam b 3"
+
+
+@pytest.mark.parametrize(
+    ("asked", "word"),
+    [
+        ("--run -o sweep.yaml", "one of them"),
+        ("--run --submit", "one of them"),
+        ("--mount datasets=data", "add --run"),
+        ("--watch", "add --submit"),
+        ("-p seed=1", "add --submit"),
+        ("--check", "with -o"),
+    ],
+)
+def test_what_does_not_go_together(
+    trainer: Path, asked: str, word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert flowdsl(shlex.split(f"sweep {trainer} rate=0.1,0.2 --metric accuracy:max {asked}")) == 2
+    out, err = capsys.readouterr()
+    assert (out, word in err) == ("", True)
+    assert not Path("sweep.yaml").exists()
+
+
+def test_a_file_is_compared(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = f"sweep {trainer} rate=0.1,0.2 --metric accuracy:max -o sweep.yaml"
+    assert [flowdsl(shlex.split(line)) for line in (f"{asked} --check", asked, f"{asked} --check")] == [
+        1,
+        0,
+        0,
+    ]
+    assert "seed" in Path("sweep.yaml").read_text(encoding="utf-8")
+    capsys.readouterr()
