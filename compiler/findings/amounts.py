@@ -8,36 +8,32 @@ from flowdsl.compiler.findings.options import EXAMPLES
 from flowdsl.diagnostic import Finding, Severity, suggest
 
 
-class BadQuantity(Finding):
+class _Unreadable(Finding):
+    title = "`{name}` cannot be `{have}`"
+    label = "expected {expected}"
+    help = "for example {example}"
+    usual: ClassVar[str]
+    name: str
+    have: str
+    expected: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and an example of the option."""
+        return {**super().words(), "example": EXAMPLES.get(self.name, f'{self.name}="{self.usual}"')}
+
+
+class BadQuantity(_Unreadable):
     """An amount that Kubernetes does not read."""
 
     code = "FD273"
-    title = "`{name}` cannot be `{have}`"
-    label = "expected {expected}"
-    help = "for example {example}"
-    name: str
-    have: str
-    expected: str
-
-    def words(self) -> dict[str, str]:
-        """The fields, and an example of the option."""
-        return {**super().words(), "example": EXAMPLES.get(self.name, f'{self.name}="8Gi"')}
+    usual = "8Gi"
 
 
-class BadDuration(Finding):
+class BadDuration(_Unreadable):
     """A time that Argo does not read."""
 
     code = "FD274"
-    title = "`{name}` cannot be `{have}`"
-    label = "expected {expected}"
-    help = "for example {example}"
-    name: str
-    have: str
-    expected: str
-
-    def words(self) -> dict[str, str]:
-        """The fields, and an example of the option."""
-        return {**super().words(), "example": EXAMPLES.get(self.name, f'{self.name}="90s"')}
+    usual = "90s"
 
 
 class BadGpuCount(Finding):
