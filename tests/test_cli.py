@@ -142,6 +142,7 @@ def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 PAGES = {
     "help": ("--help",),
+    "help-init": ("init", "--help"),
     "help-compile": ("compile", "--help"),
     "help-check": ("check", "--help"),
     "help-run": ("run", "--help"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 MODULES: Final = {
-    "pipelines": ("compile", "check", "graph"),
+    "pipelines": ("init", "compile", "check", "graph"),
     "local": ("run",),
     "sweeping": ("sweep",),
     "submitting": ("submit", "wait", "watch"),

@@ -1,4 +1,4 @@
-"""Commands about pipelines as they are written: `compile`, `check`, `graph`, and completion."""
+"""Commands about pipelines as they are written: `init`, `compile`, `check`, `graph`, and completion."""
 
 from __future__ import annotations
 
@@ -9,6 +9,28 @@ from cyclopts import Parameter
 
 from flowdsl.cli.completion import Shell
 from flowdsl.cli.root import FLAG, SEVERAL, ClusterOption, FormatOption, Kind, VersionOption, app
+
+
+@app.command(
+    name="init",
+    help_epilogue="""\
+Examples:
+  flowdsl init
+  flowdsl init training""",
+)
+def init_command(folder: Path = Path(), /) -> int:
+    """Write the first files of a project: a pipeline that runs as it is, its test, and settings.
+
+    Nothing is written over.
+
+    Parameters
+    ----------
+    folder
+        Where they go; without it, the current folder.
+    """
+    from flowdsl.cli.pipelines.starting import start
+
+    return start(folder)
 
 
 @app.command(

@@ -1,1 +1,1 @@
-"""Pipelines and manifests in files: compiled, checked, drawn, gathered."""
+"""Pipelines and manifests in files: begun, compiled, checked, drawn, gathered."""
