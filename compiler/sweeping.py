@@ -59,7 +59,7 @@ class Search(NamedTuple):
     metric: str
     trials: int | None = None
     parallel: int | None = None
-    search: Literal["grid", "random"] | None = None
+    search: Literal["grid", "random", "sobol"] | None = None
     seed: int | None = None
     min_success: int | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Set
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.loop import count, shown
@@ -39,7 +40,7 @@ def draw(
     """The points of a search, each a value for every parameter; mistakes are recorded, and give no points."""
     found = {name: _space(trace, target, name, space, site) for name, space in spaces.items()}
     kind = ("random" if trials is not None else "grid") if search is None else search
-    if is_value(kind) or kind not in ("grid", "random"):
+    if is_value(kind) or kind not in ("grid", "random", "sobol"):
         trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(search))
         return []
     number = cast("object", seed)
@@ -48,8 +49,8 @@ def draw(
         return []
     if trials is not None and count(trace, site, "trials", trials) is None:
         return []
-    if kind == "random" and trials is None:
-        trace.report("TrialsMissing", site)
+    if kind != "grid" and trials is None:
+        trace.report("TrialsMissing", site, (), search=kind)
         return []
     if kind == "grid":
         for name, space in found.items():
@@ -70,7 +71,10 @@ def draw(
     if size is not None and trials > size:
         trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=size)
         return []
-    rows = _random(whole, trials, seed)
+    sources = _evenly(trace, site, spaces, seed) if kind == "sobol" else _at_random(seed)
+    if sources is None:
+        return []
+    rows = _drawn(whole, trials, sources)
     if len(rows) < trials:
         trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
     return rows
@@ -97,18 +101,35 @@ def _grid(trace: Trace, spaces: Mapping[str, _Drawn], site: Site) -> list[dict[s
     return rows
 
 
-def _random(spaces: Mapping[str, _Drawn], trials: int, seed: int) -> list[dict[str, Expr]]:
+def _at_random(seed: int) -> Iterable[_Source]:
     # Only random() is used: its sequence for a seed is the same in every Python.
     import random
+
+    return repeat(random.Random(seed).random)
+
+
+def _evenly(trace: Trace, site: Site, spaces: Mapping[str, object], seed: int) -> Iterable[_Source] | None:
+    from flowdsl.sobol import MOST_DIMENSIONS, points
+
+    # A normal distribution is drawn from two numbers, everything else from one.
+    dimensions = sum(2 if isinstance(one, Space) and one.kind == "normal" else 1 for one in spaces.values())
+    if dimensions > MOST_DIMENSIONS:
+        place = Argument(site, "search")
+        trace.report("TooManySearched", place, (), most=MOST_DIMENSIONS, dimensions=dimensions)
+        return None
+    return (iter(point).__next__ for point in points(dimensions, seed))
+
+
+def _drawn(spaces: Mapping[str, _Drawn], trials: int, sources: Iterable[_Source]) -> list[dict[str, Expr]]:
+    """So many different points, each drawn from a source of its own; less where there are no more."""
     from operator import attrgetter
 
-    source = random.Random(seed).random
     drawn = [space if callable(space) else _picker(space) for space in spaces.values()]
     # A listed value is the same object each time, a drawn one is a number.
     marks = [attrgetter("value") if callable(space) else id for space in spaces.values()]
     rows: list[dict[str, Expr]] = []
     seen: set[tuple[object, ...]] = set()
-    for _ in range(100 * trials):
+    for source in islice(sources, 100 * trials):
         if len(rows) == trials:
             break
         cells = [draw(source) for draw in drawn]

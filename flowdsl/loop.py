@@ -81,7 +81,7 @@ def sweep(
     objective: Objective,
     trials: int | None = None,
     parallel: int | None = None,
-    search: Literal["grid", "random"] | None = None,
+    search: Literal["grid", "random", "sobol"] | None = None,
     seed: int = 0,
     min_success: int = 1,
     **fixed: object,
@@ -89,7 +89,8 @@ def sweep(
     """Run a step or pipeline once for each point of a search space, and choose the best.
 
     `search="grid"` takes every combination of the choices (the default when `trials` is not given),
-    `"random"` draws `trials` points from `seed`: always the same ones, written into the YAML.
+    `"random"` draws `trials` points from `seed`: always the same ones, written into the YAML; `"sobol"` draws points
+    that lie more evenly.
     `objective` is `maximize("output")` or `minimize("output")`. A trial that fails is left out; with
     fewer than `min_success` usable ones the run fails.
     """

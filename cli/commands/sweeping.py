@@ -28,7 +28,7 @@ def sweep_command(
     metric: str,
     trials: int | None = None,
     parallel: int | None = None,
-    search: Literal["grid", "random"] | None = None,
+    search: Literal["grid", "random", "sobol"] | None = None,
     seed: int | None = None,
     min_success: int | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
@@ -65,7 +65,7 @@ def sweep_command(
     parallel
         The most trials at a time.
     search
-        Draw points at random, or take every combination.
+        Draw points at random, or more evenly by Sobol's sequence, or take every combination.
     seed
         Another number draws other points; 0 without it.
     min_success

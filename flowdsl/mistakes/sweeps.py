@@ -72,17 +72,29 @@ class UnknownSearch(Finding):
     code = "FD255"
     title = "`search` cannot be {have}"
     label = "not a search"
-    help = 'use "grid" or "random"'
+    help = 'use "grid", "random" or "sobol"'
     have: str
 
 
 class TrialsMissing(Finding):
-    """A random search without a number of trials."""
+    """A search that draws points, without their number."""
 
     code = "FD256"
-    title = "a random search needs the number of its trials"
+    title = "a {search} search needs the number of its trials"
     label = "`trials` is missing here"
     help = "pass `trials=20`"
+    search: str
+
+
+class TooManySearched(Finding):
+    """More parameters than Sobol's sequence is known for."""
+
+    code = "FD370"
+    title = "Sobol's sequence is known for {most} parameters, and here are {dimensions}"
+    label = "a space of `normal(...)` counts twice"
+    help = 'write search="random", or search fewer parameters at once'
+    most: int
+    dimensions: int
 
 
 class GridContinuous(Finding):
