@@ -18,10 +18,11 @@ from flowdsl.cli.display.columns import Cell, Column, Table, line, wrap
 from flowdsl.cli.display.tables import Paint, wide
 from flowdsl.cli.process import Refused
 from flowdsl.cli.runs.listing import Wanted, listing, seconds_of
-from flowdsl.cli.runs.reading import Picture, age, machine_readable
+from flowdsl.cli.runs.reading import Picture, age, machine_readable, rounds_text
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import Refusal
 from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.local.rounds import objective_of, tables
 from flowdsl.runtime.status.gather import gathered
 from flowdsl.runtime.status.run import Run
 from tests.goldens import same
@@ -47,7 +48,12 @@ def picture(
 def test_each_picture_is_of_a_run() -> None:
     names = {path.stem for path in PICTURES.glob("*.txt")}
     shown = (*RUNS, "list", "list-wide")
-    assert names == {f"{name}-{room}" for name in shown for room in (80, 140)} | {"wide", "events", "ascii"}
+    assert names == {f"{name}-{room}" for name in shown for room in (80, 140)} | {
+        "wide",
+        "events",
+        "ascii",
+        "rounds",
+    }
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -115,6 +121,24 @@ def test_hostile_texts_are_shown_as_escapes(room: int | None) -> None:
     shown += listing([run], NOW, everywhere=True, everything=True, room=room)
     assert all(one.isprintable() for one in shown.replace("\n", ""))
     shown.encode()
+
+
+def test_the_rounds_of_a_run(request: pytest.FixtureRequest) -> None:
+    workflow = tried()
+    wanted = objective_of("accuracy:max")
+    shown = tables(Run(workflow).entries, "tune-7mq2x", {}, wanted)
+    same(rounds_text(shown, PLAIN), PICTURES / "rounds.txt", request)
+
+
+def tried() -> Json:
+    """The sweep, whose trials have given values, one of them what would steer a terminal."""
+    workflow: Json = sweep().workflow
+    evil = {"name": "note\x1b[1m", "value": "all\x1b[2J\nis well"}
+    given = iter(("0.5", "0.75"))
+    for node in workflow["status"]["nodes"].values():
+        if node["type"] == "Pod" and node["phase"] == "Succeeded" and "trials(" in node["name"]:
+            node["outputs"] = {"parameters": [{"name": "accuracy", "value": next(given)}, evil]}
+    return workflow
 
 
 def test_who_may_not_read_pods_sees_the_rest() -> None:

@@ -134,6 +134,17 @@ def test_it_runs_here(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "accuracy  0.3" in capsys.readouterr().out
     best = Path(".flowdsl/runs/tried/artifacts/tried/sweep.train/model/1")
     assert best.read_text(encoding="utf-8") == "0.3 [64] adam b 3"
+    assert flowdsl(shlex.split("get tried --rounds --metric loss:max -o json")) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert [one["values"]["rate"] for one in found["rounds"]] == ["0.1", "0.2", "0.3"]
+    assert [one["best"] for one in found["rounds"]] == [True, False, False]
+    for wrong in (
+        "--rounds --metric loss",
+        "--rounds --metric los:min",
+        "--metric loss:min",
+        "--rounds -o yaml",
+    ):
+        assert flowdsl(shlex.split(f"get tried {wrong}")) == 2
 
 
 @pytest.mark.parametrize(

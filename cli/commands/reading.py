@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
+from flowdsl.cli.process import Refused
 from flowdsl.cli.root import FLAG, SEVERAL, app
 
 Phase = Literal["Pending", "Running", "Succeeded", "Failed", "Error"]
@@ -19,6 +20,7 @@ Examples:
   flowdsl get sentiment-x7k2p
   flowdsl get @latest -o wide
   flowdsl get @latest --events
+  flowdsl get @latest --rounds --metric accuracy:max
   flowdsl get sentiment-x7k2p -n team-a -o json""",
 )
 def get_command(
@@ -29,6 +31,8 @@ def get_command(
         Literal["wide", "json", "yaml", "name"] | None, Parameter(name=["--output", "-o"])
     ] = None,
     events: Annotated[bool, FLAG] = False,
+    rounds: Annotated[bool, FLAG] = False,
+    metric: str | None = None,
     reach: Reach = USUAL,
 ) -> int:
     """Show a run: its steps, what they wait for or why they failed, and their GPUs.
@@ -41,10 +45,18 @@ def get_command(
         wide shows all rounds, templates and pods; json and yaml the Workflow with its nodes unpacked.
     events
         Show also what the cluster noted about the run and its pods.
+    rounds
+        Show the rounds of loops and sweeps instead, with what differs between them and what they gave.
+    metric
+        With --rounds: NAME:max or NAME:min, the output that orders them; max or min of the one result.
     """
-    from flowdsl.cli.runs.reading import get
+    from flowdsl.cli.runs import reading
 
-    return get(name, reach, output, events=events)
+    if metric is not None and not rounds:
+        raise Refused("--metric orders the rounds of loops: add --rounds")
+    if rounds:
+        return reading.rounds(name, reach, output, metric, events=events)
+    return reading.get(name, reach, output, events=events)
 
 
 @app.command(

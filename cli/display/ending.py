@@ -14,7 +14,7 @@ from flowdsl.runtime.local.shapes import several
 from flowdsl.runtime.status.tree import Entry, counted, duration, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.runtime.local.machine import Machine
@@ -47,7 +47,10 @@ def summary(
     entries = tree(machine.run.name, machine.nodes.values())
     run = machine.run.name
     parts = [_steps(entries, paint, stood_in)]
-    parts.extend(_rounds(one, folder, machine, paint) for one in tables(entries, run, objectives))
+    parts.extend(
+        rounds_table(one, paint, lambda row: _reason(machine, row, folder))
+        for one in tables(entries, run, objectives)
+    )
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
     parts.append(_failures(failed, folder, paint))
     parts.append(_results(machine, folder, paint))
@@ -118,12 +121,13 @@ def _many(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _rounds(of: Table, folder: Path, machine: Machine, paint: Paint) -> str:
+def rounds_table(of: Table, paint: Paint, reason: Callable[[Round], str], most: int = _ROWS) -> str:
+    """The rounds of a loop, so many at most; `reason` says why one failed."""
     rounds = of.rounds
-    if len(rounds) > _ROWS and of.objective is None:  # what failed is what is looked for
-        kept = {one.number for one in [*(one for one in rounds if one.message), *rounds][:_ROWS]}
+    if len(rounds) > most and of.objective is None:  # what failed is what is looked for
+        kept = {one.number for one in [*(one for one in rounds if one.message), *rounds][:most]}
         rounds = [one for one in rounds if one.number in kept]
-    rounds = rounds[:_ROWS]
+    rounds = rounds[:most]
     left = len(of.rounds) - len(rounds)
     columns = [*of.inputs, *of.outputs]
     rows: list[tuple[str, ...]] = []
@@ -132,7 +136,7 @@ def _rounds(of: Table, folder: Path, machine: Machine, paint: Paint) -> str:
         failed = one.phase in ("Failed", "Error")
         note = "best" if one.best else ""
         if one.phase != "Succeeded":
-            note = f"{one.phase}: {_reason(machine, one, folder) if failed else one.message}"
+            note = f"{one.phase}: {reason(one) if failed else one.message}"
         cells = [cut(one.values.get(name, ""), _CELL) for name in columns]
         rows.append((str(one.number), *cells, note.removesuffix(": ")))
         style = "red" if failed else "green" if one.best else ""
@@ -304,14 +308,16 @@ def brief(machine: Machine, folder: Path, objectives: Mapping[str, Objective]) -
         "outputs": {name: _said(one.get("value")) for name, one in made["parameters"].items()},
         "files": files,
         "steps": [_step(one, folder) for top in entries for one in top.walk() if one.node is not None],
-        "loops": [
-            {
-                "path": one.path,
-                "objective": None if one.objective is None else one.objective._asdict(),
-                "rounds": [each._asdict() for each in one.rounds],
-            }
-            for one in tables(entries, machine.run.name, objectives)
-        ],
+        "loops": [listed(one) for one in tables(entries, machine.run.name, objectives)],
+    }
+
+
+def listed(of: Table) -> Json:
+    """The rounds of a loop for programs."""
+    return {
+        "path": of.path,
+        "objective": None if of.objective is None else of.objective._asdict(),
+        "rounds": [each._asdict() for each in of.rounds],
     }
 
 

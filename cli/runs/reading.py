@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import find
 from flowdsl.cli.display.columns import Cell, Column, Table, clip, line, safe, width, wrap
-from flowdsl.cli.display.ending import rounds_of
+from flowdsl.cli.display.ending import listed, rounds_of, rounds_table
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import PHASES, paint_of_output
 from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.runtime.local.names import rfc3339
-from flowdsl.runtime.local.rounds import differing
+from flowdsl.runtime.local.rounds import differing, objective_of, objectives_of, tables
+from flowdsl.runtime.status.compressed import hidden
 from flowdsl.runtime.status.node import mapping, seconds, text
 from flowdsl.runtime.status.reasons import seen
 from flowdsl.runtime.status.run import Run, of_a_child
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from flowdsl.cli.clusters.reach import Found, Reach
     from flowdsl.cli.display.tables import Paint
+    from flowdsl.runtime.local.rounds import Table as Rounds
     from flowdsl.runtime.status.gpu import Amounts
     from flowdsl.runtime.status.tree import Entry
 
@@ -56,7 +58,6 @@ def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
     if found.cluster is None:
         run = Run(found.workflow)
     else:
-        from flowdsl.runtime.status.compressed import hidden
         from flowdsl.runtime.status.gather import gathered
 
         run, said, notes = gathered(found.cluster, found.workflow, events=events)
@@ -74,6 +75,58 @@ def get(name: str, reach: Reach, output: Output | None, *, events: bool) -> int:
     )
     out(safe(picture.text(hint=_interrupted(found, run)) + (picture.events(said) if events else "")))
     return DONE
+
+
+def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *, events: bool) -> int:
+    """Show the rounds of the loops of a run, the best first; the exit code. Raises Refused and ClusterError."""
+    if events or output not in (None, "wide", "json"):
+        raise Refused("--rounds is a table, or with -o json a list: leave out the other output")
+    wanted = None if metric is None else objective_of(metric)
+    if metric is not None and wanted is None:
+        raise Refused(f"--metric {metric}: write NAME:max or NAME:min, as in accuracy:max")
+    found = find(name, reach)
+    run, objectives = Run(found.workflow), {}
+    if found.folder is not None:
+        from flowdsl.runtime.local.earlier import header
+
+        objectives = objectives_of(header(found.folder)["settings"])
+    elif said := hidden(found.workflow):
+        err(f"note: {line(said)}\n")
+    shown = tables(run.entries, run.name, objectives, wanted)
+    if wanted is not None and not any(one.objective == wanted for one in shown):
+        names = ", ".join(f"`{line(name)}`" for one in shown for name in one.outputs) or "nothing"
+        raise Refused(
+            f"--metric {metric}: no loop of {line(run.name)} gives `{wanted.metric}`; there is {names}"
+        )
+    if output == "json":
+        out(safe(json.dumps([listed(one) for one in shown], indent=2) + "\n"))
+    elif not shown:
+        err(f"note: {line(run.name)} has no loop whose rounds gave a value\n")
+    else:
+        out(safe(rounds_text(shown, paint_of_output(), everything=output == "wide")))
+    return DONE
+
+
+def rounds_text(shown: Sequence[Rounds], paint: Paint, *, everything: bool = False) -> str:
+    """The rounds of loops as tables, which hold nothing that steers a terminal."""
+    most = sys.maxsize if everything else _ROUNDS
+    return "\n".join(rounds_table(_harmless(one), paint, lambda row: row.message, most) for one in shown)
+
+
+def _harmless(of: Rounds) -> Rounds:
+    rounds = [
+        one._replace(
+            values={line(name): line(value) for name, value in one.values.items()},
+            phase=line(one.phase),
+            message=line(one.message),
+        )
+        for one in of.rounds
+    ]
+    objective = of.objective and of.objective._replace(metric=line(of.objective.metric))
+    names = [[line(name) for name in some] for some in (of.inputs, of.outputs)]
+    return of._replace(
+        path=line(of.path), objective=objective, inputs=names[0], outputs=names[1], rounds=rounds
+    )
 
 
 def machine_readable(workflow: Json, output: Output) -> str:

@@ -83,24 +83,38 @@ def gathered(text: str) -> object:
     return found
 
 
+def objective_of(text: str) -> Objective | None:
+    """What `accuracy:max` or `loss:min` looks for, or `max` of the one result; None for another text."""
+    metric, colon, goal = text.rpartition(":")
+    known = goal in ("max", "min") and bool(metric) == bool(colon)
+    return Objective(metric or "return", goal) if known else None
+
+
 def objectives_of(settings: Mapping[str, Any]) -> dict[str, Objective]:
     """The objectives of sweeps, by template, as the settings of a run keep them."""
     found: dict[str, list[str]] = settings.get("objectives") or {}
     return {template: Objective(*one) for template, one in found.items()}
 
 
-def tables(entries: Iterable[Entry], run: str, objectives: Mapping[str, Objective]) -> list[Table]:
-    """The tables of all loops that have something to show, outermost first."""
+def tables(
+    entries: Iterable[Entry], run: str, objectives: Mapping[str, Objective], wanted: Objective | None = None
+) -> list[Table]:
+    """The tables of all loops that have something to show, outermost first.
+
+    `wanted` is looked for in each loop whose rounds have its output, instead of the loop's own objective.
+    """
     found: list[Table] = []
     for top in entries:
         for one in top.walk():
-            made = _table(one, run, objectives) if one.rounds else None
+            made = _table(one, run, objectives, wanted) if one.rounds else None
             if made is not None:
                 found.append(made)
     return found
 
 
-def _table(loop: Entry, run: str, objectives: Mapping[str, Objective]) -> Table | None:
+def _table(
+    loop: Entry, run: str, objectives: Mapping[str, Objective], wanted: Objective | None
+) -> Table | None:
     objective = None
     if loop.node is not None:
         boundary = loop.node.boundary
@@ -112,6 +126,8 @@ def _table(loop: Entry, run: str, objectives: Mapping[str, Objective]) -> Table 
     made = {one.name: _outputs(node, run) for one, node in nodes}
     inputs = _differing(given, run)
     outputs = [name for name in _names(made.values()) if name not in inputs]
+    if wanted is not None and wanted.metric in outputs:
+        objective = wanted
     if not outputs and not any(one.failed for one in loop.rounds):
         return None
     best = _best(made, objective)
