@@ -83,7 +83,9 @@ def blocks(tree: ast.Module) -> list[Block]:
         found.append(Block(pipeline, path, statements, known))
         for position, one in enumerate(statements):
             if isinstance(one, ast.With):
-                walk(pipeline, (*path, position), one.body, known | assigned(statements[:position]))
+                ends = ast.unparse(one.items[0]) in ("on_exit()", "on_failure()")  # where no task is known
+                inner = frozenset[str]() if ends else assigned(statements[:position])
+                walk(pipeline, (*path, position), one.body, known | inner)
 
     for name, function in decorated(tree, "pipeline").items():
         walk(name, (), function.body, frozenset(argument.arg for argument in function.args.args))
@@ -261,7 +263,8 @@ class Parts:
         spec = {key: value for key, value in document["spec"].items() if key not in ("templates", "volumes")}
         self.found: dict[Part, Any] = {("metadata",): without_digests(document["metadata"]), ("spec",): spec}
         self.uses: dict[str, set[str]] = {}  # template -> templates of its tasks
-        self.tasks: dict[str, dict[str, Any]] = {}  # the tasks of the entry
+        self.tasks: dict[str, dict[str, Any]] = {}  # those that the body of the pipeline calls
+        self.graphs: dict[str, str] = {}  # the templates that these are in: the entry, or that of the exit
         self.returned: set[str] = set()  # those of them whose outputs the pipeline hands on
         for volume in document["spec"].get("volumes", ()):
             self.found["volumes", volume["name"]] = volume
@@ -271,8 +274,10 @@ class Parts:
             self.uses[template["name"]] = {task["template"] for task in tasks if "template" in task}
             for task in tasks:
                 self.found[template["name"], task["name"]] = task
+            if template["name"] in (self.entry, spec.get("onExit")):
+                self.tasks |= {task["name"]: task for task in tasks}
+                self.graphs |= {task["name"]: template["name"] for task in tasks}
             if template["name"] == self.entry:
-                self.tasks = {task["name"]: task for task in tasks}
                 text = json.dumps(template.get("outputs"))
                 self.returned = {name for name in self.tasks if f"tasks.{name}." in text}
 
@@ -315,10 +320,12 @@ def strangers(before: Parts, after: Parts, change: Change) -> list[str]:
     allowed: set[Part] = set()
     free: set[str] = set()
     for parts in (before, after):
-        allowed |= {(parts.entry, name) for name in parts.dependants(touched)}
+        allowed |= {(parts.graphs[name], name) for name in parts.dependants(touched)}
         allowed |= {("volumes", name) for name in parts.mounts(parts.below(touched))}
         if parts.returned & touched:
             allowed.add((parts.entry,))
+        # What runs at the end takes those parameters of the run that it uses.
+        allowed |= {(parts.graphs[name],) for name in touched & set(parts.tasks)} - {(parts.entry,)}
         free |= parts.below(touched)
     free -= before.below(set(before.tasks) - touched) & after.below(set(after.tasks) - touched)
     if change.last:
