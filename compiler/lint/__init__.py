@@ -5,7 +5,7 @@ The same rules judge what the compiler wrote and any other YAML of Argo's four k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import (
@@ -126,10 +126,9 @@ def lint(
     view = View(manifest, each=False, library=library)
     if not view.exists:
         return by_schema
-    found = problems(view, rules)
+    found = problems(view, rules, by_schema)
     if found and len(view.templates) < len(view.all):
-        found = problems(View(manifest, library=library), rules)
-    found = without_followers(found)
+        found = problems(View(manifest, library=library), rules, by_schema)
     return merge(whole, found) if by_schema else found
 
 
@@ -147,9 +146,11 @@ def shelf(documents: Iterable[dict[str, Any]]) -> Library:
     return found
 
 
-def problems(view: View, rules: tuple[Rule, ...] = RULES) -> list[Problem]:
-    """What the rules find."""
+def problems(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem]) -> list[Problem]:
+    """What the rules find and what does not follow from something else, such as a finding of the schema."""
     found = [problem for rule in rules for problem in rule(view)]
+    if found:
+        found = without_followers(view, found, by_schema)
     view.clear()
     return found
 

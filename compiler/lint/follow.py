@@ -2,69 +2,189 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.calls import UndefinedTemplate
+from flowdsl.compiler.lint.arguments import MissingArgument
+from flowdsl.compiler.lint.asked import Names
 from flowdsl.compiler.lint.findings import UnknownVariable
-from flowdsl.compiler.lint.graph import SeveralBodies, UndefinedTask
-from flowdsl.compiler.lint.names import DuplicateName, NoName
-from flowdsl.diagnostic import near
+from flowdsl.compiler.lint.graph import SeveralBodies
+from flowdsl.compiler.lint.names import BadArtifactName, DuplicateName, NoName
+from flowdsl.compiler.lint.tree import compact, is_list, is_mapping
+from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.findings import (
+    MissingField,
+    PatternMismatch,
+    TextLength,
+    UnknownField,
+    WrongType,
+    value_at,
+)
+from flowdsl.diagnostic import Finding, near
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.lint.tree import Path
-    from flowdsl.compiler.problem import Problem
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from flowdsl.compiler.lint.asked import Name
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import View
 
 
-def without_followers(found: list[Problem]) -> list[Problem]:
-    """The problems without those that are gone when another one is mended.
+class MisspeltName(Finding):
+    """A name that nothing uses, where one much like it is used and does not exist."""
 
-    Which variables there are in a template of several sorts is not known. Of the names that there are none of, as
-    many are meant for templates, tasks or steps as have no name, or that of another.
+    code = "FD800"
+    title = "`{meant}` is used and does not exist, and `{name}` is not used"
+    label = "did you mean `{meant}`?"
+    help = "write `{meant}`"
+    name: str
+    meant: str
+
+
+def without_followers(view: View, found: list[Problem], by_schema: Sequence[Problem]) -> list[Problem]:
+    """The problems without those that are gone when another one, or one of the schema, is mended.
+
+    Where names are wrong or missing themselves, as many names of their list are asked for in vain.
     """
-    mixed = {problem.path for problem in found if isinstance(problem.finding, SeveralBodies)}
-    unnamed = Counter(place for problem in found if (place := _unnamed(problem)) is not None)
-    if not mixed and not unnamed:
-        return found
-    asked: defaultdict[Path, set[str]] = defaultdict(set)
-    places = [_asked(problem, unnamed) for problem in found]
-    for place, name in filter(None, places):
-        asked[place].add(name)
-    return [
-        problem
-        for problem, at in zip(found, places, strict=True)
-        if at is None or len(asked[at[0]]) > unnamed[at[0]]
-        if not isinstance(problem.finding, UnknownVariable)
-        or mixed.isdisjoint(problem.path[:length] for length in range(len(problem.path)))
+    lost, names = Lost(view.document, [*found, *by_schema]), Names(view)
+    left = [problem for problem in found if not lost.meaning(problem)]
+    asked = [names.asked(problem) for problem in left]
+    about = [names.about(problem) for problem in left]
+    missing = lost.found_in(filter(None, asked))
+    gone = [
+        one in missing or (other is not None and lost.has(other))
+        for one, other in zip(asked, about, strict=True)
     ]
+    more: list[Problem] = []
+    for given, wrong in _misspelt(view.document, left, asked, about):
+        if wrong not in missing:
+            gone = [
+                already or one == wrong or other == given
+                for already, one, other in zip(gone, asked, about, strict=True)
+            ]
+            path = next(path for name, path in _entries(view.document, given.listed) if name == given.name)
+            more.append(Problem((*path, "name"), MisspeltName(given.name, wrong.name)))
+    return [problem for problem, is_gone in zip(left, gone, strict=True) if not is_gone] + more
 
 
-_LISTS = {"template": 2, "task": 3, "step": 3}
-"""How far above a named entry stands what its name is known in."""
+_OF_NAMES = (BadArtifactName, DuplicateName, PatternMismatch, TextLength, WrongType)
 
 
-def _unnamed(problem: Problem) -> Path | None:
-    """Where a name is missing because of a problem, or None."""
-    finding = problem.finding
-    if isinstance(finding, DuplicateName):
-        above = _LISTS.get(finding.what)
-        return None if above is None else problem.path[: -1 - above]
-    above = _LISTS.get(finding.what.removeprefix("the ")) if isinstance(finding, NoName) else None
-    return None if above is None else problem.path[:-above]
+class Lost:
+    """What the problems of a document leave undone: names of lists, whole lists, and what templates do."""
+
+    def __init__(self, document: Object, told: Sequence[Problem]) -> None:
+        self.document = document
+        self.names: defaultdict[Path, set[str]] = defaultdict(set)
+        self.count: Counter[Path] = Counter()
+        self.lists: list[Path] = []
+        self.unknown: list[UnknownField] = []
+        self.mixed: set[Path] = set()
+        for problem in told:
+            self._add(problem)
+
+    def _add(self, problem: Problem) -> None:
+        path, finding = problem.path, problem.finding
+        if isinstance(finding, SeveralBodies):
+            self.mixed.add(path)
+        elif isinstance(finding, UnknownField):
+            self.unknown.append(finding)
+        elif isinstance(finding, NoName) or (isinstance(finding, MissingField) and finding.field == "name"):
+            self._name(path)
+        elif isinstance(finding, MissingField):
+            self.lists.append((*path, finding.field))
+        elif path[-1:] == ("name",):
+            value: object = value_at(self.document, path)
+            if isinstance(finding, _OF_NAMES) or "{{" in str(value):
+                self._name(path[:-1], "" if isinstance(finding, DuplicateName) else value)
+        elif isinstance(finding, WrongType) and isinstance(path[-1], int):
+            self._name(path)
+        elif isinstance(finding, WrongType):
+            self.lists.append(path)
+
+    def _name(self, entry: Path, name: object = "") -> None:
+        listed = entry
+        while listed and isinstance(listed[-1], int):  # steps are listed in groups
+            listed = listed[:-1]
+        self.count[listed] += 1
+        self.names[listed].add(str(name))
+
+    def meaning(self, problem: Problem) -> bool:
+        """Whether nobody knows which variables there are: in a template of several sorts."""
+        path = problem.path
+        return isinstance(problem.finding, UnknownVariable) and not self.mixed.isdisjoint(
+            path[:length] for length in range(len(path))
+        )
+
+    def has(self, name: Name) -> bool:
+        """Whether a name is wrong where it is given."""
+        return name.name in self.names[name.listed] or self._whole(name.listed)
+
+    def found_in(self, asked: Iterable[Name]) -> set[Name]:
+        """Those of the names asked for in vain that are probably lost."""
+        wanted: defaultdict[Path, set[Name]] = defaultdict(set)
+        for each in asked:
+            wanted[each.listed].add(each)
+        found: set[Name] = set()
+        for listed, names in wanted.items():
+            known = {name for name, _ in _entries(self.document, listed)} - self.names[listed]
+            lost = {each for each in names if near(each.name, known, 0.75) is None}
+            if len(lost) <= self.count[listed] or self._whole(listed):
+                found |= lost
+        return found
+
+    def _whole(self, listed: Path) -> bool:
+        """Whether a whole list is lost, or may stand below something that has no place."""
+        if any(listed[: len(each)] == each for each in self.lists):
+            return True
+        return value_at(self.document, listed) is None and any(
+            listed[: len(each.steps) - 1] == each.steps[:-1]
+            and (each.target is None or _holds(value_at(each.document, each.steps), listed[-1]))
+            for each in self.unknown
+        )
 
 
-def _asked(problem: Problem, unnamed: Counter[Path]) -> tuple[Path, str] | None:
-    """Where names are missing, and the one that a problem is about; None where it is a slip, or about another thing."""
-    finding, path = problem.finding, problem.path
-    if not isinstance(finding, (UndefinedTemplate, UndefinedTask, UnknownVariable)):
-        return None
-    root, _, rest = finding.name.partition(".") if isinstance(finding, UnknownVariable) else ("", "", "")
-    name = rest.partition(".")[0] if root else finding.name
-    if root not in ("", "tasks", "steps") or not unnamed:
-        return None
-    if near(name, [each.removeprefix(f"{root}.") for each in finding.known]) is not None:
-        return None
-    inside = not isinstance(finding, UndefinedTemplate)
-    around = [path[:length] for length in range(len(path)) if path[:length] in unnamed]
-    place = next((each for each in reversed(around) if ("templates" in each) == inside), None)
-    return None if place is None else (place, name)
+def _misspelt(
+    document: Object, problems: list[Problem], asked: list[Name | None], about: list[Name | None]
+) -> Iterator[tuple[Name, Name]]:
+    """The names that are wrong where they are given: what is given, and what is asked for instead.
+
+    One that a single problem asks for may be wrong there, unless nothing is written there that could be.
+    """
+    needless = [*zip(about, asked, strict=True)]
+    bare = {
+        one for each, one in zip(problems, asked, strict=True) if isinstance(each.finding, MissingArgument)
+    }
+    text = ""
+    for wrong, times in Counter(filter(None, asked)).items():
+        text = text or compact(document)
+        unused = [name for name, _ in _entries(document, wrong.listed) if _is_unused(name, text)]
+        if (close := near(wrong.name, unused)) is not None:
+            given = wrong._replace(name=close)
+            others = sum(each == given and one != wrong for each, one in needless)
+            if times + others > 1 or wrong in bare:
+                yield given, wrong
+
+
+def _is_unused(name: str, text: str) -> bool:
+    """Whether a document, as JSON, holds a name only where it is given."""
+    return bool(name) and len(re.findall(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)) == 1
+
+
+def _holds(node: object, key: str | int) -> bool:
+    """Whether there is a key somewhere in a value."""
+    if is_mapping(node):
+        return key in node or any(_holds(each, key) for each in node.values())
+    return is_list(node) and any(_holds(each, key) for each in node)
+
+
+def _entries(document: Object, listed: Path) -> Iterator[tuple[str, Path]]:
+    """The names in a list of entries, or of groups of them, each with the path of its entry."""
+    stack = [(listed, value_at(document, listed))]
+    while stack:
+        path, value = stack.pop()
+        if is_list(value):
+            stack += [((*path, index), each) for index, each in enumerate(value)]
+        elif is_mapping(value) and isinstance(name := value.get("name"), str):
+            yield name, path

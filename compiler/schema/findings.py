@@ -112,25 +112,47 @@ def value_at(document: Any, path: Sequence[str | int]) -> Any:
 
 
 def home(kind: str, path: Sequence[str | int], document: Any) -> tuple[str | int, ...] | None:
-    """Where near a path its last field would be right and is not taken, further out or one level further in."""
+    """Where near a path its last field would be right and is not taken, further out or one level further in.
+
+    What is written with too few spaces behind a list belongs to the last entry of it.
+    """
     parent, field = tuple(path[:-1]), path[-1]
     for depth in range(len(parent) - 1, -1, -1):
         around = expression_at(kind, parent[:depth])
-        if around is None or not is_type(around) or field not in fields(around):
+        if around is None or not is_type(around) or not _takes(around, path, document):
             continue
         # To a text or number nothing can be added.
         if not isinstance(value_at(document, (*parent[:depth], field)), (str, int, float)):
             return (*parent[:depth], field)
     owner = expression_at(kind, parent)
-    children = fields(owner).items() if owner is not None else ()
-    within = [child for child, each in children if is_type(each) and field in fields(each)]
-    written = [child for child in within if value_at(document, (*parent, child)) is not None]
-    return next(((*parent, child, field) for child in (*written, *within)), None)
+    within: list[tuple[bool, tuple[str | int, ...]]] = []
+    for child, each in fields(owner).items() if owner is not None else ():
+        value = value_at(document, (*parent, child))
+        outer, _, inner = each.rpartition(":")
+        last = (len(value) - 1,) if outer == "list" and isinstance(value, list) and value else ()
+        there = (*parent, child, *last)
+        if is_type(inner) and (not outer or last) and _takes(inner, path, document):
+            within.append((value_at(document, (*there, field)) is None and value is not None, there))
+    written = [there for is_written, there in within if is_written]
+    others = [there for is_written, there in within if not is_written]
+    return next(((*there, field) for there in (*written, *others)), None)
+
+
+def _takes(owner: str, path: Sequence[str | int], document: Any) -> bool:
+    """Whether a type has the last field of a path, for the value that stands there."""
+    expression = fields(owner).get(str(path[-1]))
+    value = value_at(document, path)
+    if expression is None or not isinstance(value, dict) or not value or not is_type(expression):
+        return expression is not None
+    return not fields(expression).keys().isdisjoint(value)
 
 
 def meant(field: str, known: Iterable[str]) -> str | None:
     """The field that is probably meant: one with a word in front of it, one much alike, one with the same beginning."""
     names = list(known)
+    close = next((name for name in names if name.lower() == field.lower()), None)
+    if close is not None:
+        return close
     longer = [name for name in names if name.endswith(field[:1].upper() + field[1:])]
     begun = [name for name in names if name[:4] == field[:4]]
     close = longer[0] if len(longer) == 1 else near(field, names)

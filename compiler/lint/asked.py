@@ -1,0 +1,109 @@
+"""The names that findings ask for, each in the list that has to hold it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.lint.arguments import MissingArgument, MisspeltArgument, UnknownArgument
+from flowdsl.compiler.lint.bodies import UnknownVolume
+from flowdsl.compiler.lint.calls import UndefinedTemplate
+from flowdsl.compiler.lint.findings import UnknownOutput, UnknownVariable
+from flowdsl.compiler.lint.graph import UndefinedTask
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.compiler.problem import Problem
+
+CALLS = {"dag": ("dag", "tasks"), "steps": ("steps",)}
+"""Where the calls of a template are listed, by its body."""
+
+_BODIES = {"tasks": "dag", "steps": "steps"}
+
+
+class Name(NamedTuple):
+    """A name, and the path of the list of named entries that it belongs to."""
+
+    listed: Path
+    name: str
+
+
+class Names:
+    """Reads off findings which names there are to be, and which of those that there are they are about."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+    def asked(self, problem: Problem) -> Name | None:
+        """The name that is missing: where it is in its list, there is no such problem."""
+        finding, view = problem.finding, self.view
+        if isinstance(finding, UndefinedTemplate):
+            return None if "templateRef" in problem.path else Name((*view.path, "templates"), finding.name)
+        if isinstance(finding, UnknownVolume):
+            return Name((*view.path, "volumes"), finding.name)
+        if isinstance(finding, MissingArgument):
+            call = self._call(problem.path)
+            return Name((*(call.path if call else view.path), "arguments", f"{finding.what}s"), finding.name)
+        if isinstance(finding, (MisspeltArgument, UnknownArgument)):
+            return self._input(problem.path, finding.what, finding.name)
+        if isinstance(finding, UnknownVariable) and finding.name.startswith("workflow.parameters."):
+            name = finding.name.removeprefix("workflow.parameters.")
+            return Name((*view.path, "arguments", "parameters"), name)
+        template = self._template(problem.path)
+        if template is None:
+            return None
+        if isinstance(finding, UndefinedTask):
+            return Name((*template.path, *CALLS["dag"]), finding.name)
+        if isinstance(finding, UnknownOutput):
+            index = template.call_index.get(finding.call)
+            return None if index is None else self._of(template.calls[index].callee, finding.name)
+        return self._of(template, finding.name) if isinstance(finding, UnknownVariable) else None
+
+    def about(self, problem: Problem) -> Name | None:
+        """The name that a problem is about: of an input that is not supplied, or of an argument for none."""
+        finding = problem.finding
+        if isinstance(finding, UnknownArgument):
+            return Name(problem.path[:-1], finding.name)
+        if isinstance(finding, MisspeltArgument):
+            return self._input(problem.path, finding.what, finding.close)
+        if not isinstance(finding, MissingArgument):
+            return None
+        if self._call(problem.path) is not None:
+            return self._input(problem.path, finding.what, finding.name)
+        listed = (path for path, each in self._templates.items() if each.name == finding.template)
+        return next((Name((*path, "inputs", f"{finding.what}s"), finding.name) for path in listed), None)
+
+    def _of(self, template: Template | None, variable: str) -> Name | None:
+        """What a variable of a template names: a call, or one of its inputs or outputs."""
+        root, *rest = variable.split(".")
+        if template is None or template.path not in self._templates or not rest:
+            return None
+        if root in _BODIES:
+            return Name((*template.path, *CALLS[_BODIES[root]]), rest[0])
+        if root in ("inputs", "outputs") and rest[0] in ("parameters", "artifacts") and len(rest) > 1:
+            return Name((*template.path, root, rest[0]), rest[1])
+        return None
+
+    def _input(self, path: Path, what: str, name: str) -> Name | None:
+        """An input of the template that is called where a problem stands."""
+        call = self._call(path)
+        return None if call is None else self._of(call.callee, f"inputs.{what}s.{name}")
+
+    def _call(self, path: Path) -> Call | None:
+        return next((self._calls[up] for up in _upwards(path) if up in self._calls), None)
+
+    def _template(self, path: Path) -> Template | None:
+        return next((self._templates[up] for up in _upwards(path) if up in self._templates), None)
+
+    @cached_property
+    def _calls(self) -> dict[Path, Call]:
+        return {call.path: call for call in (*self.view.calls, *self.view.hooks)}
+
+    @cached_property
+    def _templates(self) -> dict[Path, Template]:
+        return {template.path: template for template in self.view.all}
+
+
+def _upwards(path: Path) -> list[Path]:
+    return [path[:length] for length in range(len(path), 0, -1)]
