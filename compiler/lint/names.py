@@ -20,6 +20,7 @@ from flowdsl.grammar.names import (
     is_relaxed_env_name,
 )
 from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,6 +198,7 @@ def unique_names(view: View) -> Iterator[Problem]:
     spec, path = view.spec, view.path
     yield from _repeated(spec.get("templates"), (*path, "templates"), "template")
     yield from _repeated(spec.get("volumes"), (*path, "volumes"), "volume")
+    yield from _repeated_claims(spec, path)
     yield from _repeated_in(inside(spec, "arguments"), (*path, "arguments"))
     for template in view.templates:
         data, path = template.data, template.path
@@ -235,6 +237,19 @@ def _repeated_in(lists: Object, path: Path) -> Iterator[Problem]:
             yield from _repeated(lists[field], (*path, field), what)
 
 
+def _repeated_claims(spec: Object, path: Path) -> Iterator[Problem]:
+    """The claims made for a run that have the name of an earlier one, or of a volume: both are volumes of pods."""
+    listed = entries(spec, "volumes")
+    first = {string(each, "name"): index for index, each in enumerate(listed)}
+    for index, claim in enumerate(entries(spec, "volumeClaimTemplates")):
+        name = string(claim, "metadata", "name")
+        if (name and first.setdefault(name, index) != index) or name in {
+            string(each, "name") for each in listed
+        }:
+            place = (*path, "volumeClaimTemplates", index, "metadata", "name")
+            yield Problem(place, DuplicateName(name, "volume", first[name]))
+
+
 def _one_pod(template: Template) -> Iterator[Problem]:
     """The containers of a pod that have the name of another one; that of the template itself is `main`."""
     own = [place for place, _ in template.containers if len(place) == 1]
@@ -258,20 +273,29 @@ def _repeated(listed: list[Object] | None, path: Path, what: str) -> Iterator[Pr
 
 def artifact_names(view: View) -> Iterator[Problem]:
     """Artifacts and global names are named as parameters are, which Argo asks and the API server does not."""
-    lists: list[tuple[str, str]] = [
-        ("inputs", "artifacts"),
-        ("outputs", "artifacts"),
-        ("outputs", "parameters"),
-    ]
+    yield from _artifact_names(view.spec, view.path, "arguments", "artifacts")
+    for call in view.calls:
+        if "arguments" in call.data:
+            yield from _artifact_names(call.data, call.path, "arguments", "artifacts")
     for template in view.templates:
-        for field in lists:
-            for index, entry in enumerate(entries(template.data, *field)):
-                for key, what in (("name", "an artifact"), ("globalName", "a global output")):
-                    name: str = entry.get(key) or ""
-                    filled = field[0] == "outputs" and "{{" in name
-                    if name and not filled and not is_parameter_name(name):
-                        path = (*template.path, *field, index, key)
-                        yield Problem(path, BadArtifactName(name, what))
+        for fields in (("inputs", "artifacts"), ("outputs", "artifacts"), ("outputs", "parameters")):
+            yield from _artifact_names(template.data, template.path, *fields)
+
+
+def _artifact_names(owner: Object, path: Path, *fields: str) -> Iterator[Problem]:
+    for index, entry in enumerate(entries(owner, *fields)):
+        for key, what in (("name", "an artifact"), ("globalName", "a global output")):
+            if key == "name" and fields[1] == "parameters":
+                continue  # which the API server asks for
+            name: str = entry.get(key) or ""
+            filled = "{{" in name and (key == "globalName" or (fields[0] == "outputs" and not _left(name)))
+            if name and not filled and not is_parameter_name(name):
+                yield Problem((*path, *fields, index, key), BadArtifactName(name, what))
+
+
+def _left(name: str) -> bool:
+    """Whether a tag in a name has no value when Argo judges the name: only inputs and the workflow have."""
+    return any(not tag[1].strip().startswith(("=", "inputs.", "workflow.")) for tag in TAG.finditer(name))
 
 
 def labels(view: View) -> Iterator[Problem]:

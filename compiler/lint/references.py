@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.problem import Problem
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.functions import Kind
+    from flowdsl.grammar.template import Tag
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
 """Fields of a call that hold no tags, or whose tags are looked at by themselves."""
@@ -115,6 +116,16 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
                     yield (*path, key), str(key), value
             elif is_mapping(value) or is_list(value):
                 stack.append((value, (*path, key)))
+
+
+_OPENED = regex(rf"\s*(?:=|(?:{'|'.join(sorted(ROOTS))})\s*[.}}])")
+
+
+def left_open(tag: Tag) -> bool:
+    """Whether a tag of Argo's has no closing braces, or only those of another one."""
+    if tag.kind == "expression" or (tag.kind == "simple" and "}" not in tag.body.partition("{{")[0]):
+        return False
+    return _OPENED.match(tag.body) is not None
 
 
 class Reader:
@@ -211,24 +222,22 @@ class Reader:
             yield from self.rescued(path, self.expression(path, text, place, expression_use(path)))
         elif field in QUERIES and (broken := reading.query(text, field)) is not None:
             yield broken.at(path)
-        if field == "when" and not conditions.plain(text):
-            yield from (fault.at(path) for fault in reading.condition(text))
-        if "{{" not in text:
-            return
-        if field == "when":
-            yield from (fault.at(path) for fault in filled(self.view, text, place))
-        for tag in tags(text):
-            if tag.kind == "expression":
+        found = tags(text) if "{{" in text else ()
+        if field == "when" and not any(map(left_open, found)):
+            if not conditions.plain(text):
+                yield from (fault.at(path) for fault in reading.condition(text))
+            yield from (fault.at(path) for fault in filled(self.view, text, place) if found)
+        for tag in found:
+            if left_open(tag):
+                written = text[tag.start : tag.start + 40]
+                end = written.find("}") + 1 or len(written)
+                yield Spot(path, (tag.start, tag.start + 2)).problem(UnclosedTag(written[:end]))
+            elif tag.kind == "expression":
                 whole = field == "when" and tag.start == 0 and tag.end == len(text)
                 use: typing.Use = "condition" if whole else "value"
                 inside_tag = InTag(tag.end - 2 - len(tag.body), "}}" in text[tag.end :])
                 yield from self.expression(path, tag.body, place, use, inside_tag)
-            elif tag.kind == "unclosed":
-                name = tag.body.strip().partition(".")[0]
-                if name in ROOTS and "." in tag.body:
-                    spot = Spot(path, (tag.start, tag.start + 2))
-                    yield spot.problem(UnclosedTag(text[tag.start : tag.start + 40]))
-            elif "{{" not in tag.body:
+            elif tag.kind == "simple" and "{{" not in tag.body:
                 name = tag.body.strip()
                 spot = Spot.of_name(path, name, tag.body, tag.start + 2)
                 yield from self.variable(spot, name, place, text)
