@@ -58,6 +58,7 @@ class _Settings(NamedTuple):
     """The settings of a project, the file that has them with its text, and the table of it that they are."""
 
     file: Path | None
+    folder: Path
     text: str = ""
     table: dict[str, Any] = {}  # noqa: RUF012 -- never changed
     within: tuple[str, ...] = ()
@@ -121,7 +122,7 @@ def _profile(settings: _Settings, cluster: str | None) -> tuple[Profile, list[Di
     from flowdsl.compiler.profile_reading import profile
 
     within = ".".join((*settings.within, "clusters"))
-    made, wrong = profile(clusters, wanted, _shown(settings.file), within)
+    made, wrong = profile(clusters, wanted, _shown(settings.file or settings.folder), within)
     asked = (*settings.within, "default-cluster" if cluster is None else "clusters")
     places = [
         asked if isinstance(each, UnknownCluster) else (*each.table.split("."), each.key) for each in wrong
@@ -129,10 +130,8 @@ def _profile(settings: _Settings, cluster: str | None) -> tuple[Profile, list[Di
     return made, [settings.diagnostic(each, *path) for each, path in zip(wrong, places, strict=True)]
 
 
-def _shown(file: Path | None) -> str:
-    """A file of settings for a message: below the current folder without its beginning."""
-    if file is None:
-        return "flowdsl.toml"
+def _shown(file: Path) -> str:
+    """A file or folder of settings for a message: below the current folder without its beginning."""
     near = os.path.relpath(file)
     return str(file) if near.startswith("..") else near
 
@@ -142,7 +141,7 @@ def _settings_of(path: Path) -> _Settings:
     try:
         folder = path.resolve().parent
     except (OSError, RuntimeError):  # a loop of links; reading the file says so
-        return _Settings(None)
+        return _Settings(None, path.parent)
     for place in (folder, *folder.parents):
         own = place / "flowdsl.toml"
         if _is_file(own):
@@ -156,7 +155,7 @@ def _settings_of(path: Path) -> _Settings:
                 return whole
             if is_dict(found):
                 return whole._replace(table=found, within=("tool", "flowdsl"))
-    return _Settings(None)
+    return _Settings(None, folder)
 
 
 def _is_file(path: Path) -> bool:
@@ -170,7 +169,7 @@ def _read(path: Path) -> _Settings:
     text, line, column = "", 1, 0
     try:
         text = path.read_text(encoding="utf-8")
-        return _Settings(path, text, tomllib.loads(text))
+        return _Settings(path, path.parent, text, tomllib.loads(text))
     except OSError as error:
         reason, way = error.strerror or str(error), "make it a file that can be read"
     except UnicodeDecodeError as error:
@@ -184,4 +183,4 @@ def _read(path: Path) -> _Settings:
     from flowdsl.compiler.findings.profile import UnreadableSettings
 
     span = Span(str(path), line, column, line, column + 1 if column else 0)
-    return _Settings(path, wrong=(Diagnostic(UnreadableSettings(reason, way), span),))
+    return _Settings(path, path.parent, wrong=(Diagnostic(UnreadableSettings(reason, way), span),))

@@ -44,7 +44,10 @@ class _Field(NamedTuple):
 def profile(
     clusters: Mapping[str, object], name: str, file: str, within: str = "clusters"
 ) -> tuple[Profile, list[Wrong]]:
-    """The profile of a cluster among the tables of a file, which stand `within` one, and what is wrong with it."""
+    """The profile of a cluster among the tables of a file, which stand `within` one, and what is wrong with it.
+
+    Where there is no file, `file` is the folder that it was looked for from.
+    """
     found: list[Wrong] = []
     if name not in clusters:
         return Profile(name), [UnknownCluster(file, name, tuple(clusters))]

@@ -750,6 +750,12 @@ def test_settings_that_cannot_be_used(
         assert err.startswith(f"{file}:{said}\n")
 
 
+def test_a_cluster_without_settings(flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    said = "error[FD677]: there is no cluster `zz`: there is no flowdsl.toml in `.`, nor above it\n"
+    assert flowdsl("check", "pipeline.py", "--cluster", "zz", "--format", "concise") == (2, said, "")
+
+
 def test_settings_in_an_odd_shape_are_those_of_others(flowdsl: Callable[..., Result]) -> None:
     write("pipeline.py", PIPELINE)
     write("pyproject.toml", "tool = 1\n")

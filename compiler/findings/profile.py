@@ -46,7 +46,7 @@ class UnknownCluster(Finding):
     """A cluster without a profile."""
 
     code = "FD677"
-    title = "there is no cluster `{name}` in {file}"
+    title = "there is no cluster `{name}`{where}"
     label = "{meant}"
     help = "{way}"
     file: str
@@ -54,10 +54,13 @@ class UnknownCluster(Finding):
     known: tuple[str, ...]
 
     def words(self) -> dict[str, str]:
-        """The fields, and the cluster that was probably meant."""
+        """The fields, where was looked, and the cluster that was probably meant."""
         meant = suggest(self.name, self.known)
+        where = f" in {self.file}"
+        if not self.file.endswith(".toml"):
+            where = f": there is no flowdsl.toml in `{self.file}`, nor above it"
         way = meant or f"describe it: [clusters.{self.name}] in the flowdsl.toml of the project"
-        return {**super().words(), "meant": meant, "way": way}
+        return {**super().words(), "where": where, "meant": meant, "way": way}
 
 
 class UnreadableSettings(Finding):

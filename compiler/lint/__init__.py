@@ -78,6 +78,7 @@ RULES: tuple[Rule, ...] = (
     objects.resource_manifests,
     objects.object_conditions,
     settings.times,
+    settings.arriving_times,
     settings.retries,
     settings.memoization,
     settings.locks,

@@ -111,6 +111,17 @@ class Dag:
                 found.update((producer, each) for each in wanted[producer] if before[each] & bit)
         return found
 
+    def may_reach(self, producer: int, consumer: int) -> bool:
+        """Whether a task may run after another, as far as a graph that is not sound says so."""
+        unread = {task for task, _ in self.malformed} | {each.task for each in self.missing}
+        seen, left = {consumer}, [consumer]
+        for task in left:  # grows while it is walked
+            if task in unread or producer in self.needs[task]:
+                return True
+            left += (need for need in self.needs[task] if need not in seen)
+            seen.update(self.needs[task])
+        return False
+
     @cached_property
     def is_sound(self) -> bool:
         """Whether the order can be read: nothing malformed or missing, no cycle."""

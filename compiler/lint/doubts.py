@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.view import View
 
 _NUMBER = regex(r"[0-9]+(?:\.[0-9]+)?")
+_EXPONENT = regex(r"[eE][+-]?[0-9]")
 
 
 class WrittenSecret(Finding):
@@ -84,9 +85,11 @@ def _doubtful(name: str, text: str) -> DoubtfulAmount | None:
     if name == "cpu":
         read, meant = f"{amount:f} cores", f"{number[0]}m"
         return DoubtfulAmount(name, text, read, meant) if amount >= _MOST_CORES else None
-    unit = "Gi" if amount == Decimal(number[0]) < 256 else "Mi"
-    read = f"{amount.normalize():f} byte{'' if amount == 1 else 's'}"
-    return DoubtfulAmount(name, text, read, f"{number[0]}{unit}") if 0 < amount < _LEAST[name] else None
+    bytes_ = f"{amount.normalize():f}"
+    written = bytes_ if _EXPONENT.search(text) else number[0]
+    unit = "Gi" if amount == Decimal(written) < 256 else "Mi"
+    read = f"{bytes_} byte{'' if amount == 1 else 's'}"
+    return DoubtfulAmount(name, text, read, f"{written}{unit}") if 0 < amount < _LEAST[name] else None
 
 
 def images(view: View) -> Iterator[Problem]:

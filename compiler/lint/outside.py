@@ -36,10 +36,18 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 continue
             if name.startswith("workflow.") and "{{" not in name:
                 finding = None if name in known else workflow_fault(view, name, known)
+            elif path[len(view.path)] == "hooks" and name.partition(".")[0] in ROOTS and name not in known:
+                finding = UnknownVariable(name, (), _IN_HOOK)
             else:
                 finding = misspelt(name)
             if finding is not None:
                 yield Spot.of_name(path, name, tag[1], tag.start(1)).problem(finding)
+
+
+_IN_HOOK = (
+    "a hook of the workflow knows the variables of the workflow only: of an output with a `globalName`, "
+    "it knows `workflow.outputs.parameters.` with that name"
+)
 
 
 def cron_references(view: View) -> Iterator[Problem]:
@@ -95,6 +103,14 @@ def workflow_expression(
     yield from (fault.at(path, start) for fault in read.found)
     for reference in read.named:
         name = reference.dotted
+        if (
+            path[len(view.path)] == "hooks"
+            and reference.path[0] in ROOTS - {"workflow"}
+            and name not in known
+        ):
+            span = start + reference.start, start + reference.end
+            yield Spot(path, span, expression=True).problem(UnknownVariable(name, (), _IN_HOOK))
+            continue
         if reference.path[0] != "workflow" or len(reference.path) == 1 or reference.guarded:
             continue
         part = any(each.startswith(f"{name}.") for each in known)

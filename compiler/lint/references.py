@@ -313,7 +313,7 @@ class Reader:
                 if not reference.guarded:
                     alone = reference.end - reference.start == len(text.strip())
                     yield from self.missing(spot, place, Missing(name, path, False, alone))
-            elif reference.guarded:
+            elif reference.guarded and not (root == "inputs" and self.scope.without_inputs(rest[0])):
                 continue
             elif root == "item":
                 yield from self.item(spot, ".".join(rest), place, exact=False)

@@ -64,6 +64,10 @@ class Scope:
             return UnknownVariable(name, (), f"write `{{{{={written}}}}}`")
         return finding
 
+    def without_inputs(self, kind: str) -> bool:
+        """Whether there are no inputs of a kind: the expression is then text, also where it has another value."""
+        return not any(each.startswith(f"inputs.{kind}.") for each in self.allowed)
+
     def _fault(self, name: str) -> Finding | None:
         root, _, rest = name.partition(".")
         if root == "inputs" and rest:

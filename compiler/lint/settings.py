@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.arriving import arriving
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.findings import value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
@@ -147,6 +149,41 @@ def times(view: View) -> Iterator[Problem]:
         if data.get("parallelism") is not None and template.body not in ("steps", "dag", ""):
             way = "set it on the template that calls this one"
             yield Problem((*here, "parallelism"), Misplaced(template.body, "parallelism", way), on_key=True)
+
+
+_TIMES = (
+    (("timeout",), False),
+    (("pendingTimeout",), True),
+    (("suspend", "duration"), True),
+    (("memoize", "maxAge"), False),
+    (("retryStrategy", "backoff", "duration"), True),
+    (("retryStrategy", "backoff", "maxDuration"), True),
+)
+"""Where a template may have a duration, and whether whole seconds need no unit there."""
+
+_NUMBERS = (("retryStrategy", "limit"), ("retryStrategy", "backoff", "factor"), ("activeDeadlineSeconds",))
+"""Where a template may have a text that is a whole number."""
+
+
+def arriving_times(view: View) -> Iterator[Problem]:
+    """The values that durations and numbers of templates get by a tag are such, where they are written."""
+    for template in view.all:
+        for fields in (*(each for each, _ in _TIMES), *_NUMBERS):
+            text: object = value_at(template.data, fields)
+            if not isinstance(text, str) or "{{" not in text:
+                continue
+            for path, value in arriving(view, template, text, (*template.path, *fields)):
+                if fields in _NUMBERS:
+                    yield from _whole(value, fields[-1], path, None)
+                else:
+                    field = str(path[-1])
+                    found = _duration({field: value}, field, path[:-1], dict(_TIMES)[fields])
+                    yield from (each._replace(finding=_renamed(each.finding, fields[-1])) for each in found)
+
+
+def _renamed(finding: Finding, field: str) -> Finding:
+    """A finding about a value, under the name of the field that it arrives in."""
+    return type(finding)(**{**vars(finding), "field": field})
 
 
 def _too_short(template: Template, field: str) -> Iterator[Problem]:

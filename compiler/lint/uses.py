@@ -86,11 +86,11 @@ def late_problems(late: list[Late]) -> Iterator[Problem]:
         graphs.setdefault(id(use.graph), []).append(use)
     for uses in graphs.values():
         graph = uses[0].graph
-        if not graph.dag.is_sound:
-            continue
-        reached = graph.dag.reached((use.producer, use.user) for use in uses)
+        dag = graph.dag
+        pairs = [(use.producer, use.user) for use in uses]
+        ordered = dag.reached(pairs) if dag.is_sound else {each for each in pairs if dag.may_reach(*each)}
         for use in uses:
-            if (use.producer, use.user) not in reached:
+            if (use.producer, use.user) not in ordered:
                 names = graph.calls[use.user].name, graph.calls[use.producer].name
                 yield use.spot.problem(NotAncestor(*names))
 

@@ -58,8 +58,9 @@ class InvalidYaml(Finding):
 
     code: ClassVar[str] = "FD120"
     title: ClassVar[str] = "this is not YAML: {reason}"
-    help: ClassVar[str] = "correct the text at this place; quote what holds `: `, ` #` or begins with a sign"
+    help: ClassVar[str] = "{way}"
     reason: str
+    way: str = "correct the text at this place; quote what holds `: `, ` #` or begins with a sign"
 
 
 class RepeatedKey(Finding):
@@ -77,7 +78,8 @@ class KeyNotText(Finding):
 
     code: ClassVar[str] = "FD122"
     title: ClassVar[str] = "a mapping or list stands where a key has to be"
-    help: ClassVar[str] = "put text that begins with `{{{{` in quotes: YAML takes a brace for a mapping"
+    help: ClassVar[str] = "{way}"
+    way: str = "put text that begins with `{{` in quotes: YAML takes a brace for a mapping"
 
 
 class UnknownTag(Finding):
@@ -269,6 +271,24 @@ class _Refused(Exception):
 
 def read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     """The documents of a text, without empty ones, and what keeps the others from being read."""
+    documents, problems = _read(text, file)
+    if problems and _HELM.search(text):
+        problems = [
+            each._replace(finding=type(each.finding)(**{**vars(each.finding), "way": _FILL}))
+            if isinstance(each.finding, (InvalidYaml, KeyNotText))
+            else each
+            for each in problems
+        ]
+    return documents, problems
+
+
+_HELM = re.compile(
+    r"\{\{-?\s*(?:\.(?:Values|Release|Chart|Files|Capabilities)\b|(?:include|if|with|range|define|template|end)\b)"
+)
+_FILL = "let Helm fill it in first, and check what comes out: `helm template CHART | flowdsl check -`"
+
+
+def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     documents: list[Document] = []
     problems: list[Diagnostic] = []
     lines = text.split("\n")

@@ -1,0 +1,55 @@
+"""What a text of a template becomes, as far as it is written: the values of the inputs that it names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import Template, View
+
+_LITERAL = regex(r"=\s*(?:(\d+)|'([^'\\]*)'|\"([^\"\\]*)\")\s*")
+
+
+def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
+    """The values of a text that is one tag, or has none, each with the path where it is written."""
+    tag = TAG.fullmatch(text)
+    if tag is None:
+        yield from () if "{{" in text else ((path, text),)
+        return
+    if (literal := _LITERAL.fullmatch(tag[1])) is not None:
+        yield path, next(each for each in literal.groups() if each is not None)
+        return
+    word, _, name = tag[1].strip().rpartition(".")
+    if word == "workflow.parameters" and view.kind in ("Workflow", "CronWorkflow"):
+        yield from _values(view.spec, (*view.path, "arguments"), name)
+    if word != "inputs.parameters" or name not in template.parameters:
+        return
+    calls = [call for call in (*view.calls, *view.hooks) if call.callee is template]
+    givers = [(call.data, (*call.path, "arguments")) for call in calls]
+    if template.name in (view.setting("entrypoint"), view.setting("onExit")):
+        givers.append((view.spec, (*view.path, "arguments")))
+    given = [[*_values(owner, there, name)] for owner, there in givers]
+    for values in given:
+        yield from values
+    if not all(_names(owner, name) for owner, _ in givers) or not givers:
+        yield from _values({"arguments": inside(template.data, "inputs")}, (*template.path, "inputs"), name)
+
+
+def _values(owner: Object, path: Path, name: str) -> Iterator[tuple[Path, str]]:
+    """The value of a parameter among the arguments of an owner, which stand at a path, if it is written out."""
+    for index, each in enumerate(entries(owner, "arguments", "parameters")):
+        field = "value" if each.get("value") is not None else "default"
+        value: object = each.get(field)
+        if each.get("name") == name and isinstance(value, str) and "{{" not in value:
+            yield (*path, "parameters", index, field), value
+
+
+def _names(owner: Object, name: str) -> bool:
+    return any(each.get("name") == name for each in entries(owner, "arguments", "parameters"))
