@@ -35,7 +35,7 @@ from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.lint.view import View
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import is_type
-from flowdsl.compiler.schema.findings import UnknownField, WrongType
+from flowdsl.compiler.schema.findings import PatternMismatch, UnknownField, WrongType
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.sound import Sound
@@ -161,7 +161,14 @@ def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:
     by_rules = [whole.placed(problem) for problem in by_rules]
     ruled = {problem.path for problem in by_rules}
     kept = [
-        each for each in _once(whole.problems) if not (each.finding.code == "FD407" and each.path in ruled)
+        each
+        for each in _once(whole.problems)
+        # Where no tag can stand, what a rule says of the tag is beside the point.
+        if not (
+            isinstance(each.finding, PatternMismatch)
+            and each.path in ruled
+            and "{{" not in each.finding.value
+        )
     ]
     gone = {each.path for each in whole.problems if isinstance(each.finding, WrongType)}
     # What a misspelt or wrong field leaves undone is no second mistake of the object that holds it.
