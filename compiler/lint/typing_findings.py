@@ -90,7 +90,7 @@ class AsText(Finding):
 
 
 class NeverEqual(Finding):
-    """A comparison of values that are never equal: of two kinds, or of a status with a word that none is."""
+    """A comparison that never holds: of two kinds, or with a word that a status or parameter never is there."""
 
     code = "FD576"
     severity = "warning"

@@ -1,0 +1,99 @@
+"""Conditions that cannot come true where they stand: what they ask for is decided before."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.tree import inside
+from flowdsl.compiler.lint.typing_findings import NeverEqual
+from flowdsl.compiler.problem import Problem
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.view import Call, Template, View
+
+_COMPARED = regex(
+    r"""
+    (?P<quote>['"]?)
+    (?: \{\{\s* (?P<tag>[\w.-]+) \s*\}\}
+      | (?P<name> \b(?:tasks|steps|workflow) (?: \.\w+ | \['[^']+'\] | \["[^"]+"\] )+ ) )
+    (?P=quote) \s*==\s*
+    (?: '(?P<single>[^']*)' | "(?P<double>[^"]*)" | (?P<word>\w+) )
+    """,
+    re.VERBOSE,
+)
+_KEY = regex(r"\[['\"]([^'\"]+)['\"]\]")
+_RESULTS = {"Failed": "Failed", "Error": "Errored"}
+"""The phases of a task that has failed, with the words that `depends` has for them."""
+
+
+def never(view: View) -> Iterator[Problem]:
+    """No condition waits for what cannot be any more: the failure of a task that has to succeed, the end of the run."""
+    ending: set[int] | None = None
+    for call in view.calls:
+        when: object = call.data.get("when")
+        if not isinstance(when, str) or "==" not in when:
+            continue
+        for found in _COMPARED.finditer(when):
+            name = found["tag"] or _KEY.sub(r".\1", found["name"])
+            word = next(found[each] or "" for each in ("single", "double", "word") if found[each] is not None)
+            if name == "workflow.status" and ending is None:
+                ending = _at_end(view)
+            reason = _reason(view, call, name, word, ending or set())
+            if reason is not None:
+                finding = NeverEqual(found[0], "false", *reason)
+                yield Problem((*call.path, "when"), finding, part=found.span())
+
+
+def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> tuple[str, str] | None:
+    """Why a variable cannot be a word where a call is, and the way out."""
+    root, _, rest = name.partition(".")
+    if root in ("tasks", "steps") and rest.endswith(".status") and word in _RESULTS:
+        position = call.owner.call_index.get(rest.removesuffix(".status"))
+        return None if position is None else _success(call, call.owner.calls[position], word)
+    if view.kind not in ("Workflow", "CronWorkflow") or view.base is not None:
+        return None
+    if name == "workflow.status" and word in ("Succeeded", *_RESULTS) and id(call.owner) not in ending:
+        return "the run has not ended yet", "ask for it in a template that `onExit` or a hook names"
+    choices: list[str] = view.arguments.get(rest.removeprefix("parameters."), {}).get("enum") or []
+    if name.startswith("workflow.parameters.") and choices and word not in choices:
+        return f"no value of it is `{word}`", f"write one of {', '.join(f'`{each}`' for each in choices)}"
+    return None
+
+
+def _success(call: Call, producer: Call, word: str) -> tuple[str, str] | None:
+    """Why a task or step that another one waits for cannot have failed by then, and the way out."""
+    goes_on = inside(producer.data, "continueOn").get("failed" if word == "Failed" else "error")
+    reason = f"`{call.name}` runs only when `{producer.name}` has not failed"
+    depends: str = call.data.get("depends") or ""
+    if depends:
+        if any(sign in depends for sign in "|(!"):
+            return None
+        operands = [each.strip().partition(".") for each in depends.split("&&")]
+        asked = [result for task, _, result in operands if task == producer.name]
+        if not asked or any(result not in ("", "Succeeded", "Skipped", "Daemoned") for result in asked):
+            return None
+        return reason, f"write `depends: {producer.name}.{_RESULTS[word]}` in place of `{producer.name}`"
+    earlier = call.owner.body == "steps" and producer.group < call.group
+    if goes_on or not (earlier or producer.name in (call.data.get("dependencies") or ())):
+        return None
+    field = "failed" if word == "Failed" else "error"
+    return reason, f"add `continueOn: {{{field}: true}}` to `{producer.name}`"
+
+
+def _at_end(view: View) -> set[int]:
+    """The templates that may run when the run has ended, or in a hook, by their identity."""
+    found: set[int] = set()
+    hooked = [
+        call.callee for call in (*view.hooks, *(each for each in view.calls if each.parent is not None))
+    ]
+    named = [view.setting("onExit"), *(str(call.data.get("onExit") or "") for call in view.calls)]
+    left: list[Template] = [each for each in (*hooked, *map(view.named.get, named)) if each is not None]
+    for template in left:  # grows while it is walked
+        if id(template) not in found:
+            found.add(id(template))
+            left += (call.callee for call in template.calls if call.callee is not None)
+    return found
