@@ -119,15 +119,26 @@ def missing(producer: Call, call: Call, output: str, use: Missing) -> MayBeMissi
     word, waits = re.escape(producer.name), str(call.data.get("depends") or "")
     if re.search(rf"(?<![-\w]){word}\.(?!Skipped|Omitted)", waits):
         return None
-    effect = "the run never ends"
+    effect, way = "the run never ends", f"write `{use.filled}`"
     kind, _, last = output.rpartition(".")
     if kind == "outputs.parameters" and not producer.loop:
         declared = producer.callee.output_parameters.get(last, {})
         argument = use.path[-4:-2] == ("arguments", "parameters")
         left_out = use.alone and argument if use.is_tag else not use.alone
-        if left_out or "default" in (declared.get("valueFrom") or {}):
+        wanted = _wanted(call, use.path) if left_out and use.is_tag else ""
+        if (left_out and not wanted) or "default" in (declared.get("valueFrom") or {}):
             return None
         effect = "the run fails here"
+        if wanted:
+            way = (
+                f"{way}, or give input `{wanted}` of `{call.callee.title if call.callee else ''}` a `default`"
+            )
     elif output not in _ABSENT and kind != "outputs.parameters":
         return None
-    return MayBeMissing(producer.name, use.shown, effect, f"write `{use.filled}`")
+    return MayBeMissing(producer.name, use.shown, effect, way)
+
+
+def _wanted(call: Call, path: Path) -> str:
+    """The input without a default that an argument at a path is for, or nothing."""
+    name: str = call.data["arguments"]["parameters"][path[-2]].get("name") or ""
+    return name if call.callee is not None and name in call.callee.required_parameters else ""

@@ -204,8 +204,7 @@ class Reader:
                 known = calls[producer].outputs
                 if known is None or parts[2] not in known or parts[2].startswith("outputs.artifacts."):
                     return False
-                part = len(body) + 4 < len(text) or not parts[2].startswith("outputs.parameters.")
-                if part and "when" in calls[producer].data:
+                if "when" in calls[producer].data:
                     return False
             return True
 
