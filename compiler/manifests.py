@@ -112,9 +112,12 @@ def _wants_to_be(body: object) -> bool:
         return False
     version: object = body.get("apiVersion")
     if "kind" in body and isinstance(version, str) and version.startswith("argoproj.io/"):
-        return _near(str(body["kind"]))
+        if _near(str(body["kind"])):
+            return True
+    elif "kind" in body:
+        return False
     spec: object = body.get("spec")
-    return "kind" not in body and is_dict(spec) and ("templates" in spec or "entrypoint" in spec)
+    return is_dict(spec) and ("templates" in spec or "entrypoint" in spec)
 
 
 def _near(kind: str) -> bool:

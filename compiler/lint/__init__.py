@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import (
     arguments,
+    arriving,
     bodies,
     calls,
     doubts,
@@ -29,6 +30,7 @@ from flowdsl.compiler.lint import (
     resources,
     schedules,
     settings,
+    sharing,
     text,
 )
 from flowdsl.compiler.lint.follow import without_followers
@@ -79,7 +81,7 @@ RULES: tuple[Rule, ...] = (
     objects.resource_manifests,
     objects.object_conditions,
     settings.times,
-    settings.arriving_times,
+    arriving.arriving_times,
     settings.retries,
     settings.memoization,
     settings.locks,
@@ -103,7 +105,15 @@ RULES: tuple[Rule, ...] = (
 )
 """Every rule: a plain function from a prepared manifest to what it finds, in no particular order."""
 
-WRITTEN: tuple[Rule, ...] = (*RULES, doubts.images, doubts.commands, doubts.secrets)
+WRITTEN: tuple[Rule, ...] = (
+    *RULES,
+    doubts.images,
+    doubts.commands,
+    doubts.secrets,
+    doubts.devices,
+    doubts.times,
+    sharing.sharing,
+)
 """The rules for what somebody wrote in YAML: of Python, the options tell the same at their places."""
 
 

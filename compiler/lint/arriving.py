@@ -1,10 +1,12 @@
-"""What a text of a template becomes, as far as it is written: the values of the inputs that it names."""
+"""Times and numbers that templates get by a tag: the values of the inputs that it names, as far as they are written."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.settings import duration_faults, whole_faults
 from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.schema.findings import value_at
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
 
@@ -13,6 +15,43 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Template, View
+    from flowdsl.compiler.problem import Problem
+    from flowdsl.diagnostic import Finding
+
+_TIMES = (
+    (("timeout",), False),
+    (("pendingTimeout",), True),
+    (("suspend", "duration"), True),
+    (("memoize", "maxAge"), False),
+    (("retryStrategy", "backoff", "duration"), True),
+    (("retryStrategy", "backoff", "maxDuration"), True),
+)
+"""Where a template may have a duration, and whether whole seconds need no unit there."""
+
+_NUMBERS = (("retryStrategy", "limit"), ("retryStrategy", "backoff", "factor"), ("activeDeadlineSeconds",))
+"""Where a template may have a text that is a whole number."""
+
+
+def arriving_times(view: View) -> Iterator[Problem]:
+    """The values that durations and numbers of templates get by a tag are such, where they are written."""
+    for template in view.all:
+        for fields in (*(each for each, _ in _TIMES), *_NUMBERS):
+            text: object = value_at(template.data, fields)
+            if not isinstance(text, str) or "{{" not in text:
+                continue
+            for path, value in arriving(view, template, text, (*template.path, *fields)):
+                if fields in _NUMBERS:
+                    yield from whole_faults(value, fields[-1], path, None)
+                else:
+                    field = str(path[-1])
+                    found = duration_faults({field: value}, field, path[:-1], dict(_TIMES)[fields])
+                    yield from (each._replace(finding=_renamed(each.finding, fields[-1])) for each in found)
+
+
+def _renamed(finding: Finding, field: str) -> Finding:
+    """A finding about a value, under the name of the field that it arrives in."""
+    return type(finding)(**{**vars(finding), "field": field})
+
 
 _LITERAL = regex(r"=\s*(?:(\d+)|'([^'\\]*)'|\"([^\"\\]*)\")\s*")
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.findings.amounts import UnusualResource
 from flowdsl.compiler.findings.bodies import NoTag, is_secret, untagged
 from flowdsl.compiler.lint.bodies import NoCommand
+from flowdsl.compiler.lint.resources import DEVICES
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.typed import typed
 from flowdsl.compiler.problem import Problem
-from flowdsl.diagnostic import Finding
+from flowdsl.diagnostic import Finding, near
+from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 from flowdsl.grammar.regex import regex
@@ -50,6 +53,19 @@ class DoubtfulAmount(Finding):
     text: str
     read: str
     meant: str
+
+
+class NeverReached(Finding):
+    """A time that is longer than the one after which the run, or the step, ends anyway."""
+
+    code = "FD802"
+    severity = "warning"
+    title = "the `timeout` of {text} is never reached: {what} ends after {seconds}s"
+    label = "longer than {seconds}s"
+    help = "make `timeout` shorter, or `activeDeadlineSeconds` longer"
+    text: str
+    what: str
+    seconds: str
 
 
 _SMALL = quantity("64Ki")
@@ -90,6 +106,36 @@ def _doubtful(name: str, text: str) -> DoubtfulAmount | None:
     unit = "Gi" if amount == Decimal(written) < 256 else "Mi"
     read = f"{bytes_} byte{'' if amount == 1 else 's'}"
     return DoubtfulAmount(name, text, read, f"{written}{unit}") if 0 < amount < _LEAST[name] else None
+
+
+def devices(view: View) -> Iterator[Problem]:
+    """Devices that containers ask for do not have nearly the name of another one."""
+    for template in view.templates:
+        for place, container in template.containers:
+            for name in inside(container, "resources", "limits"):
+                meant = near(name, DEVICES, 0.9)
+                if meant is not None and name not in DEVICES:
+                    path = (*template.path, *place, "resources", "limits", name)
+                    yield Problem(path, UnusualResource(name, meant), on_key=True)
+
+
+def times(view: View) -> Iterator[Problem]:
+    """No `timeout` is longer than the run, or than the deadline of its own template."""
+    for template in view.templates:
+        text = string(template.data, "timeout")
+        limits = [
+            (what, int(str(each)))
+            for what, owner in (("the run", view.spec), ("the step", template.data))
+            if str(each := owner.get("activeDeadlineSeconds")).isdecimal()
+        ]
+        if not text or not limits or "{{" in text:
+            continue
+        what, seconds = min(limits, key=lambda each: each[1])
+        try:
+            if duration(text) > seconds:
+                yield Problem((*template.path, "timeout"), NeverReached(text, what, str(seconds)))
+        except GrammarError:
+            pass  # which is told as such
 
 
 def images(view: View) -> Iterator[Problem]:

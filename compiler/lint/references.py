@@ -18,7 +18,7 @@ from flowdsl.compiler.lint.findings import (
 from flowdsl.compiler.lint.scope import Scope
 from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs, string
 from flowdsl.compiler.lint.typing_findings import OnlyDefault, PassedOn
-from flowdsl.compiler.lint.unreplaced import unreplaced
+from flowdsl.compiler.lint.unreplaced import left_open, unreplaced
 from flowdsl.compiler.lint.uses import (
     BODY_OF,
     WORD_OF,
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.problem import Problem
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.functions import Kind
-    from flowdsl.grammar.template import Tag
 
 ELSEWHERE = frozenset(("name", "depends", "dependencies", "continueOn", "hooks", "inline"))
 """Fields of a call that hold no tags, or whose tags are looked at by themselves."""
@@ -116,16 +115,6 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
                     yield (*path, key), str(key), value
             elif is_mapping(value) or is_list(value):
                 stack.append((value, (*path, key)))
-
-
-_OPENED = regex(rf"\s*(?:=|(?:{'|'.join(sorted(ROOTS))})\s*[.}}])")
-
-
-def left_open(tag: Tag) -> bool:
-    """Whether a tag of Argo's has no closing braces, or only those of another one."""
-    if tag.kind == "expression" or (tag.kind == "simple" and "}" not in tag.body.partition("{{")[0]):
-        return False
-    return _OPENED.match(tag.body) is not None
 
 
 class Reader:

@@ -174,8 +174,8 @@ def _amount(name: str, value: Any, path: Path, read: dict[str, tuple[Decimal, st
                 else "use cpu, memory, ephemeral-storage or a device such as `nvidia.com/gpu`"
             )
             yield Problem(path, UnknownResource(name, way), on_key=True)
-    text = str(value)
-    if value is None or "{{" in text:
+    text = "0" if value is None else str(value)  # Kubernetes takes what is left empty for nothing
+    if "{{" in text:
         return
     try:
         amount = quantity(text)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.arriving import arriving
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.findings import value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
@@ -124,7 +122,7 @@ def times(view: View) -> Iterator[Problem]:
     """Times are durations, of the form that their field reads, on templates that can have them."""
     spec, path = view.spec, view.path
     delay = inside(spec, "podGC")
-    yield from _duration(delay, "deleteDelayDuration", (*path, "podGC"))
+    yield from duration_faults(delay, "deleteDelayDuration", (*path, "podGC"))
     if (seconds := spec.get("activeDeadlineSeconds")) is not None and seconds < 1:
         finding = NotWhole("activeDeadlineSeconds", str(seconds), " from 1")
         yield Problem((*path, "activeDeadlineSeconds"), finding)
@@ -135,55 +133,22 @@ def times(view: View) -> Iterator[Problem]:
                 way = "use `duration` of `suspend`" if template.body == "suspend" else ONLY_LEAVES
                 yield Problem((*here, field), Misplaced(template.body, field, way), on_key=True)
             elif field in data:
-                problems = list(_duration(data, field, here, bare))
+                problems = list(duration_faults(data, field, here, bare))
                 yield from problems or _too_short(template, field)
         if "suspend" in data:
-            yield from _duration(data["suspend"], "duration", (*here, "suspend"))
+            yield from duration_faults(data["suspend"], "duration", (*here, "suspend"))
         if "memoize" in data:
-            yield from _duration(data["memoize"], "maxAge", (*here, "memoize"), bare=False)
+            yield from duration_faults(data["memoize"], "maxAge", (*here, "memoize"), bare=False)
         if "containerSet" in data:
             retries = inside(data, "containerSet", "retryStrategy")
-            yield from _duration(retries, "duration", (*here, "containerSet", "retryStrategy"), bare=False)
+            yield from duration_faults(
+                retries, "duration", (*here, "containerSet", "retryStrategy"), bare=False
+            )
         if "activeDeadlineSeconds" in data:
             yield from _deadline(template)
         if data.get("parallelism") is not None and template.body not in ("steps", "dag", ""):
             way = "set it on the template that calls this one"
             yield Problem((*here, "parallelism"), Misplaced(template.body, "parallelism", way), on_key=True)
-
-
-_TIMES = (
-    (("timeout",), False),
-    (("pendingTimeout",), True),
-    (("suspend", "duration"), True),
-    (("memoize", "maxAge"), False),
-    (("retryStrategy", "backoff", "duration"), True),
-    (("retryStrategy", "backoff", "maxDuration"), True),
-)
-"""Where a template may have a duration, and whether whole seconds need no unit there."""
-
-_NUMBERS = (("retryStrategy", "limit"), ("retryStrategy", "backoff", "factor"), ("activeDeadlineSeconds",))
-"""Where a template may have a text that is a whole number."""
-
-
-def arriving_times(view: View) -> Iterator[Problem]:
-    """The values that durations and numbers of templates get by a tag are such, where they are written."""
-    for template in view.all:
-        for fields in (*(each for each, _ in _TIMES), *_NUMBERS):
-            text: object = value_at(template.data, fields)
-            if not isinstance(text, str) or "{{" not in text:
-                continue
-            for path, value in arriving(view, template, text, (*template.path, *fields)):
-                if fields in _NUMBERS:
-                    yield from _whole(value, fields[-1], path, None)
-                else:
-                    field = str(path[-1])
-                    found = _duration({field: value}, field, path[:-1], dict(_TIMES)[fields])
-                    yield from (each._replace(finding=_renamed(each.finding, fields[-1])) for each in found)
-
-
-def _renamed(finding: Finding, field: str) -> Finding:
-    """A finding about a value, under the name of the field that it arrives in."""
-    return type(finding)(**{**vars(finding), "field": field})
 
 
 def _too_short(template: Template, field: str) -> Iterator[Problem]:
@@ -215,10 +180,10 @@ def _deadline(template: Template) -> Iterator[Problem]:
     if template.body in ("steps", "dag"):
         yield Problem(path, Misplaced(template.body, "activeDeadlineSeconds", ONLY_LEAVES), on_key=True)
     else:
-        yield from _whole(value, "activeDeadlineSeconds", path, 1 if template.is_pod else 0)
+        yield from whole_faults(value, "activeDeadlineSeconds", path, 1 if template.is_pod else 0)
 
 
-def _whole(value: Any, field: str, path: Path, least: int | None) -> Iterator[Problem]:
+def whole_faults(value: Any, field: str, path: Path, least: int | None) -> Iterator[Problem]:
     """The finding about a number or text that is no whole number from the least one, nor a tag.
 
     A number, unlike a text, is read into 32 bits. Source: Kubernetes, IntOrString.
@@ -236,7 +201,7 @@ _WHOLE = regex(r"[+-]?[0-9]{1,4000}")
 """A whole number as Go reads one."""
 
 
-def _duration(owner: Object | None, field: str, path: Path, bare: bool = True) -> Iterator[Problem]:
+def duration_faults(owner: Object | None, field: str, path: Path, bare: bool = True) -> Iterator[Problem]:
     """The finding about a field that is no duration; `bare` says that whole seconds need no unit."""
     text = str((owner or {}).get(field) or "")
     if not text or "{{" in text:
@@ -264,18 +229,18 @@ def retries(view: View) -> Iterator[Problem]:
         group = inside(template.data, "containerSet", "retryStrategy")
         if group.get("retries") is not None:
             path = (*template.path, "containerSet", "retryStrategy", "retries")
-            yield from _whole(group["retries"], "retries", path, 0)
+            yield from whole_faults(group["retries"], "retries", path, 0)
 
 
 def _retry(strategy: Object, path: Path) -> Iterator[Problem]:
     """The findings about the numbers and times of one strategy."""
     if strategy.get("limit") is not None:
-        yield from _whole(strategy["limit"], "limit", (*path, "limit"), None)
+        yield from whole_faults(strategy["limit"], "limit", (*path, "limit"), None)
     backoff = inside(strategy, "backoff")
     for field in ("duration", "maxDuration", "cap"):
-        yield from _duration(backoff, field, (*path, "backoff"))
+        yield from duration_faults(backoff, field, (*path, "backoff"))
     if backoff.get("factor") is not None:
-        yield from _whole(backoff["factor"], "factor", (*path, "backoff", "factor"), None)
+        yield from whole_faults(backoff["factor"], "factor", (*path, "backoff", "factor"), None)
 
 
 def _backoff(strategy: Object, defaults: Object, path: Path) -> Iterator[Problem]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.uses import Place
     from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.template import Tag
 
 _NAME = regex(r"\.?(\w+)((?:\.[-\w]+)*)")
 _QUOTED = regex(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""")
@@ -61,3 +62,13 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
 def is_quoted(condition: str, offset: int) -> bool:
     """Whether an offset in a condition is inside quotes, whatever its tags become."""
     return any(match.start() < offset < match.end() for match in _QUOTED.finditer(masked(condition)))
+
+
+_OPENED = regex(rf"\s*(?:=|(?:{'|'.join(sorted(ROOTS))})\s*[.}}])")
+
+
+def left_open(tag: Tag) -> bool:
+    """Whether a tag of Argo's has no closing braces, or only those of another one."""
+    if tag.kind == "expression" or (tag.kind == "simple" and "}" not in tag.body.partition("{{")[0]):
+        return False
+    return _OPENED.match(tag.body) is not None
