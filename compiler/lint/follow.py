@@ -158,9 +158,8 @@ def _misspelt(
     }
     text = ""
     for wrong, times in Counter(filter(None, asked)).items():
-        text = text or compact(document)
-        unused = [name for name, _ in _entries(document, wrong.listed) if _is_unused(name, text)]
-        if (close := near(wrong.name, unused)) is not None:
+        close = near(wrong.name, [name for name, _ in _entries(document, wrong.listed)])
+        if close is not None and _is_unused(close, text := text or compact(document)):
             given = wrong._replace(name=close)
             others = sum(each == given and one != wrong for each, one in needless)
             if times + others > 1 or wrong in bare:
