@@ -9,10 +9,13 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.condition import conditions
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.template import TAG
+from flowdsl.grammar.template import ROOTS, TAG
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
+
+    import yaml
 
     from flowdsl.compiler.lint.tree import Object
     from flowdsl.compiler.lint.view import View
@@ -75,8 +78,13 @@ def unreadable(text: str) -> tuple[str, Part | None] | None:
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        for _ in yaml.parse(TAG.sub("tag", text), Loader=loader):
-            pass
+        for node in yaml.compose_all(TAG.sub(_filled, text), Loader=loader):
+            if (key := _no_key(node)) is not None:
+                start = _before(text, key.start_mark.index)
+                return f"a mapping stands where a key has to be, line {key.start_mark.line + 1}", (
+                    start,
+                    start + 1,
+                )
     except yaml.MarkedYAMLError as error:
         if (mark := error.problem_mark) is None:
             return f"{error.problem}", None
@@ -87,12 +95,38 @@ def unreadable(text: str) -> tuple[str, Part | None] | None:
     return None
 
 
+def _filled(tag: re.Match[str]) -> str:
+    """A word in place of a tag; one that is none of Argo's stays as it is."""
+    return "tag" if tag[1].startswith("=") or tag[1].strip().partition(".")[0] in ROOTS else tag[0]
+
+
+def _no_key(root: yaml.Node | None) -> yaml.Node | None:
+    """The first key that is a mapping or list, as braces without quotes make it."""
+    import yaml
+
+    left, seen = [root], set[int]()
+    for node in left:  # grows while it is walked
+        if id(node) in seen:  # which an alias names
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    found: yaml.Node = key
+                    return found
+                left.append(value)
+        elif isinstance(node, yaml.SequenceNode):
+            left += node.value
+    return None
+
+
 def _before(text: str, offset: int) -> int:
-    """The offset in a text of what has another where each tag is a word of three letters."""
+    """The offset in a text of what has another where tags are filled in."""
     for tag in TAG.finditer(text):
-        if offset < tag.start() + 3:
-            return min(offset, tag.start())
-        offset += len(tag[0]) - 3
+        length = len(_filled(tag))
+        if offset < tag.start() + length:
+            return offset if length == len(tag[0]) else min(offset, tag.start())
+        offset += len(tag[0]) - length
     return offset
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.compiler.schema.table import API_VERSION, expression_at, fields, gone, is_type, kinds, table
 from flowdsl.diagnostic import Finding, near, suggest
@@ -129,7 +129,8 @@ def home(kind: str, path: Sequence[str | int], document: Any) -> tuple[str | int
     for child, each in fields(owner).items() if owner is not None else ():
         value = value_at(document, (*parent, child))
         outer, _, inner = each.rpartition(":")
-        last = (len(value) - 1,) if outer == "list" and isinstance(value, list) and value else ()
+        count = len(cast("Any", value)) if outer == "list" and isinstance(value, list) else 0
+        last = (count - 1,) if count else ()
         there = (*parent, child, *last)
         if is_type(inner) and (not outer or last) and _takes(inner, path, document):
             within.append((value_at(document, (*there, field)) is None and value is not None, there))
@@ -144,7 +145,7 @@ def _takes(owner: str, path: Sequence[str | int], document: Any) -> bool:
     value = value_at(document, path)
     if expression is None or not isinstance(value, dict) or not value or not is_type(expression):
         return expression is not None
-    return not fields(expression).keys().isdisjoint(value)
+    return not fields(expression).keys().isdisjoint(cast("dict[str, Any]", value))
 
 
 def meant(field: str, known: Iterable[str]) -> str | None:
