@@ -6,6 +6,7 @@ place. What is asked is that some error touches the lines of the broken place.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -166,10 +167,12 @@ def reverse_an_edge(document: Object) -> Iterator[Change]:
 
 def rename_a_template(document: Object) -> Iterator[Change]:
     used = {task["template"]: way for way, task, _ in tasks(document) if "template" in task}
+    text = json.dumps(document)
     for way, template in templates(document):
-        if template["name"] in used:
-            change, _ = put((*way, "name"), template["name"] + "-x")
-            yield change, (*used[template["name"]], "template")
+        if (name := template["name"]) in used:
+            change, place = put((*way, "name"), f"{name}-x")
+            uses = len(re.findall(rf'"(?:template|entrypoint|onExit)": "{name}"', text))
+            yield change, place if uses > 1 else (*used[name], "template")
 
 
 def misspell_a_template(document: Object) -> Iterator[Change]:

@@ -90,7 +90,7 @@ class Template:
     @property
     def title(self) -> str:
         """Its name in messages."""
-        return self.name or "(inline)"
+        return self.name or ("(without a name)" if self.around is None else "(inline)")
 
     @cached_property
     def text(self) -> str:
