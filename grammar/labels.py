@@ -16,6 +16,7 @@ NODE_ID = f"{PREFIX}node-id"
 """The annotation by which a pod says which node of its run it is."""
 NODE_NAME = f"{PREFIX}node-name"
 DISPLAY_NAME = f"{PREFIX}display-name"
+POD_NAMES = f"{PREFIX}pod-name-format"
 SCHEDULED = f"{PREFIX}scheduled-time"
 DEFAULT_REPOSITORY = f"{PREFIX}default-artifact-repository"
 

@@ -5,6 +5,7 @@ Source: workflow/controller/cache of Argo 4.1.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from flowdsl.grammar.duration import duration
@@ -36,19 +37,24 @@ class Cache:
         """The outputs of an entry that is not too old, or None. Raises ArgoError."""
         if not _KEY.fullmatch(key):
             raise ArgoError(f"invalid cache key: {key}")
+        limit = _age(str(oldest)) if oldest else math.inf
         entry = self._entries.get(cache, {}).get(key)
-        if entry is None:
+        if entry is None or now - entry.created > limit:
             return None
-        if oldest:
-            try:
-                limit = duration(str(oldest))
-            except GrammarError:
-                raise ArgoError(f'invalid maxAge: time: invalid duration "{oldest}"') from None
-            if now - entry.created > limit:
-                return None
         return entry.outputs
 
     def keep(self, cache: str, key: str, entry: Entry) -> None:
         """Add an entry."""
         self._entries.setdefault(cache, {})[key] = entry
         self.added.append((cache, key, entry))
+
+
+def _age(text: str) -> float:
+    """The seconds of a `maxAge`, which is a duration as Go reads it: a number needs its unit. Raises ArgoError."""
+    try:
+        seconds = duration(text)
+    except GrammarError:
+        raise ArgoError(f'invalid maxAge: time: invalid duration "{text}"') from None
+    if seconds and text.isdecimal():
+        raise ArgoError(f'invalid maxAge: time: missing unit in duration "{text}"')
+    return seconds

@@ -115,12 +115,12 @@ class Machine:
             spec = spec_of(self.manifest, self.references)
             self.run.globals = variables(self.manifest, spec, self.run.config, self.run.now)
             self.run.spec = settled(spec, self.run.globals)
-            self.run.globals |= {"workflow.status": RUNNING, "workflow.duration": "0.000000"}
+            self.run.globals |= {"workflow.status": "", "workflow.duration": "0.000000"}
             self.run.settled |= self.run.globals
         except ArgoError as error:
             self._finish(ERROR if "label" in str(error) else FAILED, str(error))
             return
-        self.run.hindmost.append(self._note_marks)
+        self.run.hindmost.append(self._second_pass)
         self.run.strategy = self.run.spec.get("shutdown") or None
         self.run.templates = Templates(self.run.name, spec, self.references)
         self.run.arguments = part(self.run.spec, "arguments")
@@ -140,9 +140,14 @@ class Machine:
             return
         self._enter()
 
-    def _note_marks(self) -> None:
+    def _second_pass(self) -> None:
+        """What has begun is looked at again, by a controller that knows what it has written of the run."""
         for name, text in whole_marks(self.manifest, self.run.spec).items():
             self.run.globals[name] = text
+        self.run.globals["workflow.status"] = RUNNING
+        for node in self.run.nodes.values():
+            if not node.fulfilled:
+                self.run.changed(node)
 
     def _enter(self) -> None:
         """Take the locks of the workflow, and execute its entrypoint."""

@@ -531,7 +531,8 @@ class Run:
         if self.strategy is not None:
             return f"Stopped with strategy '{self.strategy}'"
         if self.deadline is not None and self.now >= self.deadline:
-            return f"retry exceeded workflow deadline {rfc3339(self.deadline)}"
+            at = rfc3339(self.deadline).replace("T", " ").replace("Z", " +0000 UTC")
+            return f"retry exceeded workflow deadline {at}"
         return ""
 
 

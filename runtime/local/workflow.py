@@ -10,6 +10,7 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
+from flowdsl.grammar import labels
 from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.evaluate import evaluate
@@ -23,6 +24,11 @@ from flowdsl.runtime.local.tags import ArgoError, replaced
 Json = dict[str, Any]
 
 _MARKS = ("annotations", "labels")
+_OWN = {
+    "annotations": {labels.POD_NAMES: "v2"},
+    "labels": {labels.COMPLETED: "false", labels.PHASE: "Running"},
+}
+"""What Argo writes itself, when it has begun with a run."""
 _FORMATS = "BbmAadHIMSYypZzL"
 
 
@@ -47,9 +53,9 @@ def _behind(own: Json, theirs: Json) -> Json:
     if hooks := part(left, "hooks"):
         left["hooks"] = _without(hooks, part(own, "hooks"))
     metadata = part(left, "workflowMetadata")
-    if labels := part(metadata, "labelsFrom"):
+    if made := part(metadata, "labelsFrom"):
         taken = part(part(own, "workflowMetadata"), "labelsFrom")
-        left["workflowMetadata"] = {**metadata, "labelsFrom": _without(labels, taken)}
+        left["workflowMetadata"] = {**metadata, "labelsFrom": _without(made, taken)}
     arguments = part(left, "arguments")
     if parameters := several(arguments, "parameters"):
         taken = {one["name"]: one for one in several(part(own, "arguments"), "parameters")}
@@ -109,8 +115,8 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
 
 
 def whole_marks(manifest: Json, spec: Json) -> dict[str, str]:
-    """The variables of all labels and of all annotations, from the second pass on: first the spec adds none."""
-    return _whole(part(manifest, "metadata"), part(spec, "workflowMetadata"))
+    """The variables of all labels and of all annotations, from the second pass on: first there are none but its own."""
+    return _whole(_OWN, part(manifest, "metadata"), part(spec, "workflowMetadata"))
 
 
 def _whole(*of: Json) -> dict[str, str]:
