@@ -27,6 +27,7 @@ from flowdsl.runtime.local.node import (
     Type,
     ends,
 )
+from flowdsl.runtime.local.run import FULL
 from flowdsl.runtime.local.scope import Record, Results, Scope
 from flowdsl.runtime.local.shapes import part, texts
 from flowdsl.runtime.local.tags import ArgoError, Missing
@@ -344,7 +345,7 @@ class Dag(Frame):
                 self.machine.release(node.name)  # its pod may go on
                 message = hooks.wrong()
             if target and message:
-                self.refuse(message)
+                self._hook_fails(message)
 
         name = f"tasks.{task.name}"
         target = node is task.node and task.name in self.last
@@ -358,8 +359,16 @@ class Dag(Frame):
             refused,
             waits=not target,
             rank=task.rank,
+            again=self._hook_fails if target else None,
         )
         self.machine.when_changed(node, hooks.changed)
+
+    def _hook_fails(self, message: str) -> None:
+        """The graph ends with the error of a hook; what is around it is not told where only a place is missing."""
+        if message == FULL:
+            self.finish(ERROR, FULL)
+        else:
+            self.refuse(message)
 
     def _round_settled(self, task: Task, node: Node) -> None:
         task.open -= 1

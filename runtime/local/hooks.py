@@ -62,7 +62,8 @@ class Hooks:
     `holder` is what has them, with the variables of the workflow as they are when it is asked for. `waits`: whether
     nothing is asked while the node is pending. `rank`: among those that wait for a free place, its hooks come before
     those of a higher one. `refused` gets the error of a hook that cannot be judged or executed,
-    and whether it is the exit hook.
+    and whether it is the exit hook. `again`: gets the error where hooks that run are asked for a free place again,
+    and there is none.
     """
 
     def __init__(
@@ -77,7 +78,9 @@ class Hooks:
         *,
         waits: bool,
         rank: int,
+        again: Callable[[str], None] | None = None,
     ) -> None:
+        self.again = again
         self.frame = frame
         self.machine: Run = frame.machine
         self.node = node
@@ -92,6 +95,8 @@ class Hooks:
         self.exit: Json | None = None
         self.started: set[str] = set()
         self.open = 0
+        self.running = 0
+        """How many of those are no exit hooks."""
         self.ended = False
         self.spoilt = False
         self.told = False
@@ -142,11 +147,11 @@ class Hooks:
         self._tell()
 
     def wrong(self) -> str:
-        """Why a hook cannot be judged now, or nothing: the graph of a target asks again (executeDAG)."""
+        """Why a hook cannot be judged or begin now, or nothing: the graph of a target asks again (executeDAG)."""
         try:
             for name, hook in part(self.holder(), "hooks").items():
-                if name != EXIT:
-                    truth(hook.get("expression") or "", self._scope())
+                if name != EXIT and truth(hook.get("expression") or "", self._scope()) and self._full():
+                    return FULL
         except ArgoError as error:
             return str(error)
         return ""
@@ -182,7 +187,7 @@ class Hooks:
         """Run the template where a place is free; where none is, most hooks do not wait for one (checkParallelism)."""
         if self.frame.over:
             return
-        if self.machine.saturated() or self.frame.blocked():
+        if self._full():
             if not on_exit:
                 self._hook_ended(FULL, on_exit)
                 return
@@ -200,9 +205,21 @@ class Hooks:
             created=self.node.adopt,
             done=lambda _, error: self._hook_ended(error, on_exit),
         )
+        if not on_exit:
+            self.running += 1
+            if self.again is not None:
+                self.machine.asked.append(self._asked)
+
+    def _full(self) -> bool:
+        return self.machine.saturated() or self.frame.blocked()
+
+    def _asked(self) -> None:
+        if self.running and not self.frame.over and self.again is not None:
+            self.again(FULL)
 
     def _hook_ended(self, error: str | None, on_exit: bool) -> None:
         self.open -= 1
+        self.running -= not on_exit and error != FULL
         if error is not None:
             self.refused(error, on_exit)
         self._tell()

@@ -95,8 +95,12 @@ class Machine:
         if self._exit is not None:
             self._note_failures()
         self.run.settle()
+        full = self.run.saturated()
         self.run.drain()
-        self._advance()
+        if self.run.saturated() and not full:
+            self.run.ask_again()
+            self.run.drain()
+        self._advance(full)
         actions, self.run.actions = self.run.actions, []
         return actions
 
@@ -180,15 +184,27 @@ class Machine:
             self.run.mark(node, ERROR, error)
             self._finish(ERROR, f"error in entry template execution: {error}")
 
-    def _advance(self) -> None:
-        """What follows when the entrypoint has ended, and whether something can still happen."""
+    def _advance(self, full: bool) -> None:
+        """What follows when the entrypoint has ended, and whether something can still happen.
+
+        `full`: whether this pass began without a free place. Then it ends where the entrypoint is to go on.
+        """
         entry = self._entry
-        if entry is not None and self.phase == RUNNING:
+        if entry is not None and self.phase == RUNNING and (entry.fulfilled or not full):
+            ran = self._hooks_run()
             if self._hooks:
                 self._note_status(entry)
                 self._run_hooks()
                 self.run.drain()
-            if entry.fulfilled and self._exit is None and all(node.fulfilled for node in self._hook_nodes):
+            hooked = self._hooks_run()
+            again = ran or (hooked and entry.fulfilled)
+            if again and self.run.saturated():  # a hook that runs is asked for a free place in each pass
+                if entry.fulfilled and self._on_exit() is None:
+                    self._exit = entry
+                    self._note_end()
+                self._spoil(FULL)
+                self.run.drain()
+            elif entry.fulfilled and self._exit is None and not hooked:
                 self._note_status(entry)
                 self._run_exit(entry)
                 self.run.drain()
@@ -261,9 +277,16 @@ class Machine:
         if self._entry is not None:
             self._entry.adopt(node)
 
+    def _hooks_run(self) -> bool:
+        return any(not node.fulfilled for node in self._hook_nodes)
+
+    def _on_exit(self) -> Json | None:
+        """What runs at the end, or nothing."""
+        return exit_hook(self.run.spec, self.run.arguments) if self.run.may_run(on_exit=True) else None
+
     def _run_exit(self, entry: Node) -> None:
-        hook = exit_hook(self.run.spec, self.run.arguments)
-        if hook is None or not self.run.may_run(on_exit=True):
+        hook = self._on_exit()
+        if hook is None:
             self._exit = entry
             return
         self.run.call(

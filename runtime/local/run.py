@@ -173,6 +173,8 @@ class Run:
         self.actions: list[events.Action] = []
         self.queue: deque[Callable[[], object]] = deque()
         self.hindmost: deque[Callable[[], object]] = deque()
+        self.asked: list[Callable[[], None]] = []
+        """Asks the hooks of graphs that run for a free place, where the last one is taken."""
         self.execute: Callable[[Call], None]
         """What executes a template."""
         self.failures = 0
@@ -264,6 +266,12 @@ class Run:
                 self.queue.append(self.hindmost.popleft())
             else:
                 return
+
+    def ask_again(self) -> None:
+        """Ask hooks that run for a free place, where there is none any more."""
+        asked, self.asked = self.asked, []
+        for one in asked:
+            one()
 
     def condition(self, text: str) -> bool:
         """Whether a `when` whose tags are replaced holds. Raises ArgoError."""
