@@ -72,7 +72,6 @@ class Steps(Frame):
     def _begin(self) -> None:
         """Resolve, expand and start the steps of the group."""
         self.current = {}
-        self.goes_on = {}
         made: list[tuple[Json, Json]] = []
         empty: list[Json] = []
         try:
@@ -236,11 +235,13 @@ class Steps(Frame):
             self._fail_group(ERROR, self.refusal)
             return
         for child in self.group.children.values():
-            goes_on = self.goes_on.get(child.id, {})
-            if child.failed and not goes_on.get("failed" if child.phase == FAILED else "error"):
-                self._fail_group(FAILED, f"child '{child.id}' failed")
+            if message := self._failure(child):
+                self._fail_group(FAILED, message)
                 return
         self.machine.mark(self.group, SUCCEEDED)
+        for child in self.group.children.values():
+            if child.daemoned:
+                self._watch_daemon(child)
         try:
             for step in self.groups[self.position]:
                 self._remember(step)
@@ -249,7 +250,26 @@ class Steps(Frame):
             return
         self.machine.later(self._next)
 
-    def _fail_group(self, phase: str, message: str) -> None:
+    def _failure(self, child: Node) -> str:
+        """What a group ends with for a step of it that has failed, or nothing."""
+        goes_on = self.goes_on.get(child.id, {})
+        if not child.failed or goes_on.get("failed" if child.phase == FAILED else "error"):
+            return ""
+        return f"child '{child.id}' failed"
+
+    def _watch_daemon(self, child: Node) -> None:
+        """A daemon that ends while later groups run fails its own, which Argo looks at as long as anything runs."""
+        group = self.group
+
+        def changed() -> None:
+            if not self.over and (message := self._failure(child)):
+                self._fail_group(FAILED, message, group)
+
+        self.machine.when_changed(child, changed)
+
+    def _fail_group(self, phase: str, message: str, group: Node | None = None) -> None:
+        """End with a group that has failed, the one that runs or an earlier one."""
+        self.group = group or self.group
         self.machine.mark(self.group, phase, message)
         self.node.outbound = self._outbound()
         self.finish(FAILED, message)
