@@ -177,7 +177,16 @@ def _record(
             found[one.name] = rebuilt(given[one.name], one.type, at, files)
         elif one.required:
             raise WrongValue(f"{place}the field `{one.name}` of {cls.__name__} is missing")
-    return cls(**found)
+    return as_sent(cls, found)
+
+
+def as_sent(cls: type[Any], fields: dict[str, Any]) -> Any:
+    """An object with these fields, which `__post_init__` does not change a second time."""
+    made = cls(**fields)
+    if hasattr(cls, "__post_init__"):
+        for name, value in fields.items():
+            object.__setattr__(made, name, value)
+    return made
 
 
 def _member(name: str, cls: type[enum.Enum], place: str = "") -> enum.Enum:

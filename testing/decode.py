@@ -6,7 +6,7 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.values import WrongValue, decoded, rebuilt
+from flowdsl.compiler.values import WrongValue, as_sent, decoded, rebuilt
 from flowdsl.runtime.local.places import unpacked
 from flowdsl.runtime.local.rounds import INDEX
 from flowdsl.runtime.local.shapes import several
@@ -43,7 +43,7 @@ def returned(outputs: Json | None, kind: t.Type, files: Files) -> Any:
         case t.Nothing():
             return None
         case t.Record(cls):
-            return cls(**{str(one.attribute): value for one, value in found})
+            return as_sent(cls, {str(one.attribute): value for one, value in found})
         case t.Fixed():
             return tuple(value for _, value in found)
         case _:
@@ -74,14 +74,13 @@ def _value(name: str, kind: t.Type, ports: _Ports) -> Any:
             return _value(name, item, ports) if ports.has(name) else None
         case t.Record(cls, fields):
             plain: Json = json.loads(text) if text else {}
-            return cls(
-                **{
-                    one.name: rebuilt(plain[one.name], one.type)
-                    if one.name in plain and not t.holds_file(one.type)
-                    else _value(f"{name}-{one.name}", one.type, ports)
-                    for one in fields
-                }
-            )
+            parts = {
+                one.name: rebuilt(plain[one.name], one.type)
+                if one.name in plain and not t.holds_file(one.type)
+                else _value(f"{name}-{one.name}", one.type, ports)
+                for one in fields
+            }
+            return as_sent(cls, parts)
         case t.Fixed(items):
             return tuple(_value(f"{name}-{at}", one, ports) for at, one in enumerate(items))
         case t.Sequence() | t.Mapping() if (folder := _file(name, ports)) is not None:

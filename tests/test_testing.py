@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, NamedTuple, assert_type
@@ -272,6 +273,47 @@ def test_a_pipeline_returns_the_results_of_loops_among_others(run_pipeline: RunP
     assert sums == [4.0, 2.5]
     assert (found.halves, found.total) == ([0.5, 1.5], 2.0)
     assert [one.read_text(encoding="utf-8") for one in found.files] == ["1", "3"]
+
+
+@dataclass
+class Rate:
+    """What is made of its fields is no longer what they were made of."""
+
+    name: str
+    value: float = 0.5
+
+    def __post_init__(self) -> None:
+        self.name = f"<{self.name}>"
+        self.value *= 2
+
+
+@step(image=PYTHON)
+def slower(rate: Rate) -> Rate:
+    rate.value -= 0.25
+    return rate
+
+
+@step(image=PYTHON)
+def texts(rates: list[Rate], one: Rate) -> list[str]:
+    return [f"{rate.name} {rate.value}" for rate in (*rates, one)]
+
+
+class Rates(NamedTuple):
+    slow: Rate
+    shown: list[str]
+
+
+@pipeline
+def settled(first: Rate = Rate("first")) -> Rates:  # noqa: B008 -- no one changes it
+    slow = slower(first)
+    rates = fan_out(slower.options(name="each"), over={"rate": [Rate("a", 1.0), Rate("b", 2.0)]})
+    return Rates(slow, texts(rates, slow))
+
+
+def test_what_a_record_makes_of_its_fields_it_makes_once(run_pipeline: RunPipeline) -> None:
+    run = run_pipeline(settled)
+    assert run.outputs.shown == ["<a> 1.75", "<b> 3.75", "<first> 0.75"]
+    assert (run.outputs.slow.name, run.outputs.slow.value) == ("<first>", 0.75)
 
 
 def test_a_loop_and_a_condition(run_pipeline: RunPipeline) -> None:

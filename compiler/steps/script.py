@@ -159,6 +159,11 @@ class _Ending:
     def _class(self, cls: type) -> str:
         return self._user(self.classes.get(cls, cls.__name__))
 
+    def _maker(self, cls: type) -> str:
+        """What makes an object of a class from its fields; `__post_init__` has changed them before they were sent."""
+        made = self._class(cls)
+        return self._part("as_sent", made) if hasattr(cls, "__post_init__") else made
+
     def _part(self, name: str, *arguments: str) -> str:
         """A part as it is, or a call of it."""
         self.used.add(name)
@@ -223,7 +228,7 @@ class _Ending:
         values = [self._read(f"{name}.{key}", part) for key, part in zip(names, reader.parts, strict=True)]
         match reader.type:
             case t.Record(cls):
-                return f"{self._class(cls)}({_named(names, values)})"
+                return f"{self._maker(cls)}({_named(names, values)})"
             case t.Fixed():
                 return _tuple(values)
             case t.Sequence():
@@ -248,7 +253,7 @@ class _Ending:
             case t.Nothing():
                 return "None"
             case t.Record(cls):
-                return f"{self._class(cls)}({_named([output.name for output in outputs], values)})"
+                return f"{self._maker(cls)}({_named([output.name for output in outputs], values)})"
             case t.Fixed():
                 return _tuple(values)
             case _:
@@ -308,7 +313,7 @@ class _Ending:
                 return self._part("named", self._class(cls))
             case t.Record(cls, fields):
                 parts = ", ".join(f"{quote(field.name)}: {self._decoder(field.type)}" for field in fields)
-                return self._part("record", self._class(cls), f"{{{parts}}}")
+                return self._part("record", self._maker(cls), f"{{{parts}}}")
             case _:
                 return self._either_way(kind, self._decoder)
 

@@ -109,6 +109,15 @@ def tuple_of(*items):
 def maybe(item):
     return lambda value: None if value is None else item(value)
 
+def as_sent(kind):
+    def make(**given):
+        made = kind(**given)
+        for name, value in given.items():
+            object.__setattr__(made, name, value)
+        return made
+    make.__name__ = kind.__name__
+    return make
+
 def record(kind, parts):
     def check(value):
         if not isinstance(value, dict):
