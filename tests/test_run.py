@@ -331,6 +331,7 @@ def test_a_tree_has_what_is_wanted_most() -> None:
         (["--fake", "runs=1"], "`runs` is a graph of steps; name one of these"),
         (["--mount", "data=."], "--mount data: the workflow has no claim `data`; it has none"),
         (["--mount", "data=no/where"], "there is no no"),
+        (["--mount", "data="], "--mount data=: the path is empty; the current folder is --mount data=."),
         (["--artifact", "raw=nowhere"], "--artifact raw=nowhere: there is no nowhere"),
         (["--only", "publish"], "there is no earlier run of search in .flowdsl/runs: run all of it first"),
         (["--only", "a", "--from", "b"], "--only runs one step, --from it and what follows"),
@@ -409,6 +410,40 @@ def test_a_fake_is_of_the_type_of_the_step(
     assert said in done.err
 
 
+FOLDER = """
+from pathlib import Path
+
+from flowdsl import S3, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def made() -> Path:
+    return Path("made")
+
+
+@step(image="python:3.12-slim")
+def names(one: Path, other: Path) -> str:
+    return " ".join(sorted(path.name for folder in (one, other) for path in folder.iterdir()))
+
+
+@pipeline
+def folders(given: Path = S3("given")) -> str:
+    return names(given, made())
+"""
+
+
+def test_the_folder_that_a_run_is_in(flowdsl: Callable[..., Result], tmp_path: Path) -> None:
+    there = tmp_path / "there"
+    there.mkdir()
+    os.chdir(there)
+    Path("folder.py").write_text(FOLDER, encoding="utf-8")
+    for _ in range(2):
+        done = flowdsl("folder.py", "-p", "given=.", "--fake", "made=.", "-q")
+        assert (done.code, ["return", "folder.py", "folder.py"] in rows(done.out)) == (0, True)
+    done = flowdsl("folder.py", "-p", "given=", "-q")
+    assert done.err == "flowdsl: -p given=: the path is empty; the current folder is -p given=.\n"
+
+
 FILES = """\
 from pathlib import Path
 
@@ -452,6 +487,10 @@ def test_files_that_are_faked(flowdsl: Callable[..., Result], folder: Path) -> N
     fakes = ["--fake", 'named={"x": "a.txt"}', "--fake", "last=null", "-q"]
     done = flowdsl("files.py", "--fake", 'split=["a.txt", "a.txt"]', *fakes)
     assert (done.code, ["return", "['one',", "'one']", "['x']", "None"] in rows(done.out)) == (0, True)
+    runs = sorted(Path(".flowdsl/runs").iterdir())
+    done = flowdsl("files.py", "--fake", 'split=["a.txt"]', "--fake", "all=1")
+    assert (done.code, "there is no step `all`" in done.err) == (2, True)
+    assert sorted(Path(".flowdsl/runs").iterdir()) == runs, "a run that is refused leaves nothing"
     done = flowdsl("files.py", "--fake", 'split=["b.txt"]', *fakes)
     assert (done.code, "`split` is list[Path]: the path " in done.err) == (2, True)
     done = flowdsl("files.py", "--fake", "split=a.txt", *fakes)

@@ -45,7 +45,7 @@ def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
 
 def paths(texts: Sequence[str], option: str) -> dict[str, Path]:
     """Files and folders by name, which have to exist. Raises RunError."""
-    found = {name: Path(path).expanduser() for name, path in pairs(texts, option, "NAME=PATH").items()}
+    found = {name: _path(option, name, text) for name, text in pairs(texts, option, "NAME=PATH").items()}
     for name, path in found.items():
         if not path.exists():
             raise RunError(f"{option} {name}={path}: there is no {path}")
@@ -54,13 +54,20 @@ def paths(texts: Sequence[str], option: str) -> dict[str, Path]:
 
 def folders(texts: Sequence[str], option: str) -> dict[str, Path]:
     """Folders by name; one that does not exist is made when the run begins. Raises RunError."""
-    found = {name: Path(path).expanduser() for name, path in pairs(texts, option, "NAME=FOLDER").items()}
+    found = {name: _path(option, name, text) for name, text in pairs(texts, option, "NAME=FOLDER").items()}
     for name, path in found.items():
         if path.exists() and not path.is_dir():
             raise RunError(f"{option} {name}={path}: {path} is a file; a claim is a folder")
         if not path.exists() and not path.absolute().parent.is_dir():
             raise RunError(f"{option} {name}={path}: there is no {path.parent}")
     return {name: path.resolve() for name, path in found.items()}
+
+
+def _path(option: str, name: str, text: str) -> Path:
+    """The path that somebody writes, where an empty text is a variable that nobody has set. Raises RunError."""
+    if not text:
+        raise RunError(f"{option} {name}=: the path is empty; the current folder is {option} {name}=.")
+    return Path(text).expanduser()
 
 
 def data(texts: Sequence[str], option: str) -> dict[str, dict[str, str]]:
@@ -265,7 +272,7 @@ def _text(parameter: Parameter, text: str) -> str:
 
 
 def _file(name: str, text: str) -> Path:
-    path = Path(text).expanduser()
+    path = _path("-p", name, text)
     if not path.exists():
         raise RunError(f"-p {name}={text}: `{name}` is a file or folder, and there is no {path}")
     return path.resolve()
@@ -278,7 +285,7 @@ def _mounted(parameter: Parameter, text: str, spec: Json, mounts: Mapping[str, P
     sources = {one["name"]: part(one, "persistentVolumeClaim") for one in several(spec, "volumes")}
     claim = str(part(sources, volume).get("claimName") or volume)
     root = mounts.get(claim)
-    path = Path(text).expanduser().resolve()
+    path = _path("-p", name, text).resolve()
     if root is None or not path.is_relative_to(root):
         folder = path.parent if root is None else root
         raise RunError(

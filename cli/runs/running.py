@@ -19,6 +19,7 @@ from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.honoured import Asked, judged, steps
 from flowdsl.runtime.local.means import volumes_of
 from flowdsl.runtime.local.names import suffix
+from flowdsl.runtime.local.pods.store import RUNS
 from flowdsl.runtime.local.prepare import chosen, named, workflow
 from flowdsl.runtime.local.rounds import objectives_of
 from flowdsl.runtime.local.runner import Inputs, RunError, Runner, Waits
@@ -63,7 +64,7 @@ class Options(NamedTuple):
     """The step from which on everything runs again."""
     earlier: str | None = None
     """The run whose outputs or inputs are taken; the last one otherwise."""
-    folder: Path = Path(".flowdsl")
+    folder: Path = Path(RUNS)
 
     @property
     def runs(self) -> Path:
@@ -147,6 +148,14 @@ def resume_run(name: str, options: Options) -> int:
 
 
 def _begin(found: _Found, options: Options) -> int:
+    with contextlib.ExitStack() as refused:
+        run, inputs, notes = _ready(found, options, refused)
+        refused.pop_all()
+    return run.follow(inputs, notes)
+
+
+def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tuple[_Run, Inputs, list[str]]:
+    """A run that can begin, and what is to be said before; `refused` takes back what was written for another."""
     document = found.document
     mounts = given.folders(options.mounts, "--mount")
     asked = given.parameters(
@@ -164,6 +173,7 @@ def _begin(found: _Found, options: Options) -> int:
     manifest["metadata"]["name"] = name
     folder = options.runs / name
     tasks = steps(manifest, found.references)
+    refused.callback(_take_back, folder / "faked", options.folder)
     options = options._replace(fakes=given.fakes(options.fakes, tasks, found.program, folder / "faked"))
     mounted = given.folders(options.mounts, "--mount")
     volumes = volumes_of(manifest, mounted, options.volumes, folder)
@@ -204,7 +214,16 @@ def _begin(found: _Found, options: Options) -> int:
             taken.bring()
     except OSError as error:
         raise Refused(f"the run cannot begin: {said(error)}") from None
-    return run.follow(Inputs(manifest, found.references, config, settings), notes)
+    return run, Inputs(manifest, found.references, config, settings), notes
+
+
+def _take_back(folder: Path, last: Path) -> None:
+    """Remove a folder, and those around it that are empty then, up to the last one."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        while folder != last:
+            folder = folder.parent
+            folder.rmdir()
 
 
 def _keep_apart(folder: Path) -> None:

@@ -13,7 +13,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import events, journal
 from flowdsl.runtime.local.names import any_string
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
-from flowdsl.runtime.local.pods.store import PLACES, place
+from flowdsl.runtime.local.pods.store import PLACES, copied, place
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several, texts
 from flowdsl.runtime.local.templates import kind
@@ -195,10 +195,7 @@ def _stored(one: Json) -> bool:
 
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        shutil.copytree(source, target, dirs_exist_ok=True)
-    else:
-        shutil.copy2(source, target)
+    copied(source, target)
 
 
 def said_near(name: str, known: Iterable[str]) -> str:

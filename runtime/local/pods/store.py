@@ -16,6 +16,8 @@ from typing import Any
 Json = dict[str, Any]
 PLACES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "path", "artifactory": "url"}
 """The kinds of stores, and what their fields call the key."""
+RUNS = ".flowdsl"
+"""The folder that runs are kept in."""
 _LONGEST_NAME = 255
 
 
@@ -81,9 +83,10 @@ class Store:
 
 
 def copied(found: Path, target: Path) -> bool:
-    """Copy a file or folder; whether it is there."""
+    """Copy a file or folder, without the runs that are kept in it; whether it is there."""
     if found.is_dir():
-        shutil.copytree(found, target)
+        # The copy lies in the folder of a run: a folder that holds this one would be copied into itself.
+        shutil.copytree(found, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(RUNS))
     elif found.is_file():
         shutil.copyfile(found, target)
     else:
