@@ -21,13 +21,16 @@ _ANEW = frozenset(
         ("posix", "getpid urandom"),
         ("secrets", "choice randbelow token_bytes token_hex token_urlsafe"),
         ("random", "choice choices gauss getrandbits randbytes randint random randrange sample uniform"),
+        ("random", "Random SystemRandom"),
     )
     for name in names.split()
 )
-_NOW = {"time.strftime": 1, "time.localtime": 0, "time.gmtime": 0, "time.ctime": 0, "time.asctime": 0}
-"""With how many arguments these take the time of now; one more is a time of its own."""
-CHANGING = regex(rf"\b(?:{'|'.join(sorted({one.partition('.')[2] for one in _ANEW}))})\s*\(")
-"""Found in every text that has such a call."""
+_NOW = {"time.strftime": 1}
+_NOW.update(
+    dict.fromkeys(("time.localtime", "time.gmtime", "time.ctime", "time.asctime", "random.Random"), 0)
+)
+"""With how many arguments these take the time of now, or chance; one more is a time or a seed of its own."""
+_SEED = regex(r"\bseed\s*\(")
 
 
 def anew(calls: Iterable[ast.Call], namespace: Mapping[str, Any], text: str) -> Iterator[ast.Call]:
@@ -35,18 +38,21 @@ def anew(calls: Iterable[ast.Call], namespace: Mapping[str, Any], text: str) -> 
 
     The namespace says what their names stand for.
     """
-    seeded = "random.seed(" in text
+    seeded = _SEED.search(text) is not None
     for call in calls:
         name = _called(call.func, namespace)
         if name not in _ANEW or (seeded and name.startswith("random.")):
             continue
-        if len(call.args) <= _NOW.get(name, len(call.args)):
+        given = len(call.args) + len(call.keywords)
+        if given <= _NOW.get(name, given):
             yield call
 
 
 def _called(function: ast.expr, namespace: Mapping[str, Any]) -> str:
-    """What a call calls: the module in which it is defined, and its name."""
+    """What a call calls: the module in which it is defined, and its name; nothing for a method of an object."""
     value = value_of(function, namespace)
+    if not hasattr(value, "__name__"):  # as a generator of random numbers with its own seed
+        return ""
     owner = value if isinstance(value, type) else getattr(value, "__self__", None)
     home = getattr(value, "__module__", None) or type(owner).__module__
     name = function.attr if isinstance(function, ast.Attribute) else getattr(value, "__name__", "")

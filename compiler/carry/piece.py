@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry import text as carried_text
-from flowdsl.compiler.carry.anew import CHANGING, anew
+from flowdsl.compiler.carry.anew import anew
 from flowdsl.compiler.carry.module import IN_THE_PIPELINE, Piece, is_ours
 from flowdsl.compiler.carry.scan import Reads, annotated_names, is_exact, scan, scan_statement
 from flowdsl.compiler.carry.tree import (
@@ -219,7 +219,7 @@ def _judge(module: ModuleSource, node: ast.stmt, text: str, reads: Reads) -> Ite
             name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
             if name == "open" or name.startswith("read_"):
                 yield finding("FileRead", module.span(call), call=f"{name}(...)")
-    if not isinstance(node, Function) and CHANGING.search(text):
+    if not isinstance(node, Function):
         for call in anew(calls(node), module.namespace, text):
             yield finding("ComputedAnew", module.span(call), call=f"{ast.unparse(call.func)}(...)")
     if "__file__" in reads.names:

@@ -6,7 +6,7 @@ import ast
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.carry.anew import CHANGING, anew
+from flowdsl.compiler.carry.anew import anew
 from flowdsl.compiler.carry.tree import calls, touched
 from flowdsl.compiler.findings.branches import TakenOnce
 from flowdsl.diagnostic import Diagnostic
@@ -25,7 +25,7 @@ def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
     for graph in trace.graphs.values():
         function = graph.owner.plain
         file = sources.file(graph.owner.site.code.co_filename)
-        if file is None or not CHANGING.search(file.text) or type(function) is not FunctionType:
+        if file is None or type(function) is not FunctionType:
             continue
         for call in anew(_calls(function.__code__, file), function.__globals__, file.text):
             if id(call) not in seen:

@@ -86,7 +86,7 @@ class Index:
             return None if node is None else Piece(extent_of(node), _DEFINED)
         found: Node | None
         if name == "return":
-            value = None if part == "name" else _returned(node)
+            value = None if part in ("name", "annotation") else _returned(node)
             if value is not None:
                 return _inner(value, part)
             found = node.returns

@@ -4,7 +4,8 @@ from uuid import uuid4
 
 from flowdsl import pipeline, step
 
-FIXED = random.Random(7).random()
+SEEDED = random.Random(7)
+FIXED = SEEDED.random()
 
 
 @step(image="python:3.12-slim")

@@ -3,13 +3,15 @@
 import random
 import time
 from datetime import datetime
+from random import random as chance
 from uuid import uuid4
 
 from flowdsl import pipeline, step
 
 NAME = f"model-{datetime.now():%Y-%m-%d}-{uuid4()}"
-SHARE = random.random()
-FIXED = random.Random(7).random()
+SHARE = chance()
+SEEDED = random.Random(7)
+FIXED = SEEDED.random()
 
 
 @step(image="python:3.12-slim")

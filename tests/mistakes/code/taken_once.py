@@ -1,13 +1,14 @@
 """Times and random values that a pipeline takes for itself: once, when it is compiled."""
 
 import random
-import time
-import uuid
+import time as clock
 from datetime import date, datetime
+from uuid import uuid4 as unique
 
 from flowdsl import pipeline, step
 
 RUN = f"run-{datetime.now():%Y-%m-%d}"
+SEEDED = random.Random(7)
 LATER = lambda: datetime.now()  # noqa: E731 -- nothing calls it
 
 
@@ -23,18 +24,18 @@ def publish(model: str, day: str) -> None:
 
 @pipeline
 def tried() -> str:
-    return train(random.randint(0, 100), RUN + time.strftime("%H"))
+    return train(random.randint(0, 100), RUN + clock.strftime("%H"))
 
 
 @pipeline
 def nightly(day: str = str(date.today())) -> None:
-    shuffled = random.Random(7).sample(range(10), 3)
+    shuffled = [*SEEDED.sample(range(10), 3), random.Random().randint(10, 99)]
     for seed in shuffled:
-        publish(train(seed, f"model-{uuid.uuid4()}"), day)
+        publish(train(seed, f"model-{unique()}"), day)
     publish(tried(), day)
 
     @step(image="python:3.12-slim")
     def stamp() -> str:
-        return time.strftime("%H")
+        return clock.strftime("%H")
 
     stamp()
