@@ -25,9 +25,6 @@ def main() -> None:
     if stream is not None:
         # What is compiled has the same bytes everywhere.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-    try:
-        from flowdsl.cli.app import run
+    from flowdsl.cli.app import run
 
-        sys.exit(run(sys.argv[1:]))
-    except KeyboardInterrupt:  # before `run` could see to it, or after
-        sys.exit(130)
+    sys.exit(run(sys.argv[1:]))

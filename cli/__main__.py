@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from flowdsl.cli import main
+from flowdsl_command import main
 
 main()

@@ -870,6 +870,28 @@ def test_an_interruption(folder: Path) -> None:
     assert listing() == ["pipeline.py"]
 
 
+INTERRUPTED = """
+import sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Finder())
+from flowdsl_command import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["flowdsl", "flowdsl.control", "flowdsl.cli.app", "cyclopts"])
+def test_an_interruption_while_modules_are_imported(module: str) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, module]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr in ("", "flowdsl: interrupted\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

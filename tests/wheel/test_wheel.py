@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS: dict[str, str] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
-    "setuptools"
-]["package-dir"]
+SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+FOLDERS: dict[str, str] = SETUPTOOLS["package-dir"]
+MODULES: list[str] = SETUPTOOLS["py-modules"]
 EXAMPLES = sorted(path.parent.name for path in ROOT.glob("examples/*/pipeline.py"))
 
 
@@ -87,6 +87,7 @@ def test_the_wheel_holds_what_the_folders_hold(wheel: Path) -> None:
         for path in (ROOT / folder).iterdir()
         if path.is_file()
     }
+    on_disk |= {f"{module}.py" for module in MODULES}
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert names == on_disk
