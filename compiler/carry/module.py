@@ -11,7 +11,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from flowdsl.artifact import Artifact
-from flowdsl.compiler.carry.scan import scan
+from flowdsl.compiler.carry.scan import keeps_something, scan
 from flowdsl.compiler.carry.text import OLDEST
 from flowdsl.compiler.carry.tree import (
     Definition,
@@ -105,6 +105,11 @@ class ModuleSource:
                     names = {**dict.fromkeys(changed, False), **names}
                 if isinstance(node, Function):
                     self._functions[first_line(node), node.name] = index
+                else:
+                    told = [
+                        name for name in self._told_of(node) if name in self.binders and name not in imported
+                    ]
+                    names = {**dict.fromkeys(told, False), **names}
             elif isinstance(node, Import):
                 imported.update(names)
                 if node.names[0].name == "*":
@@ -130,9 +135,31 @@ class ModuleSource:
         elif isinstance(function, ast.Name):
             value = self.namespace.get(function.id)
             if type(value) is FunctionType and value.__globals__ is self.namespace:
-                for name in scan(value.__code__).names:
-                    if issubclass(type(self.namespace.get(name)), (list, dict, set)):
-                        yield name
+                yield from self._containers_in(value)
+
+    def _told_of(self, node: ast.ClassDef) -> Iterator[str]:
+        """What a class is put into: who needs a base that keeps a list of its classes needs all of them."""
+        value = self.namespace.get(node.name)
+        made: type[Any] = value if isinstance(value, type) else object
+        maker: type[Any] = type(made)
+        bases, makers = made.__mro__[1:], maker.__mro__
+        hooks = [vars(cls).get("__init_subclass__") for cls in bases]
+        hooks += [vars(cls).get(name) for cls in makers for name in ("__new__", "__init__")]
+        keeps = "__subclasses__" in self.file.text
+        for hook in hooks:
+            function = getattr(hook, "__func__", hook)
+            if type(function) is not FunctionType or function.__globals__ is not self.namespace:
+                continue
+            if keeps_something(function.__code__):
+                keeps = True
+                yield from self._containers_in(function)
+        if keeps:
+            yield from (cls.__name__ for cls in (*bases, *makers))
+
+    def _containers_in(self, function: FunctionType) -> Iterator[str]:
+        for name in scan(function.__code__).names:
+            if issubclass(type(self.namespace.get(name)), (list, dict, set)):
+                yield name
 
     @cached_property
     def nodes(self) -> list[ast.AST]:

@@ -22,10 +22,12 @@ _DELETE_GLOBAL = opmap["DELETE_GLOBAL"]
 _IMPORT_NAME = opmap["IMPORT_NAME"]
 _LOAD_NAME = opmap["LOAD_NAME"]
 _STORE_NAME = opmap["STORE_NAME"]
+_STORE_SUBSCR = opmap["STORE_SUBSCR"]
 _LOAD_IN_CLASS = opmap.get("LOAD_FROM_DICT_OR_GLOBALS", -1)  # Python 3.12
 _EXTENDED_ARG = opmap["EXTENDED_ARG"]
 
 _OPTIMIZED = 1  # inspect.CO_OPTIMIZED: the code of a function, whose locals are no names
+_ADDS = frozenset(("add", "append", "insert", "setdefault", "update"))
 _COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<lambda>"}
 
 
@@ -89,6 +91,11 @@ def _argument(ops: bytes, args: bytes, at: int) -> int:
         value |= args[at] << shift
         shift += 8
     return value
+
+
+def keeps_something(code: CodeType) -> bool:
+    """Whether code may put something into a list or dict."""
+    return _STORE_SUBSCR in code.co_code[::2] or not _ADDS.isdisjoint(code.co_names)
 
 
 def is_exact(code: CodeType) -> bool:
