@@ -210,6 +210,8 @@ def raw(expr: Expr) -> str:
             return f"({formula(asked)} ? {raw(one)} : {raw(two)})"
         case Op("numbers" | "failed"):
             return f"toJSON({formula(expr)})"
+        case Get(of, Item() as item) if _of_integers(of):
+            return _digits(of, f"asInt({ref(item)})")  # each item is there: as it was written, of any size
         case Get() if not t.is_text(expr.type):
             return f"toJSON({formula(expr)})"
         case Get():
@@ -281,7 +283,7 @@ def shown(expr: Expr) -> str:
             return raw(expr)
         case Op() | Ran():
             return formula(expr)
-        case Get(_, _, t.Number() | t.Flag()):
+        case Get(of, key, t.Number() | t.Flag()) if not (isinstance(key, Item) and _of_integers(of)):
             return formula(expr)
         case _:
             return raw(expr)
@@ -325,7 +327,7 @@ def formula(expr: Expr) -> str:
                 else key
             )
             if _of_integers(of):
-                return f"asInt(trim(split(trim(trim({raw(of)}), '[]'), ',')[{index}]))"
+                return f"asInt({_digits(of, index)})"
             found = f"{_json_of(of)}[{index}]"
             if not whole(kind):
                 return found
@@ -342,6 +344,11 @@ def whole(kind: t.Type) -> bool:
 def _of_integers(items: Expr) -> bool:
     """Whether a list of whole numbers is there as text, of which each piece is the number as it was written."""
     return isinstance(items.type, t.Sequence) and whole(items.type.item) and not isinstance(items, Get)
+
+
+def _digits(items: Expr, index: object) -> str:
+    """The formula for one number of a list of whole numbers, as it was written."""
+    return f"trim(split(trim(trim({raw(items)}), '[]'), ',')[{index}])"
 
 
 def _count(items: Expr) -> str:

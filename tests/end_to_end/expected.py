@@ -313,6 +313,8 @@ def integers(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
     pairs = zip(known, [2**60 + 1, 7, 2], strict=True)
     taken = [plain(f"taken.take({n})", m.take, *pair) for n, pair in enumerate(pairs)]
     plain("all", m.add, taken)
+    for n, one in enumerate(plain("number", m.large, size)):
+        plain(f"large.take({n})", m.take, one)
     first = plain("first", m.take, known[0], known[-1])
     most = plain("most", m.sizes)
     plain("range", m.take, most["most"], most["least"])

@@ -12,6 +12,11 @@ def numbers(size: int) -> list[int]:
 
 
 @step(image=PYTHON)
+def large(size: int) -> list[int]:
+    return [2**70 + size, -(2**64) - 1, size]
+
+
+@step(image=PYTHON)
 def sizes() -> dict[str, int]:
     return {"most": 2**53 - 1, "least": -(2**53) + 1}
 
@@ -32,6 +37,8 @@ def integers(size: int = 3, more: list[int] = MORE) -> None:
     add(known)
     taken = fan_out(take, over={"number": known, "other": more})
     add.options(name="all")(taken)
+    number = large(size)
+    fan_out(take.options(name="large"), over={"number": number})
     first = take(known[0], known[-1])
     most = sizes()
     take.options(name="range")(most["most"], most["least"])
