@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flowdsl.places.place import Argument, Site, here
-from flowdsl.tracing.trace import TOKEN, Region, Trace, needed
+from flowdsl.tracing.trace import TOKEN, Region, Trace, needed, regions
 from flowdsl.values import types as t
-from flowdsl.values.expr import Either, Expr, Many, Poison, negate
+from flowdsl.values.expr import Either, Expr, Many, Op, Poison, negate
 from flowdsl.values.lift import lift
 from flowdsl.values.value import expr_of, fields_of, is_value, value
 
@@ -131,7 +131,9 @@ def either(first: T | None, second: T) -> T:
         wrong.clear()
         other = lift(second, wider, complain)
         if not wrong:
-            return cast(T, value(other if isinstance(other, Poison) else _choice(one, other, wider)))
+            return cast(
+                T, value(other if isinstance(other, Poison) else _choice(trace.graph, one, other, wider))
+            )
     trace.report("EitherType", place, (), want=t.spell(kind), have=wrong[0])
     return cast(T, value(Poison()))
 
@@ -142,9 +144,27 @@ def _unsupported(trace: Trace, site: Site, what: str) -> Poison:
     return Poison()
 
 
-def _choice(one: Expr, other: Expr, kind: t.Type, part: bool = False) -> Expr:
+def _choice(graph: Graph, one: Expr, other: Expr, kind: t.Type, part: bool = False) -> Expr:
     """The first of two values that exists; of two records that of which the task ran, field by field."""
-    if not isinstance(one, Many) or not isinstance(kind, (t.Record, t.Fixed)):
-        return Either((one, other), kind, part)
-    pairs = zip(fields_of(one), fields_of(other), strict=True)
-    return Many(tuple(_choice(left, right, left.type, part=True) for left, right in pairs), one.names, kind)
+    if isinstance(one, Many) and isinstance(kind, (t.Record, t.Fixed)):
+        pairs = zip(fields_of(one), fields_of(other), strict=True)
+        fields = (_choice(graph, left, right, left.type, part=True) for left, right in pairs)
+        return Many(tuple(fields), one.names, kind)
+    made = _in_branch(graph, one, other, kind) or Either((one, other), kind, part)
+    if graph.region is not None:
+        graph.chosen[id(made)] = made, graph.region
+    return made
+
+
+def _in_branch(graph: Graph, one: Expr, other: Expr, kind: t.Type) -> Expr | None:
+    """A choice whose first value is one of `either` in a branch: that is there if the branch runs."""
+    _, branch = graph.chosen.get(id(one), (one, None))
+    if branch is not None and branch.ended is None and branch not in regions(graph.region):
+        beside = branch.parent is None or branch.parent in regions(graph.region)
+        alike = t.is_text(one.type) == t.is_text(other.type) == t.is_text(kind)
+        if beside and alike and not t.holds_file(kind):
+            return Op("?:", (branch.condition, one, other), kind)
+    elif isinstance(one, Op) and one.op == "?:":
+        condition, there, otherwise = one.args
+        return Op("?:", (condition, there, _choice(graph, otherwise, other, kind)), kind)
+    return None

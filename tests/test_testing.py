@@ -11,7 +11,21 @@ from typing import Any, NamedTuple, assert_type
 
 import pytest
 
-from flowdsl import S3, Pipeline, Volume, approve, choice, fan_out, maximize, pipeline, step, sweep, when
+from flowdsl import (
+    S3,
+    Pipeline,
+    Volume,
+    approve,
+    choice,
+    either,
+    fan_out,
+    maximize,
+    otherwise,
+    pipeline,
+    step,
+    sweep,
+    when,
+)
 from flowdsl.testing import CannotRun, Run, RunFailed, RunPipeline
 
 pytest_plugins = ["flowdsl.testing.plugin"]
@@ -314,6 +328,56 @@ def test_what_a_record_makes_of_its_fields_it_makes_once(run_pipeline: RunPipeli
     run = run_pipeline(settled)
     assert run.outputs.shown == ["<a> 1.75", "<b> 3.75", "<first> 0.75"]
     assert (run.outputs.slow.name, run.outputs.slow.value) == ("<first>", 0.75)
+
+
+@step(image=PYTHON)
+def tried(rate: float) -> float | None:
+    return rate if rate < 1 else None
+
+
+@step(image=PYTHON)
+def named(rate: float) -> Rate | None:
+    return Rate("made", rate) if rate < 1 else None
+
+
+@step(image=PYTHON)
+def said(*, rate: float, one: Rate, inner: float) -> str:
+    return f"{rate} {one.name} {one.value} {inner}"
+
+
+@pipeline
+def branches(deep: bool, rate: float, deeper: bool = False) -> str:
+    with when(deep):
+        first = either(tried(rate), 5.0)
+        one = either(named(rate), Rate("default", 2.0))
+        with when(deeper):
+            found = either(tried.options(name="found")(rate + 10), 6.0)
+        with otherwise():
+            other = tried.options(name="other")(0.25)
+        inner = either(found, either(other, 0.0))
+    with otherwise():
+        second = tried.options(name="second")(0.5)
+        two = named.options(name="two")(0.75)
+    chosen = either(one, either(two, Rate("none")))
+    with when(either(first, either(second, 0.0)) > 4.5):
+        said.options(name="five")(rate=0.0, one=chosen, inner=0.0)
+    return said(rate=either(first, either(second, 0.0)), one=chosen, inner=either(inner, -1.0))
+
+
+@pytest.mark.parametrize(
+    ("deep", "rate", "deeper", "text"),
+    [
+        (True, 0.125, False, "0.125 <made> 0.25 0.25"),
+        (True, 1.5, True, "5.0 <default> 4.0 6.0"),
+        (False, 1.5, True, "0.5 <made> 1.5 -1.0"),
+    ],
+)
+def test_what_either_gives_in_a_branch_is_there_if_it_runs(
+    deep: bool, rate: float, deeper: bool, text: str, run_pipeline: RunPipeline
+) -> None:
+    run = run_pipeline(branches, deep=deep, rate=rate, deeper=deeper)
+    assert run.outputs == text
+    assert (run.steps["five"].phase == "Succeeded") == text.startswith("5.0")
 
 
 def test_a_loop_and_a_condition(run_pipeline: RunPipeline) -> None:

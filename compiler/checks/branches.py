@@ -177,10 +177,16 @@ def _of_the_end(leaf: Expr, graph: Graph) -> Finding | None:
 
 def _certain(expr: Expr) -> Iterator[Call]:
     """The calls an expression cannot do without: not the first of two choices."""
+    choices: tuple[Expr, ...] = ()
     if isinstance(expr, Either):
-        last = expr.choices[-1]
+        choices = expr.choices
+    elif isinstance(expr, Op) and expr.op == "?:":
+        asked, choices = expr.args[0], expr.args[1:]
+        yield from _certain(asked)
+    if choices:
+        last = choices[-1]
         # The last choice may come from the branch that ran instead of those of the others.
-        others = [maker.region for choice in expr.choices[:-1] for maker in _certain(choice)]
+        others = [maker.region for choice in choices[:-1] for maker in _certain(choice)]
         for maker in _certain(last):
             if not isinstance(last, (Out, Best, Rows)) or any(
                 _within(maker.region, one) for one in others if one

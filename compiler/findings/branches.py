@@ -106,7 +106,7 @@ class EmptyBlock(Finding):
 
 
 class EitherAlways(Finding):
-    """A first choice that is made without any task, such as an `either` with a default inside a branch."""
+    """A first choice that is made without any task, such as a number that is computed in a branch."""
 
     code = "FD355"
     title = "`either` never takes what is behind a value that is always there"

@@ -130,6 +130,7 @@ class Graph:
         "around",
         "blocks",
         "calls",
+        "chosen",
         "finished",
         "inputs",
         "locals",
@@ -158,6 +159,7 @@ class Graph:
         self.blocks: dict[
             tuple[int, int], tuple[str, Site, bool]
         ] = {}  # and those that one has, by instruction
+        self.chosen: dict[int, tuple[Expr, Region]] = {}  # what `either` made in branches
         self.uses: list[Any] | None = None  # what the checks found it to use, looked for once
         self.locals: list[tuple[CodeType, Mapping[str, Any]]] = []  # of functions that ask what none can see
 
@@ -406,7 +408,7 @@ def not_text(expr: Expr) -> str | None:
 def _rewritten(expr: Expr) -> str | None:
     """What a float is whose text Argo writes anew; None where it arrives as the step or the user wrote it."""
     match expr:
-        case Either(choices):
+        case Either(choices) | Op("?:", (_, *choices)):
             return next(filter(None, map(_rewritten, choices)), None)
         case Op():
             return "float that Argo computes"

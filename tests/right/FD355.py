@@ -1,4 +1,4 @@
-"""The default behind both branches; and a value that a step makes in its branch."""
+"""One default, of one branch; and a value that a step makes in its branch."""
 
 from flowdsl import either, otherwise, pipeline, step, when
 
@@ -20,9 +20,10 @@ def show(loss: float) -> None: ...
 @pipeline
 def nightly(deep: bool = False, base: float = 0.5) -> None:
     with when(deep):
-        loss = train(0.1)
+        loss = either(train(0.1), 1.0)
         more = double(base)
+        show(loss)
     with otherwise():
         other = train.options(name="other")(0.2)
-    show(either(either(loss, other), 1.0))
+    show.options(name="last")(either(loss, either(other, 0.0)))
     show.options(name="more")(either(more, either(other, 0.0)))

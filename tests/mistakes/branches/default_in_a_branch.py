@@ -1,4 +1,4 @@
-"""A default inside a branch, of which the value would be there in the other branch, too."""
+"""A second default, and a number of a branch that would be there in the other branch, too."""
 
 from flowdsl import either, otherwise, pipeline, step, when
 
@@ -17,7 +17,7 @@ def nightly(deep: bool = False, base: float = 0.5) -> None:
     with when(deep):
         loss = either(train(0.1), 1.0)
         more = base * 2
+        show(either(loss, 0.0))
     with otherwise():
         other = train.options(name="other")(0.2)
-    show(either(loss, either(other, 0.0)))
     show.options(name="more")(either(more, either(other, 0.0)))
