@@ -234,7 +234,9 @@ def _instead(path: Path, suffixes: tuple[str, ...]) -> str:
 
     if path.is_symlink():
         return f"it is a link to `{path.readlink()}`, which is not there: make the link anew"
-    close = near(path.name, [entry.name for entry in _entries(path.parent, suffixes)])
+    names = [entry.name for entry in _entries(path.parent, suffixes)]
+    whole = (f"{path.name}{suffix}" for suffix in suffixes)
+    close = next((name for name in whole if name in names), None) or near(path.name, names)
     if close is not None:
         return f"did you mean `{path.parent / close}`?"
     return f"name a file that exists; the current folder is {os.getcwd()}"  # noqa: PTH109

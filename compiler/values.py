@@ -56,7 +56,10 @@ def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
         case t.Maybe(item):
             if text.strip() == "null":
                 return None
-            return typed(text, item, files)
+            try:
+                return typed(text, item, files)
+            except WrongValue as wrong:
+                raise WrongValue(f"{wrong}; None is `null`") from None
         case t.Json():
             try:
                 return json.loads(text)

@@ -129,8 +129,8 @@ STAY: list[tuple[Any, str]] = [
     (Literal[Mode.FAST], "strings, whole numbers and flags"),
     (Undecorated, "NamedTuple or a dataclass"),
     (Itself, "contains itself"),
-    (Late, "init=False"),
-    (Once, "InitVar"),
+    (Late, "its field `value` has init=False: make it a property, or a field that is given"),
+    (Once, "it has an InitVar"),
     ("int", "JSON or as a file"),
 ]
 

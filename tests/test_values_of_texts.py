@@ -71,6 +71,7 @@ WRONG: list[tuple[Any, str, str]] = [
     (int, "3.5", "it is no whole number"),
     (int, "1_000", "it is no whole number"),
     (float, "fast", "it is no number"),
+    (int | None, "None", "it is no whole number; None is `null`"),
     (bool, "1", "it is true or false"),
     (Color, "red", "it is one of RED, BLUE; did you mean `RED`?"),
     (Literal["a", "b"], "c", "it is one of a, b"),

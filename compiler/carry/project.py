@@ -20,7 +20,7 @@ def path_in_project(module: str, filename: str) -> str | None:
     A relative import is always one of the project.
     """
     if module.startswith("."):
-        return module
+        return _relative(module, os.path.dirname(filename))  # noqa: PTH120
     top = module.partition(".")[0]
     if top in sys.stdlib_module_names:
         return None
@@ -30,6 +30,13 @@ def path_in_project(module: str, filename: str) -> str | None:
     if not any(path.is_relative_to(folder) for folder in _project(filename)):
         return None
     return os.path.relpath(path, os.path.dirname(os.path.realpath(filename)))  # noqa: PTH120
+
+
+def _relative(module: str, folder: str) -> str:
+    """Where the module of a relative import lies, relative to the folder of the file."""
+    name = module.lstrip(".")
+    path = Path(*[".."] * (len(module) - len(name) - 1), *name.split("."))
+    return f"{path}.py" if Path(folder, f"{path}.py").is_file() else str(path)
 
 
 def _path(module: str, top: str, folder: str) -> Path | None:

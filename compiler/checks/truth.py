@@ -1,22 +1,22 @@
-"""What Python asked when it asked for the truth of a run-time value: each question has another way out."""
+"""What Python asked of a run-time value: each question has another way out."""
 
 from __future__ import annotations
 
 import ast
 from typing import TYPE_CHECKING
 
-from flowdsl.mistakes.values import RunTimeCondition
+from flowdsl.mistakes.values import RunTimeCondition, RunTimeConversion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.diagnostic import Diagnostic
+    from flowdsl.diagnostic import Diagnostic, Finding
     from flowdsl.places.source import Sources
 
 
 def worded(one: Diagnostic, sources: Sources) -> Diagnostic:
-    """A finding about the truth of a value, with the question that its place shows; any other as it is."""
-    if not isinstance(one.finding, RunTimeCondition) or one.place is None:
+    """A finding about the truth or the text of a value, with the question that its place shows; any other as it is."""
+    if not isinstance(one.finding, (RunTimeCondition, RunTimeConversion)) or one.place is None:
         return one
     span = sources.resolve(one.place)
     file = None if span is None else sources.file(span.file)
@@ -24,13 +24,18 @@ def worded(one: Diagnostic, sources: Sources) -> Diagnostic:
         return one
     for node in ast.walk(file.tree):
         for part, asked in _questions(node):
-            if part.lineno == span.line and file.node(part)[1:] == span[1:]:
-                return one._replace(finding=RunTimeCondition(asked))
+            fits = (asked == "%") == isinstance(one.finding, RunTimeConversion)
+            if fits and part.lineno == span.line and file.node(part)[1:] == span[1:]:
+                return one._replace(finding=_asked(asked))
     return one
 
 
+def _asked(question: str) -> Finding:
+    return RunTimeConversion("formatted by %") if question == "%" else RunTimeCondition(question)
+
+
 def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-    """The expressions whose truth a node asks for, as they are marked, each with the name of the question."""
+    """The expressions whose truth or text a node asks for, as they are marked, each with the name of the question."""
     match node:
         case ast.If(test=test):
             yield test, "if"
@@ -52,6 +57,12 @@ def _questions(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
             yield node, "in"
         case ast.Call(func=ast.Name("min" | "max" | "sorted" | "any" | "all")):
             yield node, "order"
+        case ast.BinOp(op=ast.Mod()):
+            yield node, "%"
+        case ast.MatchValue(value=value):
+            yield value, "match"
+        case ast.match_case(guard=ast.expr() as test):
+            yield test, "if"
         case ast.comprehension(ifs=tests):
             for test in tests:
                 yield test, "filter"

@@ -54,6 +54,7 @@ _TRUTH = {
     "choice": "call what each side needs under `when` and `otherwise`, and choose with `either(one, other)`",
     "while": "repeat over items with `fan_out` or `sweep`, or loop inside a step",
     "in": "write `(x == 1) | (x == 2)` for `x in (1, 2)`, and `(x != 1) & (x != 2)` for `x not in (1, 2)`",
+    "match": "write `with when(value == ...):` for each `case`",
     "filter": "let a step return the list without the others",
     "assert": "check it inside a step, which then fails",
     "order": "pass the values to a step, which compares them; of the trials of a `sweep`, `.best` is the best",
@@ -83,6 +84,8 @@ class RunTimeConversion(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and the way out: for a count it is a loop of the run."""
         way = "pass the value on as it is, and convert it inside a step"
+        if self.what.startswith("formatted"):
+            way = 'write an f-string without a format, f"{text}-{number}", or make the text inside a step'
         if self.what.startswith("given"):
             way = "pass the value to a step, and call the function there"
         if "range()" in self.what:
@@ -111,6 +114,10 @@ class UnsupportedOperator(Finding):
         way = f"use + - * / and comparisons, {_IN_A_STEP}"
         if self.operator.startswith("an assignment") or self.operator in ("del", "with", "a call"):
             reason, way = "known only when the pipeline runs", "do this inside a step"
+        elif self.operator == "~":
+            way = "write `with unless(...):` for `with when(~...):`, or compare: `value == False`"
+        elif self.operator == "unary -":
+            way = "write `0 - value`"
         elif self.operator in (">>", "<<"):
             reason = "tasks are not put in order by arrows"
             way = "pass the output on, or without data: `step.options(after=[first])(...)`"

@@ -112,7 +112,7 @@ def _run(trace: Trace, graph: Graph) -> bool:
         if (stop := explained(error)) is not None:
             trace.report(stop.kind, stop.place, stop.related, **stop.data)
             return True
-        if not trace.failed:
+        if not trace.failed and not signature.variadic:  # which is told, and has no inputs here
             if _is_ours(error):
                 raise
             raise BodyError(error, definition.name) from error

@@ -249,8 +249,10 @@ def _record(cls: type[Any], named_tuple: bool) -> Type:
     else:
         kinds = {field._field_type.name for field in cls.__dataclass_fields__.values()}
         known = [field for field in cls.__dataclass_fields__.values() if field._field_type.name == "_FIELD"]
-        if any(not field.init for field in known) or "_FIELD_INITVAR" in kinds:
-            return Unsupported(cls.__name__, "a field with init=False or InitVar cannot be rebuilt")
+        apart = [field.name for field in known if not field.init]
+        if apart or "_FIELD_INITVAR" in kinds:
+            what = f"its field `{apart[0]}` has init=False" if apart else "it has an InitVar"
+            return Unsupported(cls.__name__, f"{what}: make it a property, or a field that is given")
         names = [field.name for field in known]
         optional = {
             field.name for field in known if not (_missing(field.default) and _missing(field.default_factory))

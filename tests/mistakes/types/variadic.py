@@ -9,5 +9,10 @@ def concatenate(*parts: str, **options: str) -> str:
 
 
 @pipeline
+def each(*parts: str) -> None:
+    concatenate(parts[0])
+
+
+@pipeline
 def nightly() -> None:
     concatenate("a", "b", separator=" ")

@@ -25,5 +25,6 @@ def nightly() -> None:
     size = measure("orders")
     train(int(size), float(count("orders")))
     train.options(name="rounded")(math.ceil(size), math.sqrt(size))
+    print("%s has %d rows" % ("orders", count("orders")))
     for seed in range(count("users")):
         train.options(name="seeded")(seed, 0.5)

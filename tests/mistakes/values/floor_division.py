@@ -1,6 +1,6 @@
 """Operators that Argo would compute in another way than Python."""
 
-from flowdsl import pipeline, step
+from flowdsl import pipeline, step, when
 
 
 @step(image="python:3.12-slim")
@@ -19,3 +19,9 @@ def halves() -> None:
     load(0, rows // 2)
     load.options(name="rest")(rows % 2, round(rows / 2))
     load.options(name="power")(-rows, rows**2)
+
+
+@pipeline
+def none(empty: bool = False) -> None:
+    with when(~empty):
+        load(0, count("users"))

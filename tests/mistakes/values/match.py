@@ -14,9 +14,14 @@ def load(rows: int) -> None:
 
 
 @pipeline
-def nightly() -> None:
+def nightly(kind: str = "all", most: int = 100) -> None:
     match sizes("orders"):
         case {"rows": rows}:
             load(rows)
         case _:
             load(0)
+    match kind:
+        case "some" if most > 10:
+            load.options(name="some")(most)
+        case "all":
+            load.options(name="all")(most)
