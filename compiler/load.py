@@ -72,10 +72,10 @@ class LoadError(Exception):
 def load(path: Path) -> Loaded:
     """Execute a file as a module of its own and keep its text and tree; raises `LoadError`.
 
-    As with `python FILE`, its folder is the first on `sys.path` meanwhile; unlike there, `__name__` is
-    not `__main__`, and no byte code is written. The module stays in `sys.modules` under a name that no
-    import statement can spell, so string annotations and pickles of its classes find it. Loading a
-    file again gives a new module, and new ones of those that it imports from its folder.
+    As with `python FILE`, its folder is the first on `sys.path` meanwhile; unlike there, a file in a package is a
+    module of it, `__name__` is not `__main__`, and no byte code is written. The module stays in `sys.modules`
+    under a name that no import statement can spell, so string annotations and pickles of its classes find it.
+    Loading a file again gives a new module, and new ones of those that it imports from its folder.
     """
     sources = Sources()
     filename = os.path.abspath(path)  # noqa: PTH100 -- links stay: this is the name in messages
@@ -97,6 +97,7 @@ def load(path: Path) -> Loaded:
     importlib.invalidate_caches()
     module = ModuleType(_name(path.stem))
     module.__file__ = filename
+    module.__package__, _ = _package(path)
     sys.modules[module.__name__] = module
     try:
         with importing(path):
@@ -126,22 +127,25 @@ def imported(module: ModuleType) -> Loaded:
 
 @contextlib.contextmanager
 def importing(path: Path) -> Generator[None]:
-    """Import as `python FILE` would: the file's folder first on `sys.path`; and write no byte code.
+    """Import as `python FILE` would, its folder first on `sys.path`, and as its package would; write no byte code.
 
     For all that runs code of the file: its loading and, because a function may import when it is called,
     the tracing of its pipelines.
     """
     folder = os.path.dirname(os.path.realpath(path))  # noqa: PTH120 -- as Python makes sys.path[0]
+    package, root = _package(path)
     before, writes = set(sys.modules), sys.dont_write_bytecode
-    sys.path.insert(0, folder)
+    added = [folder, root] if package else [folder]
+    sys.path[:0] = added
     sys.dont_write_bytecode = True
     try:
         yield
     finally:
         sys.dont_write_bytecode = writes
-        with contextlib.suppress(ValueError):
-            sys.path.remove(folder)
-        _beside.update(name for name in sys.modules.keys() - before if _is_beside(name, folder))
+        for one in added:
+            with contextlib.suppress(ValueError):
+                sys.path.remove(one)
+        _beside.update(name for name in sys.modules.keys() - before if _is_beside(name, added[-1]))
 
 
 def user_traceback(error: BaseException) -> str:
@@ -154,6 +158,16 @@ def user_traceback(error: BaseException) -> str:
     shown = TracebackException(type(error), error, error.__traceback__)
     _strip(shown, _ours(error, set()))
     return _OF_FILE.sub("", "".join(shown.format()))
+
+
+def _package(path: Path) -> tuple[str, str]:
+    """The package that a file is in, or nothing, and the folder around it: the first without an `__init__.py`."""
+    folder = Path(os.path.realpath(path)).parent
+    names: list[str] = []
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(names), str(folder)
 
 
 def _name(stem: str) -> str:

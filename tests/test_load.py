@@ -182,6 +182,29 @@ def test_a_function_may_import_when_it_is_called(folder: Path) -> None:
         assert done.module.body() == 22
 
 
+def test_a_file_of_a_package_is_a_module_of_it(folder: Path) -> None:
+    for name in ("mine/__init__.py", "mine/inner/__init__.py", "mine/top.py", "mine/inner/beside.py"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write(folder / name, f"name = {name!r}\n")
+    text = (
+        "from .beside import name as one\nfrom ..top import name as two\nfrom mine.top import name as three\n"
+        "from beside import name as four\ndef late():\n    from .beside import name\n    return name\n"
+    )
+    before = [*sys.path]
+    for _ in range(2):
+        module = loaded(folder / "mine/inner/pipeline.py", text).module
+        assert (module.one, module.two, module.three) == (
+            "mine/inner/beside.py",
+            "mine/top.py",
+            "mine/top.py",
+        )
+        assert module.four == module.one
+        with importing(folder / "mine/inner/pipeline.py"):
+            assert module.late() == module.one
+        assert sys.path == before
+        write(folder / "mine/top.py", "name = 'mine/top.py'  # changed\n")
+
+
 def test_libraries_in_the_folder_are_kept(folder: Path) -> None:
     site = folder / ".venv" / "lib" / "site-packages"
     write(site / "flowdsl_test_library.py", "")
