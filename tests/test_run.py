@@ -410,6 +410,58 @@ def test_a_fake_is_of_the_type_of_the_step(
     assert said in done.err
 
 
+ALIKE = """
+from flowdsl import pipeline, step
+
+BY = {by}
+
+
+@step(image="python:3.12-slim")
+def train(rows: int) -> int:
+    return rows * BY
+
+
+@pipeline
+def part(rows: int) -> int:
+    return train(rows)
+"""
+ALL_ALIKE = """
+import one
+import other
+from flowdsl import pipeline, step
+
+
+def times(image: str):
+    @step(image=image)
+    def train(rows: int) -> int:
+        return rows * 5
+
+    return train
+
+
+small, large = times("small:1"), times("large:1")
+
+
+@pipeline
+def alike(rows: int = 1) -> list[int]:
+    a, b = one.train.options(name="a")(rows), other.train.options(name="b")(rows)
+    c, d = one.part.options(name="c")(rows), other.part.options(name="d")(rows)
+    e, f = small.options(name="e")(rows), large.options(name="f")(rows)
+    return [a, b, c, d, e, f]
+"""
+
+
+def test_steps_and_pipelines_of_one_name(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "one.py").write_text(ALIKE.format(by=2), encoding="utf-8")
+    (folder / "other.py").write_text(ALIKE.format(by=3), encoding="utf-8")
+    (folder / "alike.py").write_text(ALL_ALIKE, encoding="utf-8")
+    done = flowdsl("alike.py", "--json")
+    assert json.loads(done.out)["outputs"] == {"return": "[2, 3, 2, 3, 5, 5]"}
+    assert run(["compile", "alike.py", "-o", "alike.yaml"]) == 0
+    written = (folder / "alike.yaml").read_text(encoding="utf-8")
+    assert ("image: small:1" in written, "image: large:1" in written) == (True, True)
+
+
 FOLDER = """
 from pathlib import Path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import ir
@@ -81,6 +82,7 @@ class Variants:
         self.graphs: dict[int, str] = {}
         self._known: dict[tuple[Any, ...], Variant] = {}
         self._of_call: dict[int, Variant] = {}
+        self._alike: dict[str, list[StepDef | PipelineDef]] = {}
         self._settings: dict[Any, ir.Settings] = {}
         self._defaults: dict[int, dict[str, Any]] = {}
         shared = inherited(owner, owner)
@@ -106,7 +108,8 @@ class Variants:
         for variant in sorted(self._known.values(), key=lambda variant: variant.options != ""):
             forms = " ".join(f"{name}:{spelled(form)}" for name, form in variant.forms)
             store = variant.store or ""
-            difference = f"step {variant.step.plain.__qualname__} {variant.options} {forms}{store}"
+            step = f"{variant.step.plain.__qualname__}{self._apart(variant.step)}"
+            difference = f"step {step} {variant.options} {forms}{store}"
             variant.name = self.names.name(variant.step.name, difference)
 
     def _met(self, plan: GraphPlan) -> list[GraphPlan]:
@@ -133,10 +136,21 @@ class Variants:
             elif sub is not None and id(sub) not in self.graphs:
                 own = f"{sub.own.spelled}{sub.store or ''}"
                 forms = " ".join(f"{name}:{spelled(form)}" for name, form in sub.forms.items())
-                difference = f"pipeline {target.name} {forms} {sub.looped}{sub.body}{own}"
+                difference = (
+                    f"pipeline {target.name}{self._apart(target)} {forms} {sub.looped}{sub.body}{own}"
+                )
                 self.graphs[id(sub)] = self.names.name(target.name, difference)
                 graphs += self._met(sub)
         return graphs
+
+    def _apart(self, definition: StepDef | PipelineDef) -> str:
+        """What sets a step or pipeline apart from others of its name; nothing for the first of them."""
+        alike = self._alike.setdefault(definition.plain.__qualname__, [])
+        if not any(one is definition for one in alike):
+            alike.append(definition)
+        at = next(at for at, one in enumerate(alike) if one is definition)
+        files = [PurePath(one.code.co_filename).stem for one in alike]  # as the file is called everywhere
+        return f" of {files[at]} {files[:at].count(files[at])}" if at else ""
 
     def of(self, plan: CallPlan) -> Variant:
         """The variant of its step that a call runs."""
