@@ -14,6 +14,7 @@ from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.regex import regex
+from flowdsl.mistakes.arguments import WrongType
 from flowdsl.mistakes.bodies import WrongReturn
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Definition
@@ -59,18 +60,20 @@ class Body(NamedTuple):
 
 def check_bodies(
     steps: Iterable[StepDef],
-    traces: Iterable[Trace],
+    traces: Collection[Trace],
     module_of: Callable[[StepDef | PipelineDef], ModuleSource | None],
     carried: Callable[[StepDef], Carried | None],
 ) -> Iterator[Diagnostic]:
     """What is wrong with the bodies of Python steps, and what two of them believe to share."""
     bodies: list[Body] = []
+    problems = (one.finding for trace in traces for one in trace.problems)
+    used = {one.maker for one in problems if isinstance(one, WrongType)}  # what says it with the way out
     images = cache(lambda: _images(traces))
     for step in steps:
         body = None if step.kind != "python" else _body(step, module_of(step))
         if body is not None:
             bodies.append(body)
-            yield from _results(body, step)
+            yield from _results(body, step, step.name in used)
             source = carried(step)
             if source is not None:
                 yield from _modules(body, source, images)
@@ -148,8 +151,8 @@ def _uses(
 # --- results -----------------------------------------------------------------------------------------
 
 
-def _results(body: Body, step: StepDef) -> Iterator[Diagnostic]:
-    """Results that are not made, or that JSON has not."""
+def _results(body: Body, step: StepDef, used: bool) -> Iterator[Diagnostic]:
+    """Results that are not made, or that JSON has not; `used` where a lost one is missed already."""
     kind = step.signature.returns
     needed = not isinstance(kind, (t.Nothing, t.Maybe, t.Json, t.Unsupported))
     if needed and not body.returned and not body.ends and not _is_sketch(body.node):
@@ -159,7 +162,7 @@ def _results(body: Body, step: StepDef) -> Iterator[Diagnostic]:
     if isinstance(kind, t.Nothing):
         looked_into = (ast.Constant,) if annotated else ()
         lost = [value for value in body.returned if _is_lost(value, annotated)]
-        if lost:
+        if lost and not used:
             first = min(lost, key=lambda value: value.lineno)
             yield Diagnostic(findings.ResultLost(step.name, annotated), body.module.span(first))
     for value in body.returned:

@@ -77,6 +77,7 @@ class WrongType(Finding):
     have: str
     part: str = ""  # what is wrong with a part of the argument
     members: tuple[str, ...] = ()  # the values that there are, if they are few
+    maker: str = ""  # the step that hands on nothing
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits both types."""
@@ -87,10 +88,10 @@ class WrongType(Finding):
             loop = f'fan_out({self.step}, over={{"{self.parameter}": ...}})'
             way = f"to run `{self.step}` for each element write {loop}"
         elif self.have == "None":
-            way = (
-                f"pass {self.want}, from a step that is annotated `-> {self.want}`;"
-                f" or annotate `{self.parameter}` as `{self.want} | None`"
-            )
+            way = f"pass {self.want}, from a step that is annotated `-> {self.want}`"
+            if self.maker:
+                way = f"let `{self.maker}` return it, annotated `-> {self.want}`"
+            way += f"; or annotate `{self.parameter}` as `{self.want} | None`"
         elif self.members:
             way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
         elif self.have in ("Step", "Pipeline", "function"):

@@ -238,13 +238,21 @@ def _lift(
 ) -> Expr:
     def complain(kind: str, **data: Any) -> None:
         if kind == "WrongType":
-            data = {"parameter": parameter.name, "step": definition.name, **data}
+            data = {"parameter": parameter.name, "step": definition.name, "maker": _maker(argument), **data}
         where = place._replace(path=data.pop("inside", ()))
         _report_call(trace, kind, where, definition, **data)
 
     if isinstance(parameter.type, t.Unsupported):
         return Poison()  # reported once, at the definition
     return lift(argument, parameter.type, complain)
+
+
+def _maker(argument: object) -> str:
+    """The step or pipeline that was called for an argument and hands on nothing."""
+    made = expr_of(argument) if is_value(argument) else None
+    if not isinstance(made, Out) or not isinstance(made.type, t.Nothing) or not isinstance(made.task, Call):
+        return ""
+    return made.task.target.name
 
 
 def _default(trace: Trace, definition: StepDef | PipelineDef, parameter: Parameter, site: Site) -> Expr:

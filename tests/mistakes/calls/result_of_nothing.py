@@ -1,4 +1,4 @@
-"""The result of a step that returns nothing is handed on."""
+"""The result of a step that returns nothing, or does not say what, is handed on."""
 
 from flowdsl import pipeline, step
 
@@ -13,7 +13,14 @@ def count(table: str) -> int:
     return len(table)
 
 
+@step(image="python:3.12-slim")
+def load(table: str):
+    return table.upper()
+
+
 @pipeline
 def nightly() -> None:
     cleaned = clean("orders")
     count(cleaned)
+    loaded = load("users")
+    count.options(name="users")(loaded)
