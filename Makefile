@@ -41,7 +41,7 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 
 test: $(DEV) ## the tests that need nothing outside the checkout
 	$(call TESTS,tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers \
-		--ignore=tests/apiserver -n $(JOBS) --dist worksteal)
+		--ignore=tests/apiserver -n $$(( 2 * $(JOBS) )) --dist worksteal)  # many wait: for servers, for processes
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
 	$(MATERIAL)
