@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.carry.tree import value_of
@@ -25,12 +26,19 @@ _ANEW = frozenset(
     )
     for name in names.split()
 )
+_HOMES = frozenset(one.partition(".")[0] for one in _ANEW)
 _NOW = {"time.strftime": 1}
 _NOW.update(
     dict.fromkeys(("time.localtime", "time.gmtime", "time.ctime", "time.asctime", "random.Random"), 0)
 )
 """With how many arguments these take the time of now, or chance; one more is a time or a seed of its own."""
 _SEED = regex(r"\bseed\s*\(")
+
+
+def leads_to_them(value: object) -> bool:
+    """Whether such a call may begin with a name for this value: a module, or what is of one of theirs."""
+    own = type(getattr(value, "__self__", None)).__module__
+    return isinstance(value, ModuleType) or not _HOMES.isdisjoint((getattr(value, "__module__", None), own))
 
 
 def anew(calls: Iterable[ast.Call], namespace: Mapping[str, Any], text: str) -> Iterator[ast.Call]:
