@@ -172,6 +172,7 @@ USAGE = (
     ("unheard-of",),
     ("--unheard-of",),
     ("compile",),
+    ("compile", "-"),
     ("compile", "pipeline.py", "other.py"),
     ("compile", "pipeline.py", "--chek"),
     ("compile", "pipeline.py", "--unheard-of"),

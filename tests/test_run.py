@@ -913,6 +913,21 @@ def test_an_engine_that_runs_nothing(
     assert not (folder / ".flowdsl").exists()
 
 
+def test_a_bug_of_flowdsl_ends_the_run(
+    flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it shows in a thread of a pod, beside what waits for it."""
+
+    def broken(*_: object) -> bool:
+        raise ZeroDivisionError("a bug")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("flowdsl.runtime.local.pods.inputs.load", broken)
+        done = flowdsl("pipeline.py", "--name", "one")
+    assert (done.code, "ZeroDivisionError: a bug" in done.err) == (70, True)
+    assert flowdsl("--resume", "one").code == 0
+
+
 def test_a_disk_that_is_full(flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
     written = journal.Journal.write
     left = iter(range(3))

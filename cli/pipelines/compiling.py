@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.cli.display.report import render_all, suppressed
 from flowdsl.cli.files import difference, same, save
-from flowdsl.cli.process import DONE, NO, WRONG, Refused, colored, err, out
+from flowdsl.cli.process import DONE, NO, STDIN, WRONG, Refused, colored, err, out
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.places.source import Sources
 
@@ -64,12 +64,16 @@ def judge(
 ) -> Judged:
     """Load and compile FILE or FILE:NAME; with a search, a sweep over it.
 
-    Raises `Refused` for YAML and JSON, and for a search that cannot be read.
+    Raises `Refused` for YAML and JSON, for standard input, and for a search that cannot be read.
     """
     from flowdsl.cli.config import project
     from flowdsl.compiler.compile import compile_loaded
     from flowdsl.compiler.load import LoadError, load
 
+    if str(target) == STDIN:
+        raise Refused(
+            "a pipeline is a file: name it; on standard input `check`, `run` and `submit` take YAML"
+        )
     path, name = parted(target)
     if path.suffix in MANIFESTS and path.is_file():
         language = "JSON" if path.suffix == ".json" else "YAML"

@@ -59,7 +59,8 @@ class Plain:
 class House:
     """The folders of a run, its store, and who starts its programs.
 
-    `folder`: of the run; `scratch`: for what ends with the pods; `programs`: whom the answers of a program are for.
+    `folder`: of the run; `scratch`: for what ends with the pods; `programs`: whom the answers of a program are for;
+    `broken`: what threads have raised, which is nobody's mistake but that of flowdsl.
     """
 
     def __init__(self, folder: Path, settings: Settings) -> None:
@@ -80,6 +81,7 @@ class House:
         self.helper: Helper | None = None
         self.plain = Plain(self.scratch)
         self.isolated = False
+        self.broken: list[BaseException] = []
 
     def notice(self, text: str) -> None:
         """Say something once."""
@@ -94,12 +96,15 @@ class House:
         self.helper.run(what)
 
     def apart(self, function: Callable[[], None]) -> None:
-        """Do something that takes its time, in a thread."""
+        """Do something that takes its time, in a thread; what it raises is raised by who attends."""
         assert self.helper is not None
         wake = self.helper.wake
 
         def work() -> None:
-            function()
+            try:
+                function()
+            except BaseException as error:
+                self.broken.append(error)
             wake()
 
         threading.Thread(target=work, daemon=True).start()

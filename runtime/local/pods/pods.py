@@ -92,9 +92,14 @@ class Pods:
         self.attend(0)  # who starts many does not keep those waiting that may begin meanwhile
 
     def attend(self, seconds: float | None) -> None:
-        """Go on with the pods whose containers have ended; wait for that, or an event, so many seconds at most."""
+        """Go on with the pods whose containers have ended; wait for that, or an event, so many seconds at most.
+
+        Raises what went wrong in flowdsl itself beside.
+        """
         assert self.house.helper is not None
         self.house.helper.attend(seconds)
+        if self.house.broken:
+            raise self.house.broken[0]
 
     def other(self, pod: StartPod) -> None:
         """Run a leaf that is no container, in a thread."""
