@@ -31,32 +31,36 @@ NODE = 80
 Of 1000 to 10 000 pods with one parameter, one result and logs, compressed by gzip and written in base64.
 """
 
-_SMALLER = "let a step make the items or values and hand them on, or run the work as several workflows"
+_OTHER_CODE = "keep the code in the image, in a repository or on a volume"
 
 
-class ObjectTooBig(Finding):
+class _Big(Finding):
+    label = "{size} KiB"
+    help = "{way}"
+    kind: str
+    size: int
+    most: int
+    by_code: bool = False
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out for what is most of the object."""
+        way = "let a step make the items or values and hand them on, or run the work as several workflows"
+        return {**super().words(), "way": _OTHER_CODE if self.by_code else way}
+
+
+class ObjectTooBig(_Big):
     """A manifest that no cluster can run."""
 
     code = "FD595"
     title = "the {kind} is {size} KiB; Argo takes less than {most}"
-    label = "{size} KiB"
-    help = _SMALLER
-    kind: str
-    size: int
-    most: int
 
 
-class ObjectBig(Finding):
+class ObjectBig(_Big):
     """A manifest that leaves little room for the status of its run."""
 
     code = "FD596"
     severity = "warning"
     title = "the {kind} is {size} KiB, and its status has to fit into the same {most} KiB"
-    label = "{size} KiB"
-    help = _SMALLER
-    kind: str
-    size: int
-    most: int
 
 
 class StatusBig(Finding):
@@ -96,7 +100,7 @@ class SourceBig(Finding):
         "the source of template `{name}` is {size} KiB; above {most} every pod needs a ConfigMap of its own"
     )
     label = "{size} KiB"
-    help = "keep the code in the image, in a repository or on a volume"
+    help = _OTHER_CODE
     name: str
     size: int
     most: int
@@ -105,10 +109,10 @@ class SourceBig(Finding):
 def object_size(view: View) -> Iterator[Problem]:
     """The whole object is small enough for Argo, with room for its status."""
     size = _size(view)
-    if size >= MOST_OBJECT:
-        yield Problem(_heaviest(view, size), ObjectTooBig(view.kind, size // KIB, MOST_OBJECT // KIB))
-    elif size >= BIG_OBJECT:
-        yield Problem(_heaviest(view, size), ObjectBig(view.kind, size // KIB, MOST_OBJECT // KIB))
+    if size >= BIG_OBJECT:
+        made = ObjectTooBig if size >= MOST_OBJECT else ObjectBig
+        path = _heaviest(view, size)
+        yield Problem(path, made(view.kind, size // KIB, MOST_OBJECT // KIB, path[-1:] == ("source",)))
     elif size + NODE * (nodes := _nodes(view)) >= MOST_OBJECT:
         whole = (size + NODE * nodes) // KIB
         yield Problem(_longest(view), StatusBig(view.kind, nodes, whole, MOST_OBJECT // KIB))
@@ -154,10 +158,13 @@ def _longest(view: View) -> Path:
 
 
 def _heaviest(view: View, size: int) -> Path:
-    """The loop that is most of an object of that size; the object itself where there is none."""
+    """The loop or script that is most of an object of that size; the object itself where there is none."""
     for call in view.calls:
         if call.data.get("withItems") and 2 * len(view.survey(call).text) > size:
             return (*call.path, "withItems")
+    for template in view.templates:
+        if 2 * len(template.source) > size:
+            return (*template.path, "script", "source")
     return ()
 
 
@@ -202,8 +209,9 @@ def values(view: View) -> Iterator[Problem]:
         users = [_arrives(template, "workflow", name, set()) for template in view.templates]
         if any(users) or (start is not None and _arrives(start, "inputs", name, set())):
             yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
+    whole = _size(view) if any(_excess(template.source) for template in view.templates) else 0
     for template in view.templates:
-        if size := _excess(template.source):
+        if (size := _excess(template.source)) and not 2 * size > whole >= BIG_OBJECT:  # which is told as such
             big = SourceBig(template.title, size // KIB, MOST_VARIABLE // KIB)
             yield Problem((*template.path, "script", "source"), big)
         for place, name, size in _too_big(inside(template.data, "inputs"), (*template.path, "inputs")):
