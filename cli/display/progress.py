@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 from flowdsl.cli.display.columns import line as one_line
 from flowdsl.cli.process import err, on_terminal
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.local.events import PodRunning
 from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.status.tree import RunNode, duration, idle
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from collections.abc import Container, Generator, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.runtime.local.events import Event
@@ -121,8 +122,8 @@ class Changes:
         self._seen: dict[str, str] = {}
         self._stood_in: Mapping[str, str] = {} if stood_in is None else stood_in
 
-    def __call__(self, run: str, nodes: Iterable[Shown]) -> list[str]:
-        """What has changed in the run of a name."""
+    def __call__(self, run: str, nodes: Iterable[Shown], began: Container[str] = ()) -> list[str]:
+        """What has changed in the run of a name; `began`: the nodes of which it is known that they have, since."""
         found: list[str] = []
         for node in nodes:
             before = self._seen.get(node.id)
@@ -130,6 +131,8 @@ class Changes:
             if before == now:
                 continue
             self._seen[node.id] = now
+            if node.id in began and before != RUNNING and node.fulfilled:
+                found.append(one_line(f"{_name(node, run)}: started"))
             line = _line(node, before, run, self._stood_in.get(node.id, ""))
             if line:
                 found.append(one_line(line))
@@ -147,6 +150,7 @@ class Lines:
 
     def __init__(self, stood_in: Mapping[str, str]) -> None:
         self._changes = Changes(stood_in)
+        self._began: set[str] = set()
         self._resumed = False
         self._pace = Pace()
         self._machine: Machine | None = None
@@ -164,6 +168,7 @@ class Lines:
     def __call__(self, machine: Machine, batch: list[Event]) -> None:
         """Write what has changed, if it is time."""
         self._machine = machine
+        self._began.update(one.node for one in batch if isinstance(one, PodRunning))
         if self._pace.due():
             with self._pace.look():
                 self._look(machine)
@@ -174,7 +179,8 @@ class Lines:
         if self._resumed:
             self._resumed = False
             found.append(f"{self._changes.skip(nodes)}\n")
-        found.extend(f"{line}\n" for line in self._changes(machine.run.name, nodes))
+        found.extend(f"{line}\n" for line in self._changes(machine.run.name, nodes, self._began))
+        self._began.clear()
         if found:
             err("".join(found))
 
@@ -189,11 +195,7 @@ class Lines:
 
 def _line(node: Shown, before: str | None, run: str, instead: str) -> str:
     """The line about a node that is in a new phase; empty for what is no step."""
-    name = node.name.removeprefix(run) or node.template or run
-    name = _GROUP.sub("", _ROUND.sub(r"(\1)", name)).removeprefix(".")
-    if node.retried:
-        name = _attempt(name)
-    phase = node.phase
+    name, phase = _name(node, run), node.phase
     if idle(node):
         return ""
     if node.type in ("Skipped", "Pod", "HTTP", "Suspend", "Plugin") and phase in (SKIPPED, OMITTED):
@@ -216,6 +218,13 @@ def _line(node: Shown, before: str | None, run: str, instead: str) -> str:
         return f"{name}: from the cache"
     ended = node.started if node.finished is None else node.finished
     return f"{name}: {phase.lower()} after {duration(ended - node.started)}{_because(node.message)}"
+
+
+def _name(node: Shown, run: str) -> str:
+    """What a step is called in a line."""
+    name = node.name.removeprefix(run) or node.template or run
+    name = _GROUP.sub("", _ROUND.sub(r"(\1)", name)).removeprefix(".")
+    return _attempt(name) if node.retried else name
 
 
 def _attempt(name: str) -> str:
