@@ -9,15 +9,16 @@ from __future__ import annotations
 import ast
 import json
 import keyword
+from inspect import signature
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import flowdsl
 from flowdsl.compiler.load import Loaded
 from flowdsl.compiler.values import WrongValue, typed
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.space import space
+from flowdsl.grammar.space import metric, space
 from flowdsl.options import CacheOptions, CodeOptions, ScheduleOptions
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.step import Step
@@ -29,13 +30,16 @@ if TYPE_CHECKING:
 
     from flowdsl.diagnostic import Diagnostic
     from flowdsl.grammar.space import Value
+    from flowdsl.space import Method
     from flowdsl.values.signature import Parameter
 
 SPACES = ("choice", "integer", "uniform", "quniform", "loguniform", "normal")
 """The words for search spaces."""
 _FORM = "write NAME=SPACE, as in rate=loguniform(1e-4,1e-1) or layers=2,4,8"
 _METRIC = "write NAME:max or NAME:min, or max or min where the trial has one result"
-_OWN = frozenset(("over", "objective", "trials", "parallel", "search", "seed", "min_success"))
+_OWN = frozenset(
+    name for name, one in signature(flowdsl.sweep).parameters.items() if one.kind is one.KEYWORD_ONLY
+)
 """What `sweep` takes itself, so that it cannot be handed on to the trials."""
 _OF_A_TRIAL = frozenset(
     (
@@ -59,7 +63,7 @@ class Search(NamedTuple):
     metric: str
     trials: int | None = None
     parallel: int | None = None
-    search: Literal["grid", "random", "sobol"] | None = None
+    search: Method | None = None
     seed: int | None = None
     min_success: int | None = None
 
@@ -75,16 +79,16 @@ def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
     """
     target = _target(loaded, name)
     definition = target._definition  # pyright: ignore[reportPrivateUsage] -- as in compile.py
-    signature, known = definition.signature, definition.name
+    own, known = definition.signature, definition.name
     if not known.isidentifier():
         raise WrongSearch(
             f"{loaded.source.shown}: a function without a name cannot be tried: write it with `def`"
         )
     spaces = _spaces(search.spaces)
-    left = [one for one in signature.parameters if one.name not in spaces and _is_left(one, known)]
+    left = [one for one in own.parameters if one.name not in spaces and _is_left(one, known)]
     scope = _Scope(f"sweep of {known}", {one.name for one in left})
     words, body = scope.named("flowdsl", flowdsl), scope.named(known, target)
-    counts = {word: getattr(search, word) for word in ("trials", "parallel", "search", "seed", "min_success")}
+    counts = {word: value for word, value in search._asdict().items() if word in _OWN and value is not None}
     text = "\n".join(
         (
             "from __future__ import annotations",
@@ -96,12 +100,12 @@ def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
             f"        {body},",
             "        over={",
             *(
-                f'            "{name}": {_space(text, signature.by_name.get(name), name, known, scope, words)},'
-                for name, text in spaces.items()
+                f'            "{name}": {_space(written, own.by_name.get(name), name, known, scope, words)},'
+                for name, written in spaces.items()
             ),
             "        },",
             f"        objective={words}.{_objective(search.metric)},",
-            *(f"        {word}={value!r}," for word, value in counts.items() if value is not None),
+            *(f"        {word}={value!r}," for word, value in counts.items()),
             *(f"        {one.name}={one.name}," for one in left),
             "    )",
             "    return sweep.best",
@@ -111,7 +115,7 @@ def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
     source = loaded.sources.add(scope.filename, text, ast.parse(text, scope.filename))
     made = scope.executed(text, f"{known}_sweep")
     made._signature = Signature(  # pyright: ignore[reportPrivateUsage] -- annotations are those of another file
-        tuple(left), {one.name: one for one in left}, signature.returns, True, (), ()
+        tuple(left), {one.name: one for one in left}, own.returns, True, (), ()
     )
     if isinstance(target, Pipeline):
         made.site = definition.site  # where the options are written
@@ -257,9 +261,10 @@ def _typed(written: Value, kind: t.Type) -> Any:
     return typed(written.quoted if t.is_text(inner) else written.text, inner)
 
 
-def _objective(metric: str) -> str:
-    name, colon, goal = metric.rpartition(":")
-    word = {"max": "maximize", "min": "minimize"}.get(goal)
-    if word is None or (colon and not name):
-        raise WrongSearch(f"--metric {metric}: {_METRIC}")
-    return f"{word}({json.dumps(name)})" if name else f"{word}()"
+def _objective(text: str) -> str:
+    found = metric(text)
+    if found is None:
+        raise WrongSearch(f"--metric {text}: {_METRIC}")
+    name, goal = found
+    word = "maximize" if goal == "max" else "minimize"
+    return f"{word}({json.dumps(name) if name else ''})"

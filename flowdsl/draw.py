@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Set
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from flowdsl.loop import count, shown
 from flowdsl.places.place import Argument, Site
-from flowdsl.space import Space
+from flowdsl.space import Method, Space
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Poison
 from flowdsl.values.lift import lift
@@ -40,7 +40,7 @@ def draw(
     """The points of a search, each a value for every parameter; mistakes are recorded, and give no points."""
     found = {name: _space(trace, target, name, space, site) for name, space in spaces.items()}
     kind = ("random" if trials is not None else "grid") if search is None else search
-    if is_value(kind) or kind not in ("grid", "random", "sobol"):
+    if is_value(kind) or kind not in get_args(Method):
         trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(search))
         return []
     number = cast("object", seed)

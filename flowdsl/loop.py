@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from flowdsl.diagnostic import near
 from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Argument, Site, here
-from flowdsl.space import Grid, Objective, Space
+from flowdsl.space import Grid, Method, Objective, Space
 from flowdsl.step import Step
 from flowdsl.tracing.call import begin, bind, outputs_of, result_of
 from flowdsl.tracing.trace import Call, Loop, Trace, needed
@@ -81,7 +81,7 @@ def sweep(
     objective: Objective,
     trials: int | None = None,
     parallel: int | None = None,
-    search: Literal["grid", "random", "sobol"] | None = None,
+    search: Method | None = None,
     seed: int = 0,
     min_success: int = 1,
     **fixed: object,

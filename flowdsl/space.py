@@ -6,9 +6,12 @@ the parameter it is for, and draws.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from flowdsl.places.place import Site, here
+
+Method = Literal["grid", "random", "sobol"]
+"""How the points of a sweep are found."""
 
 
 class Space:

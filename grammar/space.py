@@ -1,4 +1,7 @@
-"""What a sweep tries of one parameter, as the command line says it: `loguniform(1e-5,1e-1)`, `16,32`, `"a, b",c`."""
+"""A sweep as the command line says it: what it tries of a parameter, and what it looks for.
+
+rate=loguniform(1e-5,1e-1)  layers=16,32  note="a, b",c  --metric accuracy:max
+"""
 
 from __future__ import annotations
 
@@ -41,6 +44,12 @@ def space(text: str, words: Iterable[str]) -> Written:
     if word not in known:
         raise GrammarError(text, *span(parts[0]), _one_of(word, known))
     return Written(word, tuple(_value(text, one) for one in parts[1:]))
+
+
+def metric(text: str) -> tuple[str, str] | None:
+    """The output and the goal of `accuracy:max` or `loss:min`, without a name of `max` or `min`; else None."""
+    name, colon, goal = text.rpartition(":")
+    return (name, goal) if goal in ("max", "min") and bool(name) == bool(colon) else None
 
 
 def _value(text: str, tree: Any) -> Value:

@@ -32,3 +32,16 @@ def test_no_two_dimensions_are_alike() -> None:
     found = list(zip(*islice(points(MOST_DIMENSIONS, 0), 256), strict=True))
     moved = [tuple(int(one * 256) ^ int(of[0] * 256) for one in of) for of in found]
     assert all(one != other for one, other in combinations(moved, 2))
+
+
+def test_the_points_are_those_of_others() -> None:
+    """Source: scipy 1.x, `qmc.Sobol(21, scramble=False)`: its points 85 and 170, in parts of 256."""
+    first, *others = islice(points(MOST_DIMENSIONS, 0), 171)
+    found = [
+        [int(one * 256) ^ int(start * 256) for one, start in zip(others[at - 1], first, strict=True)]
+        for at in (85, 170)
+    ]
+    assert found == [
+        [254, 254, 138, 30, 14, 42, 194, 142, 166, 22, 138, 178, 38, 14, 118, 234, 202, 170, 242, 90, 174],
+        [255, 1, 79, 141, 147, 209, 33, 163, 215, 77, 169, 153, 21, 173, 235, 111, 173, 199, 73, 27, 255],
+    ]

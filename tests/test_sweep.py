@@ -174,5 +174,20 @@ def test_a_file_is_compared(trainer: Path, capsys: pytest.CaptureFixture[str]) -
         0,
         0,
     ]
-    assert "seed" in Path("sweep.yaml").read_text(encoding="utf-8")
+    written = Path("sweep.yaml").read_text(encoding="utf-8")
+    assert [one["rate"] for one in trials(written)] == ["0.1", "0.2"]
     capsys.readouterr()
+    assert flowdsl(shlex.split(f"{asked} --check".replace("0.2", "0.3"))) == 1
+    assert 'rate: "0.3"' in capsys.readouterr().out
+    assert Path("sweep.yaml").read_text(encoding="utf-8") == written
+
+
+def trials(text: str) -> list[dict[str, str]]:
+    """The items of the one loop in a text of YAML."""
+    tasks = (
+        one
+        for each in yaml.safe_load(text)["spec"]["templates"]
+        for one in each.get("dag", {}).get("tasks", ())
+    )
+    (found,) = (one["withItems"] for one in tasks if "withItems" in one)
+    return list(found)

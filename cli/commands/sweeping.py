@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
 from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, FormatOption, Kind, VersionOption, app
+from flowdsl.space import Method
 
 
 @app.command(
@@ -28,7 +29,7 @@ def sweep_command(
     metric: str,
     trials: int | None = None,
     parallel: int | None = None,
-    search: Literal["grid", "random", "sobol"] | None = None,
+    search: Method | None = None,
     seed: int | None = None,
     min_success: int | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,

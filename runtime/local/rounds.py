@@ -6,6 +6,7 @@ import json
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.space import metric
 from flowdsl.runtime.local.node import SUCCEEDED
 from flowdsl.runtime.local.shapes import several
 
@@ -85,9 +86,8 @@ def gathered(text: str) -> object:
 
 def objective_of(text: str) -> Objective | None:
     """What `accuracy:max` or `loss:min` looks for, or `max` of the one result; None for another text."""
-    metric, colon, goal = text.rpartition(":")
-    known = goal in ("max", "min") and bool(metric) == bool(colon)
-    return Objective(metric or "return", goal) if known else None
+    found = metric(text)
+    return None if found is None else Objective(found[0] or "return", found[1])
 
 
 def objectives_of(settings: Mapping[str, Any]) -> dict[str, Objective]:
