@@ -239,15 +239,14 @@ def _repeated_in(lists: Object, path: Path) -> Iterator[Problem]:
 
 def _repeated_claims(spec: Object, path: Path) -> Iterator[Problem]:
     """The claims made for a run that have the name of an earlier one, or of a volume: both are volumes of pods."""
-    listed = entries(spec, "volumes")
-    first = {string(each, "name"): index for index, each in enumerate(listed)}
+    first = {string(each, "name"): index for index, each in enumerate(entries(spec, "volumes"))}
     for index, claim in enumerate(entries(spec, "volumeClaimTemplates")):
         name = string(claim, "metadata", "name")
-        if (name and first.setdefault(name, index) != index) or name in {
-            string(each, "name") for each in listed
-        }:
+        if name and name in first:
             place = (*path, "volumeClaimTemplates", index, "metadata", "name")
             yield Problem(place, DuplicateName(name, "volume", first[name]))
+        else:
+            first[name] = index
 
 
 def _one_pod(template: Template) -> Iterator[Problem]:
