@@ -35,6 +35,9 @@ from flowdsl.values.expr import (
 
 VOLUMES = "/flowdsl/volumes"
 
+DIGITS = 10
+"""Hexadecimal digits of a name that is made of a text: enough for the runs of a namespace."""
+
 _INEXACT = "Argo rounds whole numbers beyond 53 bits"
 
 _OPERATORS = {"&": "&&", "|": "||"}
@@ -210,6 +213,8 @@ def raw(expr: Expr) -> str:
             return f"({formula(asked)} ? {raw(one)} : {raw(two)})"
         case Op("numbers" | "failed"):
             return f"toJSON({formula(expr)})"
+        case Op("digest", (of,)):
+            return f"sprig.trunc({DIGITS}, sprig.sha256sum({raw(of)}))"
         case Get(of, Item() as item) if _of_integers(of):
             return _digits(of, f"asInt({ref(item)})")  # each item is there: as it was written, of any size
         case Get() if not t.is_text(expr.type):
@@ -228,6 +233,8 @@ def handed_on(expr: Expr) -> str:
         case Join(parts):
             pieces = [literal(part) if isinstance(part, str) else handed_on(part) for part in parts]
             return f"({' + '.join(pieces)})"
+        case OnVolume(volume, path):
+            return handed_on(Join((f"{VOLUMES}/{volume.name}/", path)))
         case _:
             return raw(expr)
 
@@ -251,7 +258,7 @@ def literal_with_tags(text: str) -> str:
 
 def _path(tag: str) -> str:
     root, _, rest = tag.partition(".")
-    if root in ("workflow", "item"):
+    if root in ("workflow", "item", "node"):
         return tag
     if root == "inputs":
         return f"inputs.parameters['{rest.removeprefix('parameters.')}']"
@@ -279,7 +286,7 @@ def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
 def shown(expr: Expr) -> str:
     """The formula whose result, written into text by Argo, is the text of the value."""
     match expr:
-        case Op("?:" | "numbers" | "failed"):
+        case Op("?:" | "numbers" | "failed" | "digest"):
             return raw(expr)
         case Op() | Ran():
             return formula(expr)

@@ -211,6 +211,16 @@ class Daemon(NamedTuple):
     ready: Probe | None = None
 
 
+class Distributed(NamedTuple):
+    """How many pods run a step at once, and how they find each other; no workers: one pod runs it."""
+
+    framework: Literal["torch", "tensorflow", ""] = ""
+    workers: int = 0
+    processes: int = 1  # in each of them
+    port: int = 0
+    limit: int | None = None  # the seconds after which the pods are ended
+
+
 class Managed(NamedTuple):
     """What is done with an object of the cluster, and what is waited for."""
 
@@ -287,6 +297,7 @@ class Settings(NamedTuple):
     identity: Identity = Identity()
     code: Code = Code()
     caching: Caching = Caching()
+    distributed: Distributed = Distributed()
 
 
 class Pod(NamedTuple):
@@ -305,6 +316,10 @@ class Resource(NamedTuple):
 
     manifest: Expr | str | None
     origin: str | None = None
+
+
+class Rendezvous(NamedTuple):
+    """The name by which the pods of a distributed step meet."""
 
 
 class Suspend(NamedTuple):
@@ -386,7 +401,7 @@ class Graph(NamedTuple):
     whole: bool = False
 
 
-Leaf = Pod | Resource | Suspend | Http | Reference
+Leaf = Pod | Resource | Rendezvous | Suspend | Http | Reference
 
 
 class Ingredient(NamedTuple):

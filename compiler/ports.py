@@ -16,6 +16,8 @@ IN = "/tmp/flowdsl/in"
 OUT = "/tmp/flowdsl/out"
 STORE = "/tmp/flowdsl/store"
 CHECKPOINTS = "/tmp/flowdsl/checkpoints"
+WORKERS = "flowdsl-workers"
+"""The input of the pods of a distributed step that holds the name by which they meet."""
 
 
 class FromEnv(Node):

@@ -6,6 +6,7 @@ from flowdsl.artifact import GCS, S3, Azure, Git, Http, Raw
 from flowdsl.cache import Cache
 from flowdsl.companion import InitContainer, Ready, Sidecar
 from flowdsl.control import either, otherwise, unless, when
+from flowdsl.distributed import TensorFlow, Torch
 from flowdsl.ending import Ended, on_exit, on_failure
 from flowdsl.gpu import GPU
 from flowdsl.items import failed, numbers
@@ -52,6 +53,8 @@ __all__ = [
     "Sidecar",
     "Step",
     "Sweep",
+    "TensorFlow",
+    "Torch",
     "Volume",
     "approve",
     "call_template",

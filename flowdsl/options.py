@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from flowdsl.artifact import Archive
     from flowdsl.cache import Cache
     from flowdsl.companion import InitContainer, Ready, Sidecar
+    from flowdsl.distributed import TensorFlow, Torch
     from flowdsl.gpu import GPU
     from flowdsl.retry import Mutex, Retry, Semaphore
     from flowdsl.volume import Config, Local, Secret, Volume, VolumePath
@@ -68,6 +69,12 @@ class CompanionOptions(TypedDict, total=False):
 
     init: Sequence[InitContainer]
     sidecars: Sequence[Sidecar]
+
+
+class DistributedOptions(TypedDict, total=False):
+    """Whether a step runs on several pods at once, and how these find each other."""
+
+    distributed: Torch | TensorFlow | None
 
 
 class DaemonOptions(TypedDict, total=False):
@@ -128,6 +135,7 @@ class StepOptions(
     PatchOptions,
     CodeOptions,
     CacheOptions,
+    DistributedOptions,
     total=False,
 ):
     """What a step may say about where and how it runs; every word is optional."""

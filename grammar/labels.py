@@ -22,3 +22,7 @@ DEFAULT_REPOSITORY = f"{PREFIX}default-artifact-repository"
 
 ARTIFACTS = f"{PREFIX}artifact-gc"
 """The finalizer of runs whose artifacts are still to be deleted."""
+WORKER_OF = "flowdsl/node"
+"""The node for which a pod of a Job works: Argo would take one with its own annotation for the pod of the node."""
+WORKER = "batch.kubernetes.io/job-completion-index"
+"""The number of a pod of an Indexed Job."""

@@ -30,7 +30,18 @@ from flowdsl.runtime.local.tags import ArgoError
 from flowdsl.runtime.local.templates import Templates
 from flowdsl.runtime.local.workflow import spec_of
 from flowdsl.runtime.problem import Problem, wanted_by
-from flowdsl.runtime.references import SERVED, Need, made, mounted, named_in, served, served_by
+from flowdsl.runtime.references import (
+    SERVED,
+    Need,
+    bodies,
+    inside,
+    is_known,
+    made,
+    mounted,
+    named_in,
+    served,
+    served_by,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -104,6 +115,10 @@ def pods(workflow: Json, references: Sequence[Json] = ()) -> list[Pod]:
                 **{key: value for key in _PLACED if (value := use.template.get(key) or spec.get(key))},
             }
             found.append(Pod(use.task, pod, _named(use) in certain))
+        for body in bodies(part(use.template, "resource")):
+            amounts = [one.get("resources") for one in several(body, "containers")]
+            if any(amounts) and is_known(amounts):
+                found.append(Pod(use.task, body, _named(use) in certain))
     return found
 
 
@@ -150,7 +165,8 @@ def _wanted(spec: Json, uses: Iterable[Use], certain: set[tuple[str, str]]) -> I
                 yield need, str(one.get("name") or use.task)
         outside = {key: value for key, value in template.items() if key not in ("volumes", "dag", "steps")}
         own = {**shared, **{str(one.get("name")): one for one in several(template, "volumes")}}
-        for need in (*named_in(outside), *served(part(template, "resource")), *mounted(own, template)):
+        resource = part(template, "resource")
+        for need in (*named_in(outside), *served(resource), *inside(resource), *mounted(own, template)):
             doubt = "" if _named(use) in certain else "the step runs only on a condition"
             yield need._replace(soft=need.soft or doubt), use.task
 

@@ -160,6 +160,21 @@ def _volume(volume: Json) -> Iterator[Need]:
     yield from named_in(part(volume, "ephemeral"))
 
 
+def bodies(resource: Json) -> list[Json]:
+    """What the pods of the objects are that a resource template makes: of a Job, a Deployment and the like."""
+    if resource.get("action") not in ("create", "apply", "replace"):
+        return []
+    return [part(part(part(one, "spec"), "template"), "spec") for one in _objects(resource)]
+
+
+def inside(resource: Json) -> Iterator[Need]:
+    """What the pods of the objects name that a resource template makes."""
+    for pod in bodies(resource):
+        found = [*named_in({key: value for key, value in pod.items() if key != "volumes"})]
+        found += [need for volume in several(pod, "volumes") for need in _volume(volume)]
+        yield from (need for need in found if not any(_HOLE in word for word in (need.name, *need.keys)))
+
+
 def served(resource: Json) -> Iterator[Need]:
     """The kinds of the objects that a resource template is about, where its manifest says them."""
     for one in _objects(resource):
@@ -186,6 +201,11 @@ def _objects(resource: Json) -> list[Json]:
     except yaml.YAMLError:
         return []
     return [one for each in documents if is_mapping(each) for one in several(each, "items") or [each]]
+
+
+def is_known(thing: object) -> bool:
+    """Whether no part of something is known only when it runs."""
+    return _HOLE not in str(thing)
 
 
 _TAG = regex(r"\{\{.*?\}\}", re.DOTALL)

@@ -489,6 +489,22 @@ def test_containers_are_main_or_those_named() -> None:
     assert [each.container for each in sources(workflow("Running"), [one], Wanted())] == ["first"]
 
 
+def test_pods_of_a_job_are_those_of_the_step_that_made_it() -> None:
+    pods = [pod("x", at=0, node="r.a.workers")]
+    for number in (1, 0):
+        worker = pod(f"job-{number}", at=2 - number)
+        worker["metadata"]["annotations"] = {"flowdsl/node": "r.a.workers"}
+        worker["metadata"]["labels"] = {"batch.kubernetes.io/job-completion-index": str(number)}
+        pods.append(worker)
+    assert called(sources(workflow("Running"), pods, Wanted())) == ["a.workers", "a.workers/1", "a.workers/0"]
+    assert called(sources(workflow("Running"), pods, Wanted("a"))) == [
+        "a.workers",
+        "a.workers/1",
+        "a.workers/0",
+    ]
+    assert called(sources(workflow("Running"), pods, Wanted("job-1"))) == ["a.workers/1"]
+
+
 def test_failed_are_the_last_attempts() -> None:
     phases = {
         "r.a(0)": "Failed",

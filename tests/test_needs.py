@@ -415,6 +415,50 @@ def test_nodes_that_there_are_not_are_a_note(nodes: list[Json], text: str | None
     assert text is None or found[0].text.startswith(text)
 
 
+JOB = """
+entrypoint: main
+templates:
+- name: main
+  resource:
+    action: {}
+    manifest: |
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {{name: "{{{{workflow.name}}}}"}}
+      spec:
+        template:
+          spec:
+            serviceAccountName: trainer
+            nodeSelector: {{disk: ssd}}
+            containers:
+            - image: x
+              env:
+              - {{name: TOKEN, valueFrom: {{secretKeyRef: {{name: hub, key: token}}}}}}
+              - {{name: LATE, valueFrom: {{secretKeyRef: {{name: "{{{{workflow.name}}}}", key: x}}}}}}
+              resources: {{limits: {{nvidia.com/gpu: {}}}}}
+            volumes:
+            - {{name: data, persistentVolumeClaim: {{claimName: datasets}}}}
+            - {{name: own, persistentVolumeClaim: {{claimName: "{{{{workflow.name}}}}-own"}}}}
+"""
+
+
+def test_the_pods_of_a_job_are_looked_into() -> None:
+    served = {"batch/v1": ["Job"]}
+    there = [thing("ServiceAccount", "trainer"), thing("PersistentVolumeClaim", "datasets"), node(BIG, "2")]
+    hub = thing("Secret", "hub", data={"token": ""})
+    asked = workflow(JOB.format("apply", 2))
+    assert said(Standing([*there, hub], served=served), asked) == []
+    (found,) = said(Standing(there, served=served), asked)
+    assert found.startswith(
+        "problem: there is no Secret `hub` in namespace `ml`, which the step `main` wants"
+    )
+    (found,) = said(Standing([*there, hub], served=served), workflow(JOB.format("apply", 4)))
+    assert "has 4 of `nvidia.com/gpu` (the most is 2), which the step `main` wants" in found
+    assert said(Standing([node(BIG)], served=served), workflow(JOB.format("delete", 4))) == []
+    late = workflow(JOB.format("apply", "'{{workflow.parameters.cards}}'"))
+    assert said(Standing([*there, hub], served=served), late) == []
+
+
 def test_nodes_that_may_not_be_read() -> None:
     found = missing(Standing(forbidden=["list nodes"]), workflow(GPU))
     assert [str(one) for one in found] == ["the nodes may not be read; kubectl auth can-i list nodes"]

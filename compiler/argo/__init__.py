@@ -66,7 +66,7 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
     program, inline = inlined(program)
     foreign = {one.name: one for one in program.templates if isinstance(one.body, ir.Reference)}
     inside = {one.name: one for one in program.templates if one.name in inline}
-    writer = Writer(origins, inside, foreign, patcher)
+    writer = Writer(origins, inside, foreign, patcher, spec, program.volumes)
     listed = [one for one in program.templates if one.name not in inline and one.name not in foreign]
     spec["templates"] = templates = [writer.template(one) for one in listed]
     # What is wrong with a template as a whole, a patch has done.

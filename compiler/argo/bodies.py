@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo.document import json_text, plain_data, url_text, yaml_text
+from flowdsl.compiler.argo import distributed
+from flowdsl.compiler.argo.document import OWNER, json_text, plain_data, url_text, yaml_text
 from flowdsl.compiler.expressions import text_of
 from flowdsl.values.lift import is_dict
 from flowdsl.volume import Secret
@@ -19,6 +20,8 @@ def body(template: ir.Template, origins: Origins) -> tuple[str, Json]:
     match template.body:
         case ir.Resource() as resource:
             return "resource", _resource(resource, template, origins)
+        case ir.Rendezvous():
+            return "resource", distributed.service()
         case ir.Http() as request:
             return "http", _http(request)
         case _:
@@ -60,18 +63,8 @@ def _owned(data: Any) -> bool:
     metadata: Any = data.get("metadata") if is_dict(data) else None
     owners: Any = metadata.setdefault("ownerReferences", []) if is_dict(metadata) else None
     if isinstance(owners, list):
-        owners.append(dict(_OWNER))  # pyright: ignore[reportUnknownMemberType] -- what a user wrote there
+        owners.append(dict(OWNER))  # pyright: ignore[reportUnknownMemberType] -- what a user wrote there
     return isinstance(owners, list)
-
-
-_OWNER = {
-    "apiVersion": "argoproj.io/v1alpha1",
-    "kind": "Workflow",
-    "name": "{{workflow.name}}",
-    "uid": "{{workflow.uid}}",
-    "controller": True,
-    "blockOwnerDeletion": True,
-}
 
 
 def _http(request: ir.Http) -> Json:

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl.compiler.argo.pod import may_hold_dollar
 from flowdsl.compiler.carry.text import control_characters, replaced_dollar
 from flowdsl.compiler.encode import encode
-from flowdsl.compiler.expressions import raw, text_of
+from flowdsl.compiler.expressions import literal_with_tags, raw, text_of
+from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.ports import WORKERS
 from flowdsl.compiler.yaml.emit import emit_one
 from flowdsl.grammar.names import is_label_value
+from flowdsl.grammar.template import tags
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Join, Many, RunField
 
@@ -21,12 +24,42 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _MARK = "__flowdsl_{}__"
+_WORDS = frozenset(
+    (
+        *("workflow.name", "workflow.namespace", "workflow.uid", "retries"),
+        *(f"inputs.parameters.{name}" for name in (AT, INDEX, WORKERS)),
+    )
+)
+"""Tags of texts that mean nothing anywhere."""
 
 #: What has a meaning in a URL; `%` comes first, because the others become it.
 _RESERVED = {"%": "%25", "/": "%2F", "?": "%3F", "#": "%23", "&": "%26", "+": "%2B", "=": "%3D", " ": "%20"}
 
 
-def plain_data(expr: Expr) -> tuple[Any, dict[str, str]]:
+class Tagged(str):
+    """A text with tags of Argo's in it, where a text as such stands for itself."""
+
+    __slots__ = ()
+
+
+class Source(str):
+    """A script, in which braces mean nothing to Argo."""
+
+    __slots__ = ()
+
+
+#: The owner of what a run makes, which is gone with it.
+OWNER = {
+    "apiVersion": "argoproj.io/v1alpha1",
+    "kind": "Workflow",
+    "name": "{{workflow.name}}",
+    "uid": "{{workflow.uid}}",
+    "controller": True,
+    "blockOwnerDeletion": True,
+}
+
+
+def plain_data(expr: object) -> tuple[Any, dict[str, str]]:
     """An object as plain data, in which words of their own stand for values of the run; and these values."""
     marks: dict[str, str] = {}
     return _marked(expr, marks), marks
@@ -48,11 +81,13 @@ def _marked(thing: object, marks: dict[str, str]) -> Any:
         case Many(items, names):
             parts = [_marked(item, marks) for item in items]
             return dict(zip(names, parts, strict=True)) if names else parts
+        case Tagged():
+            value = _tagged(thing)
         case str():
-            special = "{{" in thing or "__flowdsl_" in thing
+            special = ("{{" in thing and not isinstance(thing, Source)) or "__flowdsl_" in thing
             if not special and replaced_dollar(thing) is None and not [*control_characters(thing)]:
-                return thing
-            value = encode(thing, t.JSON)
+                return str(thing)
+            value = encode(str(thing), t.JSON)
         case dict():
             entries = cast("Mapping[str, object]", thing)
             return {key: _marked(value, marks) for key, value in entries.items()}
@@ -66,6 +101,18 @@ def _marked(thing: object, marks: dict[str, str]) -> Any:
     mark = _MARK.format(len(marks)).ljust(len(value), "_")
     marks[mark] = value
     return mark
+
+
+def _tagged(text: str) -> str:
+    """A text with tags as JSON, made by Argo where a value may hold more than a word."""
+    pieces: list[str] = []
+    end = 0
+    for tag in tags(text):
+        if tag.body.strip() not in _WORDS:
+            return _quoted(literal_with_tags(text))
+        pieces += encode(text[end : tag.start], t.JSON)[1:-1], text[tag.start : tag.end]
+        end = tag.end
+    return f'"{"".join(pieces)}{encode(text[end:], t.JSON)[1:-1]}"'
 
 
 def json_text(expr: Expr) -> str:

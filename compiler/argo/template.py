@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.argo import bodies, caching, code, companions, control, daemon, identity, placement
+from flowdsl.compiler.argo import (
+    bodies,
+    caching,
+    code,
+    companions,
+    control,
+    daemon,
+    distributed,
+    identity,
+    placement,
+)
 from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.patch import TASK, TEMPLATE
 from flowdsl.compiler.argo.pod import OUTPUTS, container
@@ -29,7 +39,8 @@ USUAL = ir.Settings()
 class Writer:
     """Writes templates; those `inline` are written inside the one task that uses them.
 
-    Those that are `foreign` are not written: their tasks name what is in the cluster.
+    Those that are `foreign` are not written: their tasks name what is in the cluster. `spec` and `claims` hold for
+    all pods of the run.
     """
 
     def __init__(
@@ -38,7 +49,11 @@ class Writer:
         inline: Mapping[str, ir.Template],
         foreign: Mapping[str, ir.Template],
         patcher: Patcher,
+        spec: Json,
+        claims: tuple[ir.PodVolume, ...],
     ) -> None:
+        self.spec = spec
+        self.claims = claims
         self.origins = origins
         self.patcher = patcher
         self.inline = inline
@@ -51,6 +66,11 @@ class Writer:
         found = self._template(template)
         for patch in template.patches:
             self.patcher.merge(found, patch.fields, TEMPLATE, patch.place)
+        if template.settings.distributed.workers and isinstance(template.body, ir.Pod):
+            self.origins.gone.append(found)
+            found = distributed.job(found, template, self.spec, self.claims)
+            for name in ("inputs", "resource"):
+                self.origins.note(found, name, template.place)
         return found
 
     def _template(self, template: ir.Template) -> Json:

@@ -56,11 +56,12 @@ def _options(step: StepDef, traces: Iterable[Trace]) -> Iterator[Mapping[str, An
     for trace in traces:
         root = next(iter(trace.graphs.values())).owner
         for graph in trace.graphs.values():
-            defaults = applicable(inherited(graph.owner, root), step)
+            defaults = inherited(graph.owner, root)
             for call in graph.calls:
                 if call.target is step:
                     called = True
-                    yield {**defaults, **step.options, **call.options}
+                    own = {**step.options, **call.options}
+                    yield {**applicable(defaults, step, own), **own}
     if not called:
         yield step.options
 

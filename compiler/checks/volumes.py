@@ -86,8 +86,11 @@ def mounted(options: Mapping[str, Any], place: Callable[[str], Argument]) -> Ite
 def unstored(
     step: StepDef, options: Mapping[str, Any], place: Callable[[str], Place]
 ) -> Iterator[Diagnostic]:
-    """A place for the files of a step that returns none."""
-    if "store" in options and not any(t.holds_file(out.type) for out in t.outputs(step.signature.returns)):
+    """A place for the files of a step that returns none; a distributed one leaves its values there, too."""
+    outs = t.outputs(step.signature.returns)
+    spread = {**step.options, **options}.get("distributed") is not None
+    kept = outs if spread else [one for one in outs if t.holds_file(one.type)]
+    if "store" in options and not kept:
         yield Diagnostic(NothingStored(step.name), place("store"))
 
 

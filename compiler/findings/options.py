@@ -15,6 +15,7 @@ EXAMPLES = {
     "cache": 'cache=True, or cache=Cache(max_age="30d")',
     "code": 'code=Git("https://example.com/team/models.git", revision="v1.4.0")',
     "cpu": "cpu=2, or half a core: cpu=0.5",
+    "distributed": "distributed=Torch(workers=4)",
     "env": 'env={"LOG_LEVEL": "debug"}',
     "gpu": 'gpu=1, or gpu=GPU(2, memory="40Gi")',
     "image": 'image="python:3.12-slim"',

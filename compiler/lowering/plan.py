@@ -17,6 +17,7 @@ from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan, Shared
 from flowdsl.compiler.lowering.resolve import Resolver
 from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
 from flowdsl.compiler.placing import INDEX
+from flowdsl.compiler.ports import WORKERS
 from flowdsl.pipeline import PipelineDef
 from flowdsl.tracing.trace import FAILED
 from flowdsl.values import types as t
@@ -155,6 +156,8 @@ class _Graph:
             if type(expr) is not Const:
                 plan.wait(self.resolver.awaited(expr))
         is_graph = isinstance(call.target, PipelineDef)
+        if call.options.get("distributed", call.target.options.get("distributed")) is not None:
+            plan.placed.add(WORKERS)
         if self.plan.store is not None or "store" in call.options or "store" in call.target.options:
             self._store(plan)
         parameters = call.target.signature.by_name
@@ -189,10 +192,11 @@ class _Graph:
             return
         store = self.planner.store(self.plan.store, call.options, call.target.options)
         if store is not None:
-            plan.placed = {
-                out.name for out in t.outputs(call.target.signature.returns) if t.holds_file(out.type)
-            }
-            plan.store = store if plan.placed else None
+            outs = t.outputs(call.target.signature.returns)
+            plan.placed |= {out.name for out in outs if t.holds_file(out.type)}
+            # The values that one of several pods returns go there, too.
+            kept = outs if WORKERS in plan.placed else plan.placed
+            plan.store = store if kept else None
 
     def _condition(self, region: Region | None) -> Expr | None:
         conditions: list[Expr] = []

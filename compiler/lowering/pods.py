@@ -23,10 +23,12 @@ from flowdsl.compiler.forms import (
     volumes,
 )
 from flowdsl.compiler.lowering.plans import CHECKPOINT
+from flowdsl.compiler.lowering.spread import refused as not_spread
+from flowdsl.compiler.lowering.spread import spread
 from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.options import patch
 from flowdsl.compiler.placing import AT, INDEX
-from flowdsl.compiler.ports import CHECKPOINTS, OUT, STORE, Writer, layout
+from flowdsl.compiler.ports import CHECKPOINTS, OUT, STORE, WORKERS, Writer, layout
 from flowdsl.compiler.steps.command import CommandLine, bind
 from flowdsl.compiler.steps.leaves import BODIES, Asked, outputs, questions, refused
 from flowdsl.compiler.steps.paths import misplaced
@@ -100,8 +102,8 @@ class Pods:
             else [self._output(out, variant, archive, fixed) for out in t.outputs(signature.returns)]
         )
         lists = [ROWS + out for out in sorted(variant.listed)]
-        outs.extend(ir.Output(one, "parameter", f"{OUT}/{one}") for one in lists)
-        if self.planner.cached:
+        outs.extend(ir.Output(one, "parameter", f"{variant.values}/{one}") for one in lists)
+        if self.planner.cached and not variant.spread:
             self.written.pods[name] = variant
             if definition.kind == "python" and variant.store is None:
                 files = [DIGEST + out.name for out in t.outputs(signature.returns) if t.holds_file(out.type)]
@@ -121,10 +123,28 @@ class Pods:
         places = {option: self.variants.said(plan.call, option) for option in given}
         place = Definition(code)
         patches = patch.of_template(plan.call)
-        self.written.templates.append(
-            ir.Template(name, tuple(ins), tuple(outs), body, place, places, setting, patches)
-        )
+        template = ir.Template(name, tuple(ins), tuple(outs), body, place, places, setting, patches)
+        self.written.templates += self._spread(template, variant, plan.call) if variant.spread else [template]
         return name
+
+    def _spread(self, template: ir.Template, variant: Variant, call: Call) -> list[ir.Template]:
+        """The templates of a step that runs on several pods at once."""
+        volume = variant.store and self.planner.volumes[variant.store.volume]
+        wrong = [*not_spread(call, template, volume)]
+        self.variants.diagnostics.extend(one for one in wrong if one not in self.variants.diagnostics)
+        if wrong:
+            return [template]
+
+        def named(part: str) -> str:
+            return self.variants.names.name(f"{template.name}-{part}", f"{part} of {template.name}")
+
+        command = ("python3", "-c", "pass") if variant.step.kind == "python" else ("sh", "-c", ":")
+        store = variant.store and placing.mount(variant.store, variant.counted)
+        store = store and store._replace(volume=volume_name(store.volume))
+        found = spread(template, command, store, named)
+        defined = self.written.defined[template.name]
+        self.written.defined.update((one.name, defined) for one in found)
+        return found
 
     def _container(self, variant: Variant, setting: ir.Settings, kinds: dict[str, t.Type]) -> ir.Pod:
         """The container of a step."""
@@ -145,7 +165,8 @@ class Pods:
         else:
             command = (Const("python3", t.TEXT),)
             env = _variables(variant.forms, kinds)
-            source = self.source(variant, setting, ()) if not self.planner.cached else ""
+            later = self.planner.cached and not variant.spread  # when it is known which digests a key needs
+            source = "" if later else self.source(variant, setting, ())
         settled: tuple[tuple[str, Any], ...] = tuple(
             (key, Const(value, t.TEXT) if isinstance(value, str) else value)
             for key, value in setting.environment.env
@@ -187,7 +208,7 @@ class Pods:
         if not setting.files.archive:
             return {}
         archive = dict(setting.files.archive)
-        for name in sorted(variant.placed - {CHECKPOINT} if variant.store is None else ()):
+        for name in sorted(variant.placed - {CHECKPOINT, WORKERS} if variant.store is None else ()):
             given = name if name in archive else ""
             if archive.get(given, "none") != "none":
                 site = plan.call.override if "archive" in plan.call.options else variant.step.site
@@ -215,7 +236,7 @@ class Pods:
     def _output(
         self, out: t.Output, variant: Variant, archive: dict[str, str | int], fixed: dict[str, str]
     ) -> ir.Output:
-        path = fixed.get(out.name, f"{OUT}/{out.name}")
+        path = fixed.get(out.name, f"{variant.values}/{out.name}")
         if not t.holds_file(out.type):
             return ir.Output(out.name, "parameter", path)
         optional = isinstance(out.type, t.Maybe) and layout(out.type) == "file"
@@ -246,13 +267,14 @@ class Pods:
                 path,
                 path.startswith(STORE),
                 f"{OUT}/{DIGEST}{out.name}" if DIGEST + out.name in outputs else "",
-                f"{OUT}/{ROWS}{out.name}" if out.name in variant.listed else "",
+                f"{variant.values}/{ROWS}{out.name}" if out.name in variant.listed else "",
                 out.name in variant.taken,
             )
             for out, path in _paths(variant)
             if not serves(definition)
         ]
-        return prepared(script(carried, readers, writers), definition.name, setting.code)
+        text = script(carried, readers, writers, first=variant.spread)
+        return prepared(text, definition.name, setting.code, spread=variant.spread)
 
     def _command(self, variant: Variant) -> tuple[tuple[Expr, ...], tuple[tuple[str, Expr], ...], str | None]:
         said = self.planner.descriptions(variant.step)
@@ -271,7 +293,10 @@ def _paths(variant: Variant) -> list[tuple[t.Output, str]]:
     """Where in its pod a step writes its outputs."""
     if variant.paths is None:
         variant.paths = [
-            (out, f"{STORE if variant.store is not None and t.holds_file(out.type) else OUT}/{out.name}")
+            (
+                out,
+                f"{STORE if variant.store is not None and t.holds_file(out.type) else variant.values}/{out.name}",
+            )
             for out in t.outputs(variant.step.signature.returns)
         ]
     return variant.paths

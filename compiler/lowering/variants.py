@@ -11,6 +11,7 @@ from flowdsl.compiler.forms import Form, spelled, undigested
 from flowdsl.compiler.naming import Templates
 from flowdsl.compiler.options import KINDS as OPTIONS
 from flowdsl.compiler.options import applicable, inherited, patch, settings
+from flowdsl.compiler.ports import OUT, STORE, WORKERS
 from flowdsl.compiler.volumes import environments
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.pipeline import PipelineDef
@@ -67,6 +68,16 @@ class Variant:
         self.looped = False  # hands on the number of the item
         self.counted = False  # takes it
         self.always = True  # from every call
+
+    @property
+    def spread(self) -> bool:
+        """Whether it runs on several pods at once."""
+        return WORKERS in self.placed
+
+    @property
+    def values(self) -> str:
+        """The folder in which it leaves the values that it returns: for others to read, if no pod of Argo's does."""
+        return STORE if self.spread and self.store is not None else OUT
 
 
 class Variants:
@@ -186,7 +197,8 @@ class Variants:
             # What is wrong with them was said by the checks.
             known, _ = self.declared(definition)
             if call.options or defaults:
-                merged = {**applicable(defaults, definition), **definition.options, **call.options}
+                own = {**definition.options, **call.options}
+                merged = {**applicable(defaults, definition, own), **own}
                 place = functools.partial(Argument, call.site)
                 kind = definition.kind
                 known, _ = settings(merged, place, tuple(OPTIONS[kind]), kind, self.profile)
@@ -201,7 +213,7 @@ class Variants:
 
     def _plain(self, step: StepDef) -> ir.Settings:
         """The settings of a call in the pipeline of the run that says nothing itself."""
-        defaults = applicable(self._defaults[id(self.owner)], step)
+        defaults = applicable(self._defaults[id(self.owner)], step, step.options)
         if not defaults:
             return self.declared(step)[0]
         merged = {**defaults, **step.options}

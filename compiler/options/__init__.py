@@ -21,6 +21,7 @@ from flowdsl.compiler.options import (
     companions,
     control,
     daemon,
+    distributed,
     environment,
     files,
     gate,
@@ -62,6 +63,7 @@ _READERS: dict[str, Reader] = {
     **patch.READERS,
     **code.READERS,
     **caching.READERS,
+    **distributed.READERS,
 }
 STEP_OPTIONS = tuple(_READERS)
 _DOUBTED = frozenset(("gpu", "env", "image", "packages", "code"))
@@ -98,6 +100,7 @@ _CONCERNS: dict[str, tuple[frozenset[str], Callable[[Mapping[str, Any]], Any]]] 
     "identity": (frozenset(identity.READERS), identity.settled),
     "code": (frozenset(code.READERS), code.settled),
     "caching": (frozenset(caching.READERS), caching.settled),
+    "distributed": (frozenset(distributed.READERS), distributed.settled),
 }
 
 #: The same for those which the cluster decides with them.
@@ -214,7 +217,7 @@ def _doubts(name: str, written: Any) -> Iterator[Wrong]:
 
 
 #: Options of which others may be wrong beside them.
-_TOGETHER = frozenset(("action", *daemon.READERS, *companions.READERS))
+_TOGETHER = frozenset(("action", *daemon.READERS, *companions.READERS, *distributed.READERS))
 
 
 def _between(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
@@ -222,6 +225,7 @@ def _between(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wr
     yield from managed.doubts(made, found)
     yield from daemon.doubts(made, found)
     yield from companions.doubts(made)
+    yield from distributed.doubts(made, found)
 
 
 def pipeline_options(
@@ -272,12 +276,12 @@ def inherited(owner: PipelineDef, root: PipelineDef) -> dict[str, Any]:
     return {**inherited(root, root), **inherited(owner, owner)}
 
 
-def applicable(defaults: Mapping[str, Any], step: StepDef) -> Mapping[str, Any]:
-    """Those defaults of a pipeline that mean something for a step."""
+def applicable(defaults: Mapping[str, Any], step: StepDef, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Those defaults of a pipeline that mean something for a step with such options of its own."""
     if not defaults:
         return defaults
     python = step.kind == "python"
-    keeps = bool(outputs(step.signature.returns))
+    keeps = bool(outputs(step.signature.returns)) and options.get("distributed") is None
     return {
         name: value
         for name, value in defaults.items()
@@ -298,7 +302,8 @@ def cached_calls(trace: Trace, root: PipelineDef) -> frozenset[int]:
             if not isinstance(step, PipelineDef) and (
                 shared or "cache" in step.options or "cache" in call.options
             ):
-                options = {**applicable(defaults, step), **step.options, **call.options}
+                own = {**step.options, **call.options}
+                options = {**applicable(defaults, step, own), **own}
                 if options.get("cache") is True or isinstance(options.get("cache"), Cache):
                     found.append(id(call))
     return frozenset(found)

@@ -39,12 +39,15 @@ _BRACE = regex(r"(?<=\{)\{")
 _DOLLAR = regex(r"\$(?=[$(])")
 
 
-def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequence[Writer]) -> str:
+def script(
+    carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequence[Writer], *, first: bool = False
+) -> str:
     """The source of a step's script.
 
     `inputs` are the parameters of the function, in order, each with its reader; `outputs` are the writers
-    of its result. A value that cannot be read or written ends the script with exit code 1 and one sentence
-    on standard error that names the step, the input or output, and its type. Runs on Python 3.7 and newer.
+    of its result; `first`: only the process of rank 0 writes it. A value that cannot be read or written ends the
+    script with exit code 1 and one sentence on standard error that names the step, the input or output, and its
+    type. Runs on Python 3.7 and newer.
     """
     function = carried.function
     ending = _ending(
@@ -54,6 +57,7 @@ def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequ
         carried.classes,
         carried.names & _BUILTINS,
         carried.positional,
+        first,
     )
     return "".join(
         (
@@ -70,7 +74,7 @@ def script(carried: Carried, inputs: Sequence[tuple[str, Reader]], outputs: Sequ
 def write(step: str, result: object, outputs: Sequence[Writer]) -> None:
     """Write outputs as the script of a step would that got this result. Raises WrongValue."""
     names: dict[str, Any] = {"returned": lambda: result}
-    code = _Ending("returned", {}, frozenset(), ()).code((), outputs).replace(STEP, step)
+    code = _Ending("returned", {}, frozenset(), (), False).code((), outputs).replace(STEP, step)
     exec(code, names)  # what is written is what steps write, by the same lines
     try:
         names[_MAIN]()
@@ -86,9 +90,10 @@ def _ending(
     classes: tuple[tuple[type[Any], str], ...],
     shadowed: frozenset[str],
     positional: tuple[str, ...],
+    first: bool,
 ) -> str:
     """The last lines; steps that take and give the same share them, so STEP stands for most functions."""
-    return _Ending(function, dict(classes), shadowed, positional).code(inputs, outputs)
+    return _Ending(function, dict(classes), shadowed, positional, first).code(inputs, outputs)
 
 
 def _is_open(text: str) -> bool:
@@ -111,7 +116,9 @@ class _Ending:
         classes: dict[type[Any], str],
         shadowed: frozenset[str],
         positional: tuple[str, ...],
+        first: bool,
     ) -> None:
+        self.first = first
         self.function = function
         self.classes = classes
         self.shadowed = shadowed  # built-ins whose names the module has for something else
@@ -127,6 +134,11 @@ class _Ending:
         checking = self._check(outputs)
         if outputs:
             calling[0] = "result = " + calling[0]
+            if self.first:
+                calling += [
+                    'if os.environ["RANK"] != "0":',
+                    "    return  # what the first process returns counts",
+                ]
         body = "\n".join((*calling, *checking, *writing))
         parts, known = assembled(frozenset(self.used))
         known |= words(body)

@@ -1,4 +1,4 @@
-"""The first lines of a script whose step asks for packages or for modules of the user's own."""
+"""The first lines of a script whose step asks for packages or modules of the user's own, or runs on several pods."""
 
 from __future__ import annotations
 
@@ -34,9 +34,50 @@ _TAIL = """
     folders = [{folders}]
     sys.path[:0] = folders
     os.environ["PYTHONPATH"] = os.pathsep.join([*folders, *filter(None, [os.environ.get("PYTHONPATH")])])
-
+"""
+_CALL = """
 
 _flowdsl_prepare()
+"""
+_START = """
+
+def _flowdsl_start():
+    import os, signal, socket, subprocess, sys, time
+
+    if "RANK" in os.environ:
+        return
+{prepare}    first = os.environ["MASTER_ADDR"]
+    for _ in range(600):
+        try:
+            socket.getaddrinfo(first, None)
+            break
+        except OSError:
+            time.sleep(1)
+    else:
+        sys.exit(f"the first pod has had no address for ten minutes: {{first}}")
+    each, node, running, failed = int(os.environ["LOCAL_WORLD_SIZE"]), int(os.environ["NODE_RANK"]), [], 0
+
+    def end(number, frame):
+        for pid in running:
+            os.kill(pid, signal.SIGKILL if number == signal.SIGALRM else signal.SIGTERM)
+        signal.alarm(30)
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGALRM, end)
+    for local in range(each):
+        variables = dict(os.environ, RANK=str(node * each + local), LOCAL_RANK=str(local))
+        running.append(subprocess.Popen([sys.executable, *sys.argv], env=variables).pid)
+    while running:
+        pid, status = os.wait()
+        if pid in running:
+            running.remove(pid)
+            if status and not failed:
+                failed = status >> 8 or 128 + status
+                end(signal.SIGTERM, None)
+    os._exit(failed)
+
+
+_flowdsl_start()
 """
 
 
@@ -50,16 +91,24 @@ def folders(code: ir.Code) -> list[str]:
     return found
 
 
-def prepared(script: str, step: str, code: ir.Code) -> str:
+def prepared(script: str, step: str, code: ir.Code, *, spread: bool = False) -> str:
     """A script that finds the packages and modules of its step before anything of the user's is executed.
 
     pip is that of the image, and gets its arguments as a list: no shell reads them. What it installs goes to
-    a folder of its own. Also other programs that the step starts find both, by `PYTHONPATH`.
+    a folder of its own. Also other programs that the step starts find both, by `PYTHONPATH`. `spread`: after that
+    it starts the processes of its pod, which execute the rest.
     """
     found = folders(code)
-    if not found:
-        return script
     assert script.startswith(_FIRST)
+    rest = script.removeprefix(_FIRST)
+    prepare = _prepare(step, code, found) if found else ""
+    if spread:
+        # The processes that it starts inherit PYTHONPATH, and find what it has installed.
+        return _FIRST + prepare + _START.format(prepare="    _flowdsl_prepare()\n" if found else "") + rest
+    return _FIRST + prepare + _CALL + rest if found else script
+
+
+def _prepare(step: str, code: ir.Code, found: list[str]) -> str:
     text = _HEAD.format(imports="os, subprocess, sys" if code.packages else "os, sys")
     if code.packages:
         failed = f"step {step}: pip could not install the packages of the step, for the reason above"
@@ -69,5 +118,4 @@ def prepared(script: str, step: str, code: ir.Code) -> str:
             target=quote(f"{PACKAGES}/site"),
             failed=quote(failed),
         )
-    text += _TAIL.format(folders=", ".join(map(quote, found)))
-    return _FIRST + text + script.removeprefix(_FIRST)
+    return text + _TAIL.format(folders=", ".join(map(quote, found)))

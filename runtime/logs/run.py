@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN
+from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN, WORKER, WORKER_OF
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported
@@ -166,7 +166,8 @@ def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source
 
 def _node_of(pod: Json) -> str:
     metadata: Json = pod["metadata"]
-    return str(part(metadata, "annotations").get(NODE_NAME) or metadata["name"])
+    notes = part(metadata, "annotations")
+    return str(notes.get(NODE_NAME) or notes.get(WORKER_OF) or metadata["name"])
 
 
 def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iterator[Source]:
@@ -177,6 +178,8 @@ def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iter
         started = _began(pod, container)
         if started:
             called = where.called(entry_of(workflow))
+            if worker := str(part(pod["metadata"], "labels").get(WORKER, "")):
+                called = f"{called}/{worker}"
             yield Source(
                 where,
                 f"{called}/{container}" if len(chosen) > 1 else called,

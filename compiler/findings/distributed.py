@@ -1,0 +1,63 @@
+"""What can be wrong with a step that runs on several pods at once: FD357 to FD361."""
+
+from __future__ import annotations
+
+from flowdsl.diagnostic import Finding
+
+
+class BesideDistributed(Finding):
+    """An option that means nothing where a step runs on several pods."""
+
+    code = "FD357"
+    title = "`{name}` does not go with `distributed`: {reason}"
+    label = "not of a step on several pods"
+    help = "{way}"
+    name: str
+    reason: str
+    way: str
+
+
+class MeetingVariable(Finding):
+    """A variable by which the pods of a step meet, set by hand."""
+
+    code = "FD358"
+    title = "`{name}` is a variable by which the pods of a distributed step find each other"
+    label = "set for each of them"
+    help = "leave it out; the number of pods and processes, and the port, are words of `distributed`"
+    name: str
+
+
+class WorkersTake(Finding):
+    """A file in the artifact repository for pods that Argo does not make."""
+
+    code = "FD359"
+    title = "`{step}` runs on several pods, and `{name}` is a file of the artifact repository, which these do not have"
+    label = "not on a volume"
+    help = (
+        'keep the files of the pipeline on a volume, @pipeline(store=Volume("claim") / "runs"), or give the path of'
+        " one there"
+    )
+    step: str
+    name: str
+
+
+class WorkersReturn(Finding):
+    """Results of several pods without a volume to leave them on."""
+
+    code = "FD360"
+    title = "`{step}` runs on several pods, and what it returns has no volume to go to"
+    label = "needs a `store`"
+    help = 'say where: store=Volume("claim") / "runs", of the pipeline or of this step; or return None'
+    step: str
+
+
+class SharedByWorkers(Finding):
+    """Pods of one step that write to a claim of one node."""
+
+    code = "FD361"
+    title = "all {count} pods of `{step}` write to `{volume}`, which is ReadWriteOnce"
+    label = "on another node it cannot be mounted meanwhile"
+    help = "use a claim that is ReadWriteMany; or mount it `.ro` if it is only read"
+    step: str
+    count: int
+    volume: str

@@ -1,0 +1,100 @@
+"""A step on several pods as Argo runs it: a graph around the Job of these pods.
+
+Before the Job there is a name by which the pods meet; behind it stands a pod that reads what the first of them has
+left on the volume of the step's files, because Argo reads outputs of its own pods only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler import ir
+from flowdsl.compiler.findings.distributed import SharedByWorkers, WorkersReturn, WorkersTake
+from flowdsl.compiler.placing import AT, INDEX
+from flowdsl.compiler.ports import WORKERS
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.values import types as t
+from flowdsl.values.expr import Const, Join, Op, Out, Param, RunField
+from flowdsl.volume import Volume
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from flowdsl.tracing.trace import Call
+    from flowdsl.values.expr import Expr
+
+SERVICE, JOB, RESULTS = "service", "workers", "results"
+
+
+def refused(call: Call, template: ir.Template, store: Volume | None) -> Iterator[Diagnostic]:
+    """What the pods of a step cannot be given, cannot return, and cannot mount at once."""
+    for one in template.inputs:
+        if one.kind != "parameter":
+            name = next(
+                name for name in call.target.signature.by_name if f"{one.name}-".startswith(f"{name}-")
+            )
+            place = call.argument(name) if call.loop is None else call.site
+            yield Diagnostic(WorkersTake(call.target.name, name), place)
+    if t.outputs(call.target.signature.returns) and store is None:
+        yield Diagnostic(WorkersReturn(call.target.name), call.site)
+    count = template.settings.distributed.workers
+    mounted = [one for one in (*template.settings.environment.volumes, store) if isinstance(one, Volume)]
+    for volume in {one.name: one for one in mounted if not one.read_only}.values():
+        if volume.mode == "ReadWriteOnce" and count > 1:
+            related = (Related(volume.site, "declared here"),)
+            yield Diagnostic(SharedByWorkers(call.target.name, count, volume.name), call.site, related)
+
+
+def spread(
+    template: ir.Template, command: tuple[str, ...], store: ir.Mount | None, named: Callable[[str], str]
+) -> list[ir.Template]:
+    """The templates of a step of which `template` is one pod, the one that its tasks run first.
+
+    `command` does nothing, in its image; `store` is where the pods leave what is returned; `named` gives names to
+    the others.
+    """
+    place = template.place
+    here = tuple(one for one in template.inputs if one.name in (AT, INDEX))
+    run: tuple[str | Expr, ...] = (RunField("uid"), "/", *(Param(one.name, t.TEXT) for one in here))
+    unique = Join((f"{_short(template.name)}-", Op("digest", (Join(run),), t.TEXT)))
+    name = ir.Argument(WORKERS, "parameter", unique, t.TEXT)
+    read = tuple(one for one in template.outputs if one.path is not None)
+    outputs = tuple(
+        one if one.path is None else ir.Output(one.name, "parameter", None, Out(RESULTS, one.name, t.TEXT))
+        for one in template.outputs
+    )
+    names = {task: named(task) for task in (SERVICE, JOB, *([RESULTS] if read else []))}
+    arguments = {SERVICE: (name,), JOB: (name, *_given(template.inputs)), RESULTS: _given(here)}
+    tasks: list[ir.Task] = []
+    for task, own in names.items():
+        after = (tasks[-1].name,) if tasks else ()
+        tasks.append(ir.Task(task, own, arguments[task], after, None, None, place))
+    hidden = ir.Input(WORKERS, "parameter")
+    graph = ir.Graph(tuple(tasks), around=True)
+    found = [
+        ir.Template(template.name, template.inputs, outputs, graph, place),
+        ir.Template(names[SERVICE], (hidden,), (), ir.Rendezvous(), place),
+        template._replace(name=names[JOB], inputs=(hidden, *template.inputs), outputs=()),
+    ]
+    if read:
+        assert store is not None, "refused before"
+        environment = template.settings.environment
+        asked = ir.Environment(environment.image, pull_policy=environment.pull_policy)
+        words = tuple(Const(word, t.TEXT) for word in command)
+        pod = ir.Pod(words, None, (), (store._replace(read_only=True),))
+        settings = ir.Settings(environment=asked)
+        found.append(ir.Template(names[RESULTS], here, read, pod, place, template.places, settings))
+    return found
+
+
+def _short(name: str) -> str:
+    """The beginning of names of Services and Jobs: with digest, attempt and number a host name of 63 characters.
+
+    A Service has a name that begins with a letter. Source: Kubernetes, RFC 1035 label names.
+    """
+    return f"{'' if name[0].isalpha() else 'step-'}{name[:40]}".rstrip("-")
+
+
+def _given(inputs: tuple[ir.Input, ...]) -> tuple[ir.Argument, ...]:
+    """What a graph hands on to a template that takes the same."""
+    return tuple(ir.Argument(one.name, "parameter", Param(one.name, t.TEXT), t.TEXT) for one in inputs)

@@ -1,0 +1,126 @@
+"""Whether a step runs on several pods at once, and how these find each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from flowdsl.compiler.findings.distributed import BesideDistributed, MeetingVariable
+from flowdsl.compiler.findings.options import OptionType, RunTimeOption
+from flowdsl.compiler.ir import Distributed
+from flowdsl.compiler.options.reading import Wrong, said
+from flowdsl.compiler.options.resources import wanted
+from flowdsl.distributed import Distributed as Written
+from flowdsl.distributed import TensorFlow, Torch
+from flowdsl.values.value import is_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.ir import Settings
+    from flowdsl.compiler.options.reading import Reader
+
+_FRAMEWORKS: dict[type, Literal["torch", "tensorflow"]] = {Torch: "torch", TensorFlow: "tensorflow"}
+
+#: What each pod is given, besides the words of torchrun.
+VARIABLES = frozenset(
+    (
+        *("MASTER_ADDR", "MASTER_PORT", "NODE_RANK", "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE"),
+        *("PET_NNODES", "PET_NODE_RANK", "PET_NPROC_PER_NODE", "PET_MASTER_ADDR", "PET_MASTER_PORT"),
+        *("TF_CONFIG", "JOB_COMPLETION_INDEX"),
+    )
+)
+
+_MOST = 1000
+"""Pods of one step: more than any training has."""
+
+
+def settled(found: Mapping[str, Any]) -> Distributed:
+    """How the options of a step spread it over pods; without a word of it a process has a GPU of its own."""
+    written: Written | None = found.get("distributed")
+    if written is None:
+        return Distributed()
+    gpu = wanted(found)
+    processes = written.processes or (gpu.count if gpu is not None else 1)
+    return Distributed(_FRAMEWORKS[type(written)], written.workers, processes, written.port)
+
+
+def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wrong]]:
+    """Options that mean nothing for pods that are those of a Job, and not of Argo."""
+    if not made.distributed.workers:
+        return
+    for name, (asks, reason, way) in _BESIDE.items():
+        if name in found and asks(made):
+            yield name, Wrong(BesideDistributed(name, reason, way), "name")
+    for name, value in made.environment.env:
+        if name in VARIABLES:
+            option = (
+                "env" if name in found.get("env", {}) or isinstance(value, (str, int, float)) else "secrets"
+            )
+            yield option, Wrong(MeetingVariable(name), f"key:{name}")
+
+
+#: Of each option that such pods have no use for: whether it asks for something, why not, and what to do instead.
+_BESIDE: dict[str, tuple[Callable[[Settings], object], str, str]] = {
+    "init": (
+        lambda made: made.companions.init,
+        "Argo makes none for the pods of a Job",
+        "do that in a step before this one, or at the beginning of this one",
+    ),
+    "sidecars": (
+        lambda made: made.companions.sidecars,
+        "a Job does not end while they run",
+        "start the server as a step of its own, with `daemon=True`",
+    ),
+    "daemon": (
+        lambda made: made.daemon.on,
+        "the tasks after it wait for its end",
+        "leave one of them out",
+    ),
+    "cache": (
+        lambda made: made.caching.max_age is not None,
+        "its results are not kept for other runs",
+        "leave it out, and cache the steps before and after it",
+    ),
+    "code": (
+        lambda made: made.code.repository is not None,
+        "its pods do not get what Argo brings from a repository",
+        'lay the code on a volume, code=Volume("claim") / "src", or build it into the image',
+    ),
+    "queue_timeout": (
+        lambda made: made.control.queue_timeout is not None,
+        "it is about a pod of Argo's, and these are pods of a Job",
+        "use `timeout`, which begins when the Job is made",
+    ),
+    "retries": (
+        lambda made: made.control.retries is not None and made.control.retries.elsewhere,
+        "`elsewhere` is about the node of one pod",
+        "leave `elsewhere` out",
+    ),
+    "spot": (
+        lambda made: made.placement.spot and made.control.retries is None,
+        "nothing tells a node that was taken away from a program that failed",
+        "say how often it is tried again: `retries=3`",
+    ),
+}
+
+
+def _distributed(name: str, written: object) -> Written | None:
+    if written is None:
+        return None
+    if type(written) not in _FRAMEWORKS:
+        raise Wrong(OptionType(name, "Torch(...) or TensorFlow(...)", said(written)))
+    kind = cast("Written", written)
+    for field, least, most in (("workers", 1, _MOST), ("processes", 1, _MOST), ("port", 1, 65535)):
+        given: object = getattr(kind, field)
+        if is_value(given):
+            raise Wrong(RunTimeOption(f"{field} of {type(kind).__name__}"), f"item:{field}")
+        if given is None and field == "processes":
+            continue
+        if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= most:
+            want = f"a whole number from {least} to {most}"
+            raise Wrong(OptionType(f"{field} of {type(kind).__name__}", want, said(given)), f"item:{field}")
+    return kind
+
+
+READERS: dict[str, Reader] = {"distributed": _distributed}

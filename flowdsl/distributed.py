@@ -1,0 +1,47 @@
+"""A step on several pods at once: `Torch` and `TensorFlow`."""
+
+from __future__ import annotations
+
+from flowdsl.places.place import Site, here
+
+
+class Distributed:
+    """How the pods of one step find each other. Stored as written; the compiler judges."""
+
+    __slots__ = ("port", "processes", "site", "workers")
+
+    def __init__(self, workers: int, processes: int | None, port: int) -> None:
+        self.workers = workers
+        self.processes = processes
+        self.port = port
+        self.site: Site = here()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.workers!r})"
+
+
+class Torch(Distributed):
+    """A step on several pods, with the variables by which processes of PyTorch meet: `env://`.
+
+    `workers`: how many pods. `processes`: in each of them, by default one for each of its GPUs. Each process runs
+    the function with `RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`, `NODE_RANK`, `MASTER_ADDR` and
+    `MASTER_PORT`; what the one of rank 0 returns is the result of the step. `port`: at which that one listens.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, workers: int, *, processes: int | None = None, port: int = 29500) -> None:
+        super().__init__(workers, processes, port)
+
+
+class TensorFlow(Distributed):
+    """A step on several pods, with the variable by which workers of TensorFlow meet: `TF_CONFIG`.
+
+    `workers`: how many pods. Each runs the function once, with all its GPUs; what the first one returns is the
+    result of the step. `port`: at which each listens.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, workers: int, *, port: int = 2222) -> None:
+        super().__init__(workers, 1, port)

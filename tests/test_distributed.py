@@ -1,0 +1,73 @@
+"""Steps on several pods: the objects that they become in a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.distributed_objects import Object, made
+
+CASE = Path(__file__).parent / "lowering/distributed.py"
+NOTE = 'a "quoted" $(HOME) $$ {brace} \\ é\nsecond: line'
+
+
+def jobs(name: str, note: str = "x") -> list[Object]:
+    """The Jobs of a step."""
+    found = made(CASE, {"note": note})
+    return [one for one in found if one["kind"] == "Job" and one["metadata"]["name"].startswith(f"{name}-")]
+
+
+def variables(job: Object) -> dict[str, str]:
+    """The variables of the pods of a Job that have a value there."""
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    return {one["name"]: one["value"] for one in container["env"] if "value" in one}
+
+
+def test_values_of_the_run_reach_the_pods_as_they_are() -> None:
+    first = variables(jobs("train", NOTE)[0])
+    assert first["FLOWDSL_note"] == NOTE.replace("$", "$$")  # the kubelet makes one of two
+    assert first["SHOWN"] == "$$(HOME) costs 3$$"
+    assert json.loads(first["FLOWDSL_words"].replace("$$", "$")) == ["a", NOTE]
+
+
+def test_every_call_and_item_has_a_job_and_a_name_of_its_own() -> None:
+    found = made(CASE, {})
+    names = [(one["kind"], one["metadata"]["name"]) for one in found]
+    assert len(set(names)) == len(names)
+    train = jobs("train")
+    assert len(train) == 3
+    for job in train:
+        (service,) = (
+            one
+            for one in found
+            if one["kind"] == "Service" and f"{one['metadata']['name']}-0" == job["metadata"]["name"]
+        )
+        pods = job["spec"]["template"]
+        assert service["spec"]["selector"].items() <= pods["metadata"]["labels"].items()
+        assert pods["spec"]["subdomain"] == service["metadata"]["name"]
+        address = f"{job['metadata']['name']}-0.{service['metadata']['name']}"
+        assert variables(job)["MASTER_ADDR"] == address
+
+
+def test_a_process_has_a_gpu() -> None:
+    (train, *_) = jobs("train")
+    assert train["spec"]["completions"] == train["spec"]["parallelism"] == 4
+    assert (variables(train)["WORLD_SIZE"], variables(train)["LOCAL_WORLD_SIZE"]) == ("8", "2")
+    (export,) = jobs("export")
+    assert {name: value for name, value in variables(export).items() if name.startswith("PET_N")} == {
+        "PET_NNODES": "2",
+        "PET_NPROC_PER_NODE": "8",
+    }
+
+
+def test_workers_of_tensorflow_know_each_other() -> None:
+    (job,) = jobs("evaluate")
+    name = job["metadata"]["name"]
+    config = json.loads(variables(job)["TF_CONFIG"].replace("$(NODE_RANK)", "1"))
+    hosts = [f"{name}-{worker}.{name}:2222" for worker in range(2)]
+    assert config == {"cluster": {"worker": hosts}, "task": {"type": "worker", "index": 1}}
+
+
+def test_the_pods_end_with_the_step_and_with_the_run() -> None:
+    assert jobs("train")[0]["spec"]["activeDeadlineSeconds"] == 6 * 3600  # timeout of the step
+    assert jobs("evaluate")[0]["spec"]["activeDeadlineSeconds"] == 12 * 3600  # timeout of the run
