@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 PREFIX = "workflows.argoproj.io/"
 
 RUN = f"{PREFIX}workflow"
@@ -24,5 +29,13 @@ ARTIFACTS = f"{PREFIX}artifact-gc"
 """The finalizer of runs whose artifacts are still to be deleted."""
 WORKER_OF = "flowdsl/node"
 """The node for which a pod of a Job works: Argo would take one with its own annotation for the pod of the node."""
+ATTEMPT = "flowdsl/attempt"
+"""At which attempt of that node."""
 WORKER = "batch.kubernetes.io/job-completion-index"
 """The number of a pod of an Indexed Job."""
+
+
+def maker(annotations: Mapping[str, str]) -> str:
+    """The name of the node for which a pod of a Job works; empty for other pods."""
+    node, attempt = annotations.get(WORKER_OF, ""), annotations.get(ATTEMPT)
+    return node if not node or attempt is None else f"{node}({attempt})"

@@ -320,6 +320,33 @@ def test_a_lock_is_named() -> None:
     assert found.why(found.nodes["a"]) == "waits for the lock ns/ConfigMap/locks/gpu"
 
 
+def worker(number: int, made_by: str, attempt: str | None, **status: Any) -> Json:
+    """A pod of the Job that a node has made."""
+    notes = {"flowdsl/node": made_by, **({} if attempt is None else {"flowdsl/attempt": attempt})}
+    containers = [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": "2"}}}]
+    return {
+        "metadata": {"name": f"job-{number}", "annotations": notes},
+        "spec": {"containers": containers, "nodeName": f"host-{number % 2}"},
+        "status": {"phase": "Running", **status},
+    }
+
+
+@pytest.mark.parametrize("attempt", [None, "1"])
+def test_the_pods_of_a_job_are_counted_with_the_node_that_made_it(attempt: str | None) -> None:
+    name = "r.train.workers" if attempt is None else "r.train.workers(1)"
+    there = {"id": "a", "name": name, "phase": "Running", "startedAt": BEGAN, "hostNodeName": "executor"}
+    status = {"nodes": {"a": {"type": "Pod", **there}}, "phase": "Running"}
+    pods = [worker(number, "r.train.workers", attempt) for number in range(3)]
+    pods.append(worker(3, "r.train.workers", attempt, phase="Pending", conditions=UNSCHEDULED))
+    pods.append(worker(4, "r.other", attempt))
+    hosts = {"host-0": {"metadata": {"labels": {"nvidia.com/gpu.product": "H100"}}}}
+    found = Run({"metadata": {"name": "r"}, "status": status}, pods, hosts)
+    node = found.nodes["a"]
+    assert (found.gpus(node), found.requested()) == ({"nvidia.com/gpu": 8}, 8)
+    assert (found.host(node), found.card(node)) == ("host-0, host-1", "H100")
+    assert found.why(node) == found.reason == "1 of 4 pods wait: SchedulingGated: kueue"
+
+
 def test_what_the_list_says_of_a_run() -> None:
     assert run(sweep()).reason.startswith("Unschedulable: 0/4 nodes are available")
     assert run(sweep(), message="child failed").reason == "child failed"

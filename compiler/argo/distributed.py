@@ -15,7 +15,7 @@ from flowdsl.compiler.argo.origins import filled
 from flowdsl.compiler.argo.volumes import volume
 from flowdsl.compiler.ports import WORKERS
 from flowdsl.grammar.duration import seconds_in
-from flowdsl.grammar.labels import RUN, WORKER_OF
+from flowdsl.grammar.labels import ATTEMPT, RUN, WORKER_OF
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def job(found: Json, template: ir.Template, spec: Json, claims: Sequence[ir.PodV
         **pod,
     }
     marks = {RUN: "{{workflow.name}}", MEMBER: NAME, **labels}
-    notes = {WORKER_OF: "{{node.name}}", **annotations}
+    notes = {WORKER_OF: "{{node.name}}", **({ATTEMPT: "{{retries}}"} if attempt else {}), **annotations}
     ends = filled({"activeDeadlineSeconds": _limit(found.get("timeout"), spec.get("activeDeadlineSeconds"))})
     body = {
         "apiVersion": "batch/v1",

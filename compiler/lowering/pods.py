@@ -129,8 +129,7 @@ class Pods:
 
     def _spread(self, template: ir.Template, variant: Variant, call: Call) -> list[ir.Template]:
         """The templates of a step that runs on several pods at once."""
-        volume = variant.store and self.planner.volumes[variant.store.volume]
-        wrong = [*not_spread(call, template, volume)]
+        wrong = [*not_spread(call, template, variant.store is not None, self.planner.volumes.values())]
         self.variants.diagnostics.extend(one for one in wrong if one not in self.variants.diagnostics)
         if wrong:
             return [template]

@@ -9,24 +9,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.findings.distributed import SharedByWorkers, WorkersReturn, WorkersTake
+from flowdsl.compiler.findings.distributed import (
+    BesideDistributed,
+    SharedByWorkers,
+    WorkersReturn,
+    WorkersTake,
+)
+from flowdsl.compiler.naming import volume_name
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import WORKERS
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Join, Op, Out, Param, RunField
-from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from flowdsl.tracing.trace import Call
     from flowdsl.values.expr import Expr
+    from flowdsl.volume import Volume
 
 SERVICE, JOB, RESULTS = "service", "workers", "results"
 
 
-def refused(call: Call, template: ir.Template, store: Volume | None) -> Iterator[Diagnostic]:
+def refused(
+    call: Call, template: ir.Template, stored: bool, volumes: Iterable[Volume]
+) -> Iterator[Diagnostic]:
     """What the pods of a step cannot be given, cannot return, and cannot mount at once."""
     for one in template.inputs:
         if one.kind != "parameter":
@@ -35,12 +43,18 @@ def refused(call: Call, template: ir.Template, store: Volume | None) -> Iterator
             )
             place = call.argument(name) if call.loop is None else call.site
             yield Diagnostic(WorkersTake(call.target.name, name), place)
-    if t.outputs(call.target.signature.returns) and store is None:
+    for patch in template.patches:
+        if "podSpecPatch" in patch.fields:
+            reason = "`podSpecPatch` is about a pod of Argo's, and these are pods of a Job"
+            way = 'patch the container instead: argo={"container": {...}}, or under `@step`, argo={"script": {...}}'
+            yield Diagnostic(BesideDistributed("argo", reason, way), patch.place)
+    if t.outputs(call.target.signature.returns) and not stored:
         yield Diagnostic(WorkersReturn(call.target.name), call.site)
     count = template.settings.distributed.workers
-    mounted = [one for one in (*template.settings.environment.volumes, store) if isinstance(one, Volume)]
-    for volume in {one.name: one for one in mounted if not one.read_only}.values():
-        if volume.mode == "ReadWriteOnce" and count > 1:
+    assert isinstance(template.body, ir.Pod)
+    written = {one.volume for one in template.body.mounts if not one.read_only}
+    for volume in volumes:
+        if volume.mode == "ReadWriteOnce" and count > 1 and volume_name(volume.name) in written:
             related = (Related(volume.site, "declared here"),)
             yield Diagnostic(SharedByWorkers(call.target.name, count, volume.name), call.site, related)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN, WORKER, WORKER_OF
+from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN, WORKER, maker
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported
@@ -167,7 +167,7 @@ def sources(workflow: Json, pods: Sequence[Json], wanted: Wanted) -> list[Source
 def _node_of(pod: Json) -> str:
     metadata: Json = pod["metadata"]
     notes = part(metadata, "annotations")
-    return str(notes.get(NODE_NAME) or notes.get(WORKER_OF) or metadata["name"])
+    return str(notes.get(NODE_NAME) or maker(notes) or metadata["name"])
 
 
 def _containers(workflow: Json, pod: Json, where: Place, wanted: Wanted) -> Iterator[Source]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from flowdsl.grammar.labels import RUN
+from flowdsl.grammar.labels import RUN, maker
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import NOT_FOUND, Refusal
 from flowdsl.runtime.status.node import mapping, mappings, text
@@ -63,17 +63,18 @@ def gathered(cluster: Reader, workflow: Json, *, events: bool = False) -> Gather
 
 
 def _owned(pod: Json, uid: str) -> bool:
-    """Whether a pod is of this run, and not of an earlier one of the same name."""
-    owners = mappings(mapping(pod, "metadata"), "ownerReferences")
-    return not owners or any(text(one, "uid") == uid for one in owners)
+    """Whether a pod is of this run, and not of an earlier one of the same name; one of a Job does not say."""
+    metadata = mapping(pod, "metadata")
+    owners = mappings(metadata, "ownerReferences")
+    worker = bool(maker(mapping(metadata, "annotations")))
+    return not owners or worker or any(text(one, "uid") == uid for one in owners)
 
 
 def _hosts(cluster: Reader, run: Run) -> dict[str, Json]:
     """The nodes that pods with GPUs are on, as far as they may be read."""
     found: dict[str, Json] = {}
-    for name in dict.fromkeys(run.host(node) for node in run.pods_of() if run.gpus(node)):
-        if not name:
-            continue
+    used = (host for node in run.pods_of() if run.gpus(node) for host in run.hosts(node))
+    for name in dict.fromkeys(used):
         try:
             found[name] = cluster.get(NODE, name)
         except Refusal as refusal:

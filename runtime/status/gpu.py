@@ -40,6 +40,15 @@ def of_template(template: Json) -> Amounts:
     return gpus(asked({**template, "containers": [*alone, *several, *beside]}))
 
 
+def together(amounts: Iterable[Amounts]) -> Amounts:
+    """What several pods ask for."""
+    found: Amounts = {}
+    for one in amounts:
+        for name, number in one.items():
+            found[name] = found.get(name, 0) + number
+    return found
+
+
 def total(amounts: Iterable[Amounts]) -> int:
     """All devices together."""
     return sum(number for one in amounts for number in one.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.grammar.labels import NODE_ID
+from flowdsl.grammar.labels import NODE_ID, maker
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.names import pod_name
 from flowdsl.runtime.local.node import ERROR, FAILED, FULFILLED, PENDING, RUNNING
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-"""The annotation by which a pod says which node it is of."""
+
 _NEUTRAL = ("Completed", "PodRunning")
 _HIDDEN = "flowdsl-"
 _FAILED_CHILD = regex(
@@ -59,7 +59,16 @@ class Run:
         self.started = seconds(status.get("startedAt"))
         self.finished = seconds(status.get("finishedAt"))
         self.progress = text(status, "progress")
-        self._pods = {text(mapping(mapping(one, "metadata"), "annotations"), NODE_ID): one for one in pods}
+        self._pods: dict[str, Json] = {}
+        self._workers: dict[
+            str, list[Json]
+        ] = {}  # the pods of Jobs, by the names of the nodes that made them
+        for one in pods:
+            notes = mapping(mapping(one, "metadata"), "annotations")
+            if node := maker(notes):
+                self._workers.setdefault(node, []).append(one)
+            else:
+                self._pods[text(notes, NODE_ID)] = one
         self._hosts = hosts or {}
         self._events: dict[str, list[Json]] = {}
         for event in events:
@@ -109,7 +118,9 @@ class Run:
             return _first_failure(self.entries) or self.message
         if self.message or self.ended:
             return self.message
-        waiting = (node for node in self.nodes.values() if node.type == "Pod" and node.phase == PENDING)
+        waiting = (
+            node for node in self.pods_of() if node.phase == PENDING or self._waiting(self.workers(node))
+        )
         return next((found for node in waiting if (found := self.why(node))), "")
 
     def waits(self, node: Node) -> bool:
@@ -141,20 +152,35 @@ class Run:
             return text(mapping(pod, "metadata"), "name")
         return pod_name(self.name, node.name, node.template)
 
+    def workers(self, node: Node) -> list[Json]:
+        """The pods of the Job that a node has made, as far as they are there still."""
+        return self._workers.get(node.name, [])
+
     def gpus(self, node: Node) -> Amounts:
-        """The GPUs that the pod of a node asks for, or by its template will have asked for."""
+        """The GPUs that the pods of a node ask for, or by its template will have asked for."""
         if node.type != "Pod":
             return {}
+        if workers := self.workers(node):
+            return gpu.together(map(gpu.of_pod, workers))
         pod = self.pod(node)
         return gpu.of_template(self.templates.of(node)) if pod is None else gpu.of_pod(pod)
 
+    def hosts(self, node: Node) -> list[str]:
+        """The nodes of the cluster that the pods of a node are on."""
+        workers = [text(mapping(one, "spec"), "nodeName") for one in self.workers(node)]
+        found = workers or [node.host or text(mapping(self.pod(node) or {}, "spec"), "nodeName")]
+        return [one for one in dict.fromkeys(found) if one]
+
     def host(self, node: Node) -> str:
-        """The node of the cluster that a pod is on."""
-        return node.host or text(mapping(self.pod(node) or {}, "spec"), "nodeName")
+        """The same in one text."""
+        return ", ".join(self.hosts(node))
 
     def card(self, node: Node) -> str:
-        """The card of that node, for a pod that asked for GPUs."""
-        return gpu.card(self._hosts.get(self.host(node), {})) if self.gpus(node) else ""
+        """The card of these nodes, for pods that asked for GPUs."""
+        if not self.gpus(node):
+            return ""
+        cards = (gpu.card(self._hosts.get(host, {})) for host in self.hosts(node))
+        return ", ".join(card for card in dict.fromkeys(cards) if card)
 
     def why(self, node: Node) -> str:
         """Why a node is in its phase: of a pod that does not run yet, what the cluster says of it now."""
@@ -163,12 +189,21 @@ class Run:
         pod = self.pod(node)
         if pod is not None and (found := why(pod, self._events.get(self.pod_name(node), ()))):
             return found
+        if (workers := self.workers(node)) and (found := self._waiting(workers)):
+            return found
         lock = text(mapping(node.found, "synchronizationStatus"), "waiting")
         if lock and not node.message:
             return f"waits for the lock {lock}"
         if pod is not None and node.phase != RUNNING:
             return usual(pod) or node.message
         return node.message
+
+    def _waiting(self, workers: list[Json]) -> str:
+        """Why pods of a Job do not run yet: how many, and what the cluster says of the first."""
+        events = self._events
+        reasons = [why(one, events.get(text(mapping(one, "metadata"), "name"), ())) for one in workers]
+        waiting = [reason for reason in reasons if reason]
+        return f"{len(waiting)} of {len(workers)} pods wait: {waiting[0]}" if waiting else ""
 
     # --- its GPUs ------------------------------------------------------------------------------------------
 
