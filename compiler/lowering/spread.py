@@ -16,6 +16,7 @@ from flowdsl.compiler.findings.distributed import (
     WorkersTake,
 )
 from flowdsl.compiler.naming import volume_name
+from flowdsl.compiler.options.distributed import beside
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import WORKERS
 from flowdsl.diagnostic import Diagnostic, Related
@@ -43,6 +44,8 @@ def refused(
             )
             place = call.argument(name) if call.loop is None else call.site
             yield Diagnostic(WorkersTake(call.target.name, name), place)
+    for option, finding in beside(template.settings):
+        yield Diagnostic(finding, template.places.get(option, template.place))
     for patch in template.patches:
         if "podSpecPatch" in patch.fields:
             reason = "`podSpecPatch` is about a pod of Argo's, and these are pods of a Job"

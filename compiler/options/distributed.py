@@ -49,15 +49,20 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
     """Options that mean nothing for pods that are those of a Job, and not of Argo."""
     if not made.distributed.workers:
         return
-    for name, (asks, reason, way) in _BESIDE.items():
-        if name in found and asks(made):
-            yield name, Wrong(BesideDistributed(name, reason, way), "name")
+    yield from ((name, Wrong(finding, "name")) for name, finding in beside(made) if name in found)
     for name, value in made.environment.env:
         if name in VARIABLES:
             option = (
                 "env" if name in found.get("env", {}) or isinstance(value, (str, int, float)) else "secrets"
             )
             yield option, Wrong(MeetingVariable(name), f"key:{name}")
+
+
+def beside(made: Settings) -> Iterator[tuple[str, BesideDistributed]]:
+    """The options of a distributed step, or of its pipeline, that its pods have no use for."""
+    for name, (asks, reason, way) in _BESIDE.items():
+        if asks(made):
+            yield name, BesideDistributed(name, reason, way)
 
 
 #: Of each option that such pods have no use for: whether it asks for something, why not, and what to do instead.
@@ -85,7 +90,7 @@ _BESIDE: dict[str, tuple[Callable[[Settings], object], str, str]] = {
     "code": (
         lambda made: made.code.repository is not None,
         "its pods do not get what Argo brings from a repository",
-        'lay the code on a volume, code=Volume("claim") / "src", or build it into the image',
+        'lay the code on a volume, code=Volume("claim") / "src", or build it into the image; `code=None` leaves it out',
     ),
     "queue_timeout": (
         lambda made: made.control.queue_timeout is not None,
