@@ -233,8 +233,6 @@ def handed_on(expr: Expr) -> str:
         case Join(parts):
             pieces = [literal(part) if isinstance(part, str) else handed_on(part) for part in parts]
             return f"({' + '.join(pieces)})"
-        case OnVolume(volume, path):
-            return handed_on(Join((f"{VOLUMES}/{volume.name}/", path)))
         case _:
             return raw(expr)
 

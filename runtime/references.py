@@ -5,11 +5,9 @@ What is known only when it runs, because its name has a tag, is left to whoever 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.lint.tree import is_list, is_mapping
-from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import (
     ACCOUNT,
     CLAIM,
@@ -22,6 +20,7 @@ from flowdsl.runtime.cluster.kinds import (
 )
 from flowdsl.runtime.cluster.seam import Kind
 from flowdsl.runtime.local.honoured import containers
+from flowdsl.runtime.local.objects import bodies, is_known, objects
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
@@ -160,53 +159,25 @@ def _volume(volume: Json) -> Iterator[Need]:
     yield from named_in(part(volume, "ephemeral"))
 
 
-def bodies(resource: Json) -> list[Json]:
-    """What the pods of the objects are that a resource template makes: of a Job, a Deployment and the like."""
-    if resource.get("action") not in ("create", "apply", "replace"):
-        return []
-    return [part(part(part(one, "spec"), "template"), "spec") for one in _objects(resource)]
-
-
 def inside(resource: Json) -> Iterator[Need]:
     """What the pods of the objects name that a resource template makes."""
     for pod in bodies(resource):
         found = [*named_in({key: value for key, value in pod.items() if key != "volumes"})]
         found += [need for volume in several(pod, "volumes") for need in _volume(volume)]
-        yield from (need for need in found if not any(_HOLE in word for word in (need.name, *need.keys)))
+        yield from (need for need in found if is_known((need.name, *need.keys)))
 
 
 def served(resource: Json) -> Iterator[Need]:
     """The kinds of the objects that a resource template is about, where its manifest says them."""
-    for one in _objects(resource):
+    for one in objects(resource):
         version, kind = str(one.get("apiVersion") or ""), str(one.get("kind") or "")
-        if version and kind and _HOLE not in version + kind:
+        if version and kind and is_known(version + kind):
             yield Need(SERVED, version, (kind,))
 
 
 def made(resource: Json) -> Iterator[tuple[str, str]]:
     """The kinds and names of the objects that a resource template makes; a name known only when it runs is empty."""
     if resource.get("action") in ("create", "apply"):
-        for one in _objects(resource):
+        for one in objects(resource):
             name = str(part(one, "metadata").get("name") or "")
-            yield str(one.get("kind") or ""), "" if _HOLE in name else name
-
-
-def _objects(resource: Json) -> list[Json]:
-    """The objects of a manifest, with a word that stands for each tag; none if that is no YAML."""
-    import yaml
-
-    manifest = resource.get("manifest")
-    try:
-        documents: list[object] = list(yaml.safe_load_all(_TAG.sub(_HOLE, str(manifest or ""))))
-    except yaml.YAMLError:
-        return []
-    return [one for each in documents if is_mapping(each) for one in several(each, "items") or [each]]
-
-
-def is_known(thing: object) -> bool:
-    """Whether no part of something is known only when it runs."""
-    return _HOLE not in str(thing)
-
-
-_TAG = regex(r"\{\{.*?\}\}", re.DOTALL)
-_HOLE = "flowdsl-hole"
+            yield str(one.get("kind") or ""), name if is_known(name) else ""

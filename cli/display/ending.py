@@ -157,8 +157,8 @@ def rounds_table(of: Table, paint: Paint, reason: Callable[[Round], str], most: 
 def _reason(machine: Machine, one: Round, folder: Path) -> str:
     """Why a round failed: the last line that it wrote, else what Argo says."""
     node = machine.run.by_id.get(one.node)
-    paths = logs.files(folder, node) if node is not None else []
-    lines = logs.tail(paths[0], 1) if paths else []
+    path = logs.last(folder, node) if node is not None else None
+    lines = logs.tail(path, 1) if path is not None else []
     return (lines[0].strip() if lines else "") or one.message
 
 
@@ -205,11 +205,11 @@ def _failures(failed: list[Entry], folder: Path, paint: Paint) -> str:
 def log_of(entry: Entry, folder: Path, paint: Paint, lines: int = 10) -> list[str]:
     """The last lines of what a step wrote, with the file that has all of it."""
     assert entry.node is not None
-    paths = logs.files(folder, entry.node)
-    if not paths:
+    path = logs.last(folder, entry.node)
+    if path is None:
         return []
-    found = [f"{paint(entry.path, 'bold')} failed; the end of {shown(paths[0])}:"]
-    found.extend(paint("  | ", "red") + line for line in logs.tail(paths[0], lines))
+    found = [f"{paint(entry.path, 'bold')} failed; the end of {shown(path)}:"]
+    found.extend(paint("  | ", "red") + line for line in logs.tail(path, lines))
     return found
 
 

@@ -153,8 +153,8 @@ class Live(Tree):
             return [], ""
         node = failed[-1].node
         assert node is not None
-        paths = logs.files(self._folder, node)
-        return (logs.tail(paths[0], _TAIL), failed[-1].path) if paths else ([], "")
+        path = logs.last(self._folder, node)
+        return ([], "") if path is None else (logs.tail(path, _TAIL), failed[-1].path)
 
 
 def _rows(entry: Entry, depth: int, stood_in: Mapping[str, str]) -> list[Row]:

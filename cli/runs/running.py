@@ -179,7 +179,7 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
     volumes = volumes_of(manifest, mounted, options.volumes, folder)
     fakes = Fakes(folder, name, options.fakes, volumes)
     stand_ins: list[Fakes | Earlier] = [fakes]
-    skipped = set(fakes.names)
+    skipped: set[str] = set()
     settings = _kept(options, found)
     if before is not None:
         step = str(options.only or options.since)
@@ -197,6 +197,7 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
     options = options._replace(artifacts=[*kept, *(f"{key}={path}" for key, path in files.items())])
     settings["artifacts"] = [_absolute(one) for one in options.artifacts]
     fakes.check(steps(manifest, found.references))
+    skipped |= fakes.names
     stored = frozenset[str]() if taken is None else taken.keys()
     verdict = judged(manifest, found.references, _asked(now, options, skipped, stored))
     if verdict.refusals:

@@ -31,11 +31,11 @@ MEMBER = "flowdsl/workers"
 
 _INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 _BEGIN = f"""\
-import os, sys
-os.makedirs("/tmp/flowdsl", exist_ok=True)
-with open("/tmp/flowdsl/step.py", "wb") as file:
+import os, sys, tempfile
+path = os.path.join(tempfile.mkdtemp(), "step.py")
+with open(path, "wb") as file:
     file.write(os.environb.pop(b"{SCRIPT}"))
-os.execv(sys.executable, [sys.executable, "/tmp/flowdsl/step.py"])
+os.execv(sys.executable, [sys.executable, path])
 """
 """The pods of a Job get no script from Argo: it is in a variable, and becomes a file."""
 

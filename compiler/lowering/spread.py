@@ -1,7 +1,7 @@
 """A step on several pods as Argo runs it: a graph around the Job of these pods.
 
-Before the Job there is a name by which the pods meet; behind it stands a pod that reads what the first of them has
-left on the volume of the step's files, because Argo reads outputs of its own pods only.
+Before the Job there is a name by which the pods meet; behind it stands a pod with the outputs of the step, which the
+first pod of the Job has left on the volume of its files: Argo reads outputs of its own pods only.
 """
 
 from __future__ import annotations
@@ -75,12 +75,9 @@ def spread(
     run: tuple[str | Expr, ...] = (RunField("uid"), "/", *(Param(one.name, t.TEXT) for one in here))
     unique = Join((f"{_short(template.name)}-", Op("digest", (Join(run),), t.TEXT)))
     name = ir.Argument(WORKERS, "parameter", unique, t.TEXT)
-    read = tuple(one for one in template.outputs if one.path is not None)
-    outputs = tuple(
-        one if one.path is None else ir.Output(one.name, "parameter", None, Out(RESULTS, one.name, t.TEXT))
-        for one in template.outputs
-    )
-    names = {task: named(task) for task in (SERVICE, JOB, *([RESULTS] if read else []))}
+    outputs = template.outputs
+    handed = tuple(ir.Output(one.name, "parameter", None, Out(RESULTS, one.name, t.TEXT)) for one in outputs)
+    names = {task: named(task) for task in (SERVICE, JOB, *([RESULTS] if outputs else []))}
     arguments = {SERVICE: (name,), JOB: (name, *_given(template.inputs)), RESULTS: _given(here)}
     tasks: list[ir.Task] = []
     for task, own in names.items():
@@ -89,18 +86,18 @@ def spread(
     hidden = ir.Input(WORKERS, "parameter")
     graph = ir.Graph(tuple(tasks), around=True)
     found = [
-        ir.Template(template.name, template.inputs, outputs, graph, place),
+        ir.Template(template.name, template.inputs, handed, graph, place),
         ir.Template(names[SERVICE], (hidden,), (), ir.Rendezvous(), place),
         template._replace(name=names[JOB], inputs=(hidden, *template.inputs), outputs=()),
     ]
-    if read:
-        assert store is not None, "refused before"
+    if outputs:
         environment = template.settings.environment
         asked = ir.Environment(environment.image, pull_policy=environment.pull_policy)
         words = tuple(Const(word, t.TEXT) for word in command)
-        pod = ir.Pod(words, None, (), (store._replace(read_only=True),))
+        mounts = () if store is None else (store._replace(read_only=True),)
+        pod = ir.Pod(words, None, (), mounts)
         settings = ir.Settings(environment=asked)
-        found.append(ir.Template(names[RESULTS], here, read, pod, place, template.places, settings))
+        found.append(ir.Template(names[RESULTS], here, outputs, pod, place, template.places, settings))
     return found
 
 

@@ -185,10 +185,15 @@ def _refused(use: Use, asked: Asked) -> Iterator[str]:
     body = kind(use.template)
     fake = _fake(use)
     if body == "resource" and not asked.kubectl:
-        yield (
-            f"{_step(use.task)} applies an object to a cluster: let it do so with --kubectl, "
-            f"or take a value for its result: {fake}"
-        )
+        from flowdsl.runtime.local.pods.jobs import why_not
+
+        what = why_not(use.template["resource"])
+        if not what and asked.engine is not None:
+            what = "runs pods that --engine gives no names to each other"
+        if what:
+            yield (
+                f"{_step(use.task)} {what}: let it do so with --kubectl, or take a value for its result: {fake}"
+            )
     elif body == "plugin":
         yield f"{_step(use.task)} is run by a plugin of Argo, which is not here: take a value for its result: {fake}"
     elif asked.engine is None:

@@ -24,6 +24,12 @@ def files(folder: Path, node: RunNode) -> list[Path]:
     return [one for one in found if one.stat().st_size]
 
 
+def last(folder: Path, node: RunNode) -> Path | None:
+    """The log that says why a step failed: that of its main container, else the one that was written to last."""
+    found = files(folder, node)
+    return max(found, key=lambda one: (one.stem == "main", one.stat().st_mtime_ns), default=None)
+
+
 def text(folder: Path, node: RunNode) -> str:
     """All that a step wrote."""
     return "".join(one.read_text(encoding="utf-8", errors="replace") for one in files(folder, node))

@@ -21,12 +21,16 @@ _CLOSE = 1e-6
 
 
 class Amount(NamedTuple):
-    """CPU in cores, memory in bytes, GPUs, and whose GPUs they are."""
+    """CPU in cores, memory in bytes, GPUs, and whose GPUs they are.
+
+    `meets`: its containers listen at known ports for each other, so others of that kind wait.
+    """
 
     cpu: float = 0.0
     memory: float = 0.0
     gpus: int = 0
     vendor: str = ""
+    meets: bool = False
 
 
 def amount(bodies: Iterable[Json]) -> Amount:
@@ -120,7 +124,7 @@ class Slots:
             )
         if wanted.gpus:
             wanted = wanted._replace(gpus=min(wanted.gpus, len(self.gpus[wanted.vendor])))
-        if not (wanted.cpu or wanted.memory or wanted.gpus):
+        if not (wanted.cpu or wanted.memory or wanted.gpus or wanted.meets):
             return [(node, [])]
         self.waiting.append((node, step, wanted))
         return self.next()
@@ -156,6 +160,8 @@ class Slots:
         if self.totals is None:
             self.totals = machine(*self.given)
         cores, size = self.totals
+        if wanted.meets and any(one.meets for one, _ in self.running.values()):
+            return False
         if len(self.free_gpus.get(wanted.vendor, ())) < wanted.gpus:
             return False
         if wanted.cpu > cores or wanted.memory > size:

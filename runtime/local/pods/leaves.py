@@ -12,9 +12,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from flowdsl.grammar.condition import Requirement
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.events import Outcome, StartPod
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
@@ -228,30 +229,67 @@ def kubectl(words: list[str]) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def _wait(wanted: Json, namespace: str, name: str, over: Over) -> None:
-    """Wait until the conditions decide. Source: WaitResource and matchConditions of Argo."""
+class Conditions(NamedTuple):
+    """What is waited for, and what is a failure, each with its text."""
+
+    success: tuple[tuple[str, Requirement], ...]
+    failure: tuple[tuple[str, Requirement], ...]
+
+
+def conditions_of(wanted: Json) -> Conditions:
+    """The conditions of a `resource`. Raises KubectlError."""
     from flowdsl.grammar.condition import conditions
     from flowdsl.grammar.error import GrammarError
 
-    parsed: dict[str, tuple[Requirement, ...]] = {}
-    for kind in ("successCondition", "failureCondition"):
-        if wanted.get(kind):
-            try:
-                parsed[kind] = conditions(wanted[kind])
-            except GrammarError as error:
-                raise KubectlError(f"{kind} '{wanted[kind]}' failed to parse: {error}") from None
-    while parsed and not over():
-        found = json.loads(kubectl(["-n", namespace, "get", name, "-o", "json"]))
-        for one in parsed.get("failureCondition", ()):
-            if holds(one, found):
-                text = str(wanted["failureCondition"])[one.start : one.end]
-                raise KubectlError(f"failure condition '{text}' evaluated true")
-        if (
-            all(holds(one, found) for one in parsed.get("successCondition", ()))
-            and "successCondition" in parsed
-        ):
+    def read(kind: str) -> tuple[tuple[str, Requirement], ...]:
+        text = str(wanted.get(kind) or "")
+        try:
+            return tuple((text[one.start : one.end], one) for one in conditions(text)) if text else ()
+        except GrammarError as error:
+            raise KubectlError(f"{kind} '{text}' failed to parse: {error}") from None
+
+    return Conditions(read("successCondition"), read("failureCondition"))
+
+
+def met(wanted: Conditions, found: Any) -> bool:
+    """Whether an object is as it is waited for. Raises KubectlError for a failure.
+
+    Source: matchConditions of Argo.
+    """
+    for text, one in wanted.failure:
+        if holds(one, found):
+            raise KubectlError(f"failure condition '{text}' evaluated true")
+    return bool(wanted.success) and all(holds(one, found) for _, one in wanted.success)
+
+
+def _wait(wanted: Json, namespace: str, name: str, over: Over) -> None:
+    """Wait until the conditions decide. Source: WaitResource of Argo."""
+    asked = conditions_of(wanted)
+    while any(asked) and not over():
+        if met(asked, json.loads(kubectl(["-n", namespace, "get", name, "-o", "json"]))):
             return
         time.sleep(_PAUSE)
+
+
+def shown(template: Json, found: Json) -> list[Json]:
+    """The outputs of a `resource` template, read off an object that is here. Raises KubectlError."""
+    parameters: list[Json] = [dict(one) for one in several(part(template, "outputs"), "parameters")]
+    for one in parameters:
+        source = part(one, "valueFrom")
+        if path := str(source.get("jsonPath") or ""):
+            plain = _PLAIN.fullmatch(path)
+            if plain is None:
+                raise KubectlError(
+                    f"{path} is read by kubectl only: --kubectl, or --fake takes a value for it"
+                )
+            one["value"] = looked_up(found, _INDEX.sub(r".\1", plain[1]))[1]
+        elif source.get("jqFilter"):
+            one["value"] = _jq(json.dumps(found), str(source["jqFilter"]))
+    return parameters
+
+
+_PLAIN = regex(r"\{\.((?:\w+|\[\d+\])(?:\.\w+|\[\d+\])*)\}")
+_INDEX = regex(r"\[(\d+)\]")
 
 
 def holds(one: Requirement, found: Any) -> bool:

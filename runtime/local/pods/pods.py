@@ -72,24 +72,75 @@ class Pods:
 
     def start(self, pod: StartPod) -> None:
         """Run a leaf; its events come later."""
-        if any(kind in pod.template for kind in KINDS):
+        if "resource" in pod.template and not self.settings.kubectl:
+            self._play(pod)
+        elif any(kind in pod.template for kind in KINDS):
             self.other(pod)
+        else:
+            self._start(pod, self._ended)
+
+    def _play(self, pod: StartPod) -> None:
+        """Run the pods of a Job; another object that can be played runs nothing."""
+        from flowdsl.runtime.local.pods.jobs import hosts_file, job, renamed, why_not
+
+        if why_not(pod.template["resource"]) or self.settings.engine is not None:
+            self.other(pod)  # which says how it is let through
+            return
+        hosts = self.house.scratch / f"hosts-{next(self.house.numbers)}"
+        played = job(pod, self.settings, hosts)
+        if played is None:
+            self._report(PodRunning(time.time(), pod.node))
+            self._report(PodEnded(time.time(), pod.node, Outcome("Succeeded", "", {"exitCode": "0"})))
             return
         self.wait()
+        start = played.start
+        if played.names and self.house.isolated:
+            usual = Path("/etc/hosts")
+            text = usual.read_text(encoding="utf-8", errors="replace") if usual.is_file() else ""
+            hosts.write_text(hosts_file(played.names, text), encoding="utf-8")
+        elif played.names:
+            hosts.touch()
+            start = renamed(start, played.names)
+        began = time.time()
+        late = threading.Event()
+
+        def ended(made: Pod, found: Outcome) -> None:
+            from flowdsl.runtime.local.pods import jobs
+
+            if found.containers is not None and not made.stopped:
+                ways = {name: phase == "Succeeded" for name, (phase, _) in found.containers.items()}
+                found = jobs.outcome(played, jobs.ended(played, ways, began, late.is_set()))
+            self._ended(made, found._replace(containers=None))
+
+        made = self._start(start, ended, bool(played.names))
+        if made is not None and played.deadline is not None:
+
+            def end() -> None:
+                late.set()
+                made.stop("")
+
+            timer = threading.Timer(played.deadline, end)
+            timer.daemon = True
+            timer.start()
+
+    def _start(self, pod: StartPod, ended: Callable[[Pod, Outcome], None], meets: bool = False) -> Pod | None:
+        """Run the containers of a pod, as soon as there is room for them; `meets`: they listen at known ports."""
+        self.wait()
         try:
-            made = Pod(pod, self.house, self._report, self._ended)
+            made = Pod(pod, self.house, self._report, ended)
             bodies = [one.body for one in made.shape.units if one.role != "init"]
-            wanted = amount(bodies)
+            wanted = amount(bodies)._replace(meets=meets)
             if self.gone:
                 raise Refusal("the process that starts the steps has ended")
         except Refusal as refusal:
             self._report(PodEnded(time.time(), pod.node, refusal.outcome))
-            return
+            return None
         with self.house.lock:
             self.pods[pod.node] = made
             started = self.slots.ask(pod.node, str(pod.template.get("name") or pod.name), wanted)
         self._begin(started)
         self.attend(0)  # who starts many does not keep those waiting that may begin meanwhile
+        return made
 
     def attend(self, seconds: float | None) -> None:
         """Go on with the pods whose containers have ended; wait for that, or an event, so many seconds at most.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from flowdsl.runtime.local.pods import environment
-from flowdsl.runtime.local.pods.amounts import memory_limit
+from flowdsl.runtime.local.pods.amounts import amount, memory_limit
 from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.expansion import expanded, too_long
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
@@ -184,7 +184,14 @@ class Program:
             for vendor, name in _VISIBLE.items():
                 limits = part(part(self.unit.body, "resources"), "limits")
                 if any(one.startswith(f"{vendor}.com/") for one in limits):
-                    env[name] = ",".join(self.pod.gpus)
+                    env[name] = ",".join(self._own_gpus(self.pod.gpus))
+
+    def _own_gpus(self, gpus: list[str]) -> list[str]:
+        """Those of the pod's GPUs that are this container's; where there are too few, they share all of them."""
+        asked = [amount([one.body]).gpus for one in self.pod.shape.units if one.role == self.unit.role]
+        own = [one.name for one in self.pod.shape.units if one.role == self.unit.role].index(self.unit.name)
+        first = sum(asked[:own])
+        return gpus[first : first + asked[own]] if sum(asked) <= len(gpus) else gpus
 
     def _rewrite(
         self, words: list[str], env: dict[str, str], cwd: str, files: list[tuple[str, bytes, int]]

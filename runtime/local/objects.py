@@ -1,0 +1,51 @@
+"""The objects that `resource` templates are about, as their manifests say them before they run."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.tree import is_mapping
+from flowdsl.grammar.regex import regex
+from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Json = dict[str, Any]
+
+_TAG = regex(r"\{\{.*?\}\}", re.DOTALL)
+_HOLE = "flowdsl-hole"
+"""What stands for a tag."""
+_MAKING = ("create", "apply", "replace")
+
+
+def objects(resource: Json) -> list[Json]:
+    """The objects of a manifest, with a word that stands for each tag; none if that is no YAML."""
+    import yaml
+
+    manifest = resource.get("manifest")
+    try:
+        documents: list[object] = list(yaml.safe_load_all(_TAG.sub(_HOLE, str(manifest or ""))))
+    except yaml.YAMLError:
+        return []
+    return [one for each in documents if is_mapping(each) for one in several(each, "items") or [each]]
+
+
+def is_known(thing: object) -> bool:
+    """Whether no part of something is known only when it runs."""
+    return _HOLE not in str(thing)
+
+
+def bodies(resource: Json) -> list[Json]:
+    """What the pods of the objects are that a resource template makes: of a Job, a Deployment and the like."""
+    if resource.get("action") not in _MAKING:
+        return []
+    return [part(part(part(one, "spec"), "template"), "spec") for one in objects(resource)]
+
+
+def containers(resource: Json) -> Iterator[Json]:
+    """The containers of these pods."""
+    for body in bodies(resource):
+        for field in ("initContainers", "containers"):
+            yield from several(body, field)

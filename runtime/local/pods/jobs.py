@@ -1,0 +1,217 @@
+"""Jobs of Kubernetes on one machine: the pods of a Job are the containers of one pod, so they run at the same time.
+
+A Service gives its pods names, which lead to this machine. What is played is what a training on several nodes needs:
+an object is applied, its pods run to their end, and its conditions are judged. Sources: Kubernetes, Indexed Jobs
+(variables, labels and host names of their pods), and WaitResource of Argo.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.grammar.labels import WORKER
+from flowdsl.runtime.local.events import Outcome
+from flowdsl.runtime.local.objects import objects
+from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from flowdsl.runtime.local.events import StartPod
+    from flowdsl.runtime.local.pods.settings import Settings
+
+Json = dict[str, Any]
+
+_MAKING = ("create", "apply")
+_GONE = ("patch", "delete")
+"""What is done with an object whose pods have ended: nothing of it is left to be changed."""
+_HOSTS = "flowdsl-hosts"
+_OWN = ("emptyDir", "ephemeral")
+"""Volumes that each pod has for itself."""
+
+
+def why_not(resource: Json) -> str:
+    """Why the object of a `resource` template cannot be played here; empty if it can."""
+    found = objects(resource)
+    action = resource.get("action")
+    kinds = {(str(one.get("apiVersion")), str(one.get("kind"))) for one in found}
+    if len(found) != 1 or not kinds <= {("batch/v1", "Job"), ("v1", "Service")}:
+        return "applies an object to a cluster"
+    if action in _GONE or (action in _MAKING and found[0]["kind"] == "Service"):
+        return ""
+    if action not in _MAKING:
+        return "asks a cluster for an object"
+    spec = part(found[0], "spec")
+    body = part(part(spec, "template"), "spec")
+    if not resource.get("successCondition"):
+        return "starts a Job that it does not wait for"
+    if len(several(body, "containers")) != 1 or several(body, "initContainers"):
+        return "starts a Job whose pods have several containers"
+    if spec.get("suspend"):
+        return "makes a Job that does not begin"
+    if _count(spec, "completions") > _count(spec, "parallelism"):
+        return "starts a Job whose pods run one after the other"
+    return ""
+
+
+def _count(spec: Json, field: str) -> int:
+    """How many pods; without a number as many as the other field says, or one. A tag counts as one."""
+    other = {"completions": "parallelism", "parallelism": "completions"}[field]
+    given = spec.get(field, spec.get(other, 1))
+    return given if isinstance(given, int) else 1
+
+
+class Job(NamedTuple):
+    """A Job that is played: its object, and the pod that stands for its pods."""
+
+    template: Json
+    found: Json
+    start: StartPod
+    names: tuple[str, ...]
+    """The names by which the pods of the Job are found, if a Service has them."""
+    deadline: float | None
+    """The seconds after which they are ended."""
+
+
+def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
+    """The Job that a `resource` template makes; None where nothing is to run. `hosts` is where names may be written."""
+    resource = start.template["resource"]
+    (found,) = objects(resource)
+    if found["kind"] != "Job" or resource["action"] not in _MAKING:
+        return None
+    spec = part(found, "spec")
+    body: Json = part(part(spec, "template"), "spec")
+    metadata: Json = part(part(spec, "template"), "metadata")
+    name, service = str(part(found, "metadata").get("name")), str(body.get("subdomain") or "")
+    count = _count(spec, "completions")
+    indexed = spec.get("completionMode") == "Indexed"
+    (container,) = several(body, "containers")
+    own = {str(one["name"]) for one in several(body, "volumes") if any(kind in one for kind in _OWN)}
+    workers = [_worker(container, name, number, own, indexed, bool(service)) for number in range(count)]
+    volumes = [
+        {**one, "name": f"{one['name']}-{number}"} if one["name"] in own else one
+        for number in range(count)
+        for one in several(body, "volumes")
+        if one["name"] in own or number == 0
+    ]
+    if service:
+        volumes.append({"name": _HOSTS, "hostPath": {"path": str(hosts), "type": "File"}})
+    tries = int(spec.get("backoffLimit", 6)) + 1
+    labels = {"job-name": name, "batch.kubernetes.io/job-name": name, **part(metadata, "labels")}
+    template = {
+        "name": start.template.get("name"),
+        "metadata": {"labels": labels, "annotations": part(metadata, "annotations")},
+        "containerSet": {"containers": workers, "retryStrategy": {"retries": str(tries)}},
+        "volumes": volumes,
+        "serviceAccountName": body.get("serviceAccountName"),
+        "archiveLocation": {"archiveLogs": False},
+    }
+    names = tuple(_names(name, service, settings.namespace, count)) if service else ()
+    deadline = spec.get("activeDeadlineSeconds")
+    pod = start._replace(template=template, volumes=[], keeps_result=False, patches=())
+    return Job(start.template, found, pod, names, None if deadline is None else float(deadline))
+
+
+def _worker(container: Json, job_name: str, number: int, own: set[str], indexed: bool, named: bool) -> Json:
+    """One pod of a Job as a container."""
+    name = f"{job_name}-{number}"
+    known = {
+        "metadata.name": name,
+        f"metadata.annotations['{WORKER}']": str(number),
+        f"metadata.labels['{WORKER}']": str(number),
+    }
+    env: list[Json] = []
+    for one in several(container, "env"):
+        field = part(part(one, "valueFrom"), "fieldRef").get("fieldPath")
+        env.append({"name": one["name"], "value": known[field]} if field in known else one)
+    found = copy.deepcopy({**container, "name": str(number), "env": env})
+    for mount in several(found, "volumeMounts"):
+        if mount["name"] in own:
+            mount["name"] = f"{mount['name']}-{number}"
+    if named:
+        mounts = [
+            *several(found, "volumeMounts"),
+            {"name": _HOSTS, "mountPath": "/etc/hosts", "readOnly": True},
+        ]
+        found["volumeMounts"] = mounts
+    found["env"] += [{"name": "HOSTNAME", "value": name}]
+    if indexed:
+        found["env"] += [{"name": "JOB_COMPLETION_INDEX", "value": str(number)}]
+    return found
+
+
+def _names(job_name: str, service: str, namespace: str, count: int) -> Iterator[str]:
+    """The names of the pods behind a Service, and its own. Source: Kubernetes, DNS for Services and Pods."""
+    for host in (*(f"{job_name}-{number}.{service}" for number in range(count)), service):
+        for suffix in ("", f".{namespace}", f".{namespace}.svc", f".{namespace}.svc.cluster.local"):
+            yield f"{host}{suffix}"
+
+
+def hosts_file(names: tuple[str, ...], usual: str) -> str:
+    """The hosts file of the machine, with names that lead to it."""
+    return "".join((usual.rstrip("\n") + "\n", *(f"127.0.0.1 {name}\n" for name in names)))
+
+
+def renamed(start: StartPod, names: tuple[str, ...]) -> StartPod:
+    """The pod with the address of this machine instead of names, where it has no hosts file of its own."""
+    ordered = sorted(names, key=len, reverse=True)
+
+    def here(thing: Any) -> Any:
+        if isinstance(thing, str):
+            for name in ordered:
+                thing = thing.replace(name, "127.0.0.1")
+            return thing
+        if isinstance(thing, list):
+            return [here(one) for one in thing]  # pyright: ignore[reportUnknownVariableType] -- of JSON
+        return thing
+
+    template = copy.deepcopy(start.template)
+    for body in template["containerSet"]["containers"]:
+        for field in ("command", "args"):
+            body[field] = here(body.get(field) or [])
+        for one in body["env"]:
+            if "value" in one:
+                one["value"] = here(one["value"])
+    return start._replace(template=template)
+
+
+def ended(played: Job, ways: Mapping[str, bool], began: float, late: bool) -> Json:
+    """The object of a Job whose pods have ended; `ways` says of each whether it has succeeded."""
+    done = sorted(int(name) for name, well in ways.items() if well)
+    failed = len(ways) - len(done)
+    status: Json = {"startTime": _time(began)}
+    if done:
+        status["succeeded"] = len(done)
+    if failed:
+        reason = "DeadlineExceeded" if late else "BackoffLimitExceeded"
+        status |= {"failed": failed, "conditions": [{"type": "Failed", "status": "True", "reason": reason}]}
+    else:
+        status |= {
+            "completionTime": _time(time.time()),
+            "conditions": [{"type": "Complete", "status": "True"}],
+        }
+    if part(played.found, "spec").get("completionMode") == "Indexed":
+        status["completedIndexes"] = ",".join(map(str, done))
+    return {**played.found, "status": status}
+
+
+def _time(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def outcome(played: Job, found: Json) -> Outcome:
+    """How the step ends that has made the Job: as its conditions say of the object, with its results."""
+    from flowdsl.runtime.local.pods.leaves import KubectlError, conditions_of, met, shown
+
+    resource = played.template["resource"]
+    try:
+        if not met(conditions_of(resource), found):
+            what = f"'{resource['successCondition']}' is not true of the Job, which has ended"
+            raise KubectlError(f"{what}: Argo would wait for ever")
+        parameters = shown(played.template, found)
+    except KubectlError as error:
+        return Outcome("Failed", f"main: Error (exit code 64): {error}", {"exitCode": "64"})
+    return Outcome("Succeeded", "", {**({"parameters": parameters} if parameters else {}), "exitCode": "0"})
