@@ -53,7 +53,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_there_is_an_example_of_each_kind() -> None:
-    assert NAMES == ["containers", "distributed", "generations", "sentiment", "shards", "stages", "sweep"]
+    assert NAMES == [
+        "containers",
+        "distributed",
+        "generations",
+        "job",
+        "sentiment",
+        "shards",
+        "stages",
+        "sweep",
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -49,9 +49,10 @@ RUN: dict[str, tuple[list[str], int | None]] = {
     "volumes_pvc": ([], 0),
     "workflow_level_executor_plugin": (["--fake", "hello="], 0),
     "generations": (["--fake", "train.model=given", "--fake", "train.loss=0.2"], 0),
-    "distributed": (
+    "distributed": ([], 0),
+    "job": (
         [
-            *("--fake", "service=", "--fake", "end=", "--fake", "accuracy=0.95"),
+            *("--fake", "accuracy=0.95"),
             *("--fake", "trained.succeeded=4", "--fake", "trained.finished=2026-01-31T10:00:00Z"),
         ],
         0,

@@ -1,132 +1,94 @@
-"""One training on several nodes without an operator: an Indexed Job, and a Service by which its workers meet.
+"""One training on several pods: each has a part of the data, and all agree on the model after every step.
 
-The workers read the corpus from a shared volume, and the first one leaves the model there. When the run fails or is
-stopped, the workers that still run are ended, and the logs of those that failed stay.
+`Torch` gives each process the variables by which the processes of PyTorch meet. A step that has it would say
+`torch.distributed.init_process_group()`, and leave the rest to it; here sockets do, so that it runs everywhere.
 """
 
+import os
+import time
+from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import NamedTuple
 
-from flowdsl import Volume, manifest, on_failure, pipeline, resource, run, step, when
+from flowdsl import Torch, Volume, pipeline, step, when
 
 PYTHON = "python:3.12-slim"
-TORCH = "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime"
-SHARED = Volume("shared")
-PORT = 29500
+SHARED = Volume("shared", mode="ReadWriteMany")
 
 
 class Trained(NamedTuple):
-    succeeded: int
-    finished: str
-
-
-@step(image=PYTHON, mounts={"/shared": SHARED})
-def prepare(lines: int) -> str:
-    """Write the corpus to where each worker reads it."""
-    corpus = Path("/shared/corpus.txt")
-    corpus.write_text("".join(f"line {number}\n" for number in range(lines)), encoding="utf-8")
-    return str(corpus)
-
-
-@resource("apply", owner=True)
-def rendezvous(name: str) -> None:
-    """A name for each worker: NAME-0.NAME is the first one, also before it is ready."""
-    manifest(
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": name},
-            "spec": {
-                "clusterIP": "None",
-                "publishNotReadyAddresses": True,
-                "selector": {"job-name": name},
-                "ports": [{"port": PORT}],
-            },
-        }
-    )
-
-
-@resource("apply", owner=True, success="status.completionTime", failure="status.failed > 0", timeout="12h")
-def train(name: str, master: str, corpus: str, workers: int, rate: float) -> Trained:
-    """As many pods as there are workers, each with two cards; one that fails ends the training."""
-    worker = {
-        "name": "worker",
-        "image": TORCH,
-        "command": ["torchrun"],
-        "args": [
-            f"--nnodes={workers}",
-            "--nproc-per-node=2",
-            "--node-rank=$(JOB_COMPLETION_INDEX)",
-            f"--master-addr={master}",
-            f"--master-port={PORT}",
-            "/shared/code/train.py",
-            f"--corpus={corpus}",
-            f"--rate={rate}",
-            "--out=/shared/model.bin",
-        ],
-        "resources": {"limits": {"nvidia.com/gpu": 2}},
-        "volumeMounts": [
-            {"name": "shared", "mountPath": "/shared"},
-            {"name": "shm", "mountPath": "/dev/shm"},
-        ],
-    }
-    return manifest(
-        {
-            "apiVersion": "batch/v1",
-            "kind": "Job",
-            "metadata": {"name": name},
-            "spec": {
-                "completionMode": "Indexed",
-                "completions": workers,
-                "parallelism": workers,
-                "backoffLimit": 0,
-                "template": {
-                    "spec": {
-                        "subdomain": name,
-                        "restartPolicy": "Never",
-                        "containers": [worker],
-                        "volumes": [
-                            {"name": "shared", "persistentVolumeClaim": {"claimName": "shared"}},
-                            {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}},
-                        ],
-                        "tolerations": [
-                            {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-                        ],
-                    },
-                },
-            },
-        },
-        outputs={"succeeded": "{.status.succeeded}", "finished": "{.status.completionTime}"},
-    )
-
-
-@resource("patch")
-def end(name: str) -> None:
-    """End what runs: a suspended Job has no running pods, and keeps those that have ended, with their logs."""
-    manifest({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"suspend": True}})
-
-
-@step(image=PYTHON, mounts={"/shared": SHARED})
-def evaluate(finished: str) -> float:
-    size = Path("/shared/model.bin").stat().st_size
-    print(f"the model of {finished} has {size} bytes")
-    return 1 - 1 / (1 + size)
+    model: Path
+    error: float
 
 
 @step(image=PYTHON)
-def publish(accuracy: float) -> None:
-    print(f"published with an accuracy of {accuracy}")
+def prepare(points: int) -> Path:
+    """Points of a line, on the volume where all workers find them."""
+    corpus = Path("corpus.csv")
+    corpus.write_text(
+        "".join(f"{x / points},{3 * x / points + 1}\n" for x in range(points)), encoding="utf-8"
+    )
+    return corpus
 
 
-@pipeline(service_account="trainer")
-def distributed(lines: int = 1000, workers: int = 4, rate: float = 0.1, least: float = 0.9) -> float:
-    name = f"{run.name}-train"
-    corpus = prepare(lines)
-    service = rendezvous(name)
-    trained = train.options(after=[service])(name, f"{name}-0.{name}", corpus, workers, rate)
-    accuracy = evaluate(trained.finished)
-    with when(accuracy >= least):
-        publish(accuracy)
-    with on_failure():
-        end(name)
-    return accuracy
+def meet() -> list[Connection]:
+    """The connections of a process: of the first one to all others, of these to the first."""
+    address = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    if os.environ["RANK"] == "0":
+        with Listener(("", address[1]), backlog=64) as door:
+            return [door.accept() for _ in range(int(os.environ["WORLD_SIZE"]) - 1)]
+    while True:
+        try:
+            return [Client(address)]
+        except ConnectionRefusedError:
+            time.sleep(0.1)
+
+
+def mean(values: list[float], peers: list[Connection]) -> list[float]:
+    """The means of the values of all processes, in each of them."""
+    if os.environ["RANK"] != "0":
+        peers[0].send(values)
+        found: list[float] = peers[0].recv()
+        return found
+    rows = [values, *(peer.recv() for peer in peers)]
+    means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    for peer in peers:
+        peer.send(means)
+    return means
+
+
+@step(image=PYTHON, cpu=0.1, distributed=Torch(workers=3), timeout="1h")
+def train(corpus: Path, rate: float, epochs: int) -> Trained:
+    """What the process of rank 0 returns is the result."""
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    lines = corpus.read_text(encoding="utf-8").splitlines()[rank::size]
+    points = [(float(x), float(y)) for x, y in (line.split(",") for line in lines)]
+    peers = meet()
+    slope = offset = error = 0.0
+    for _ in range(epochs):
+        misses = [(slope * x + offset - y, x) for x, y in points]
+        own = [
+            sum(miss * x for miss, x in misses),
+            sum(miss for miss, _ in misses),
+            sum(m * m for m, _ in misses),
+        ]
+        steps = mean([value / len(points) for value in own], peers)
+        slope, offset, error = slope - rate * steps[0], offset - rate * steps[1], steps[2]
+    print(f"rank {rank} of {size}: y = {slope:.2f} x + {offset:.2f}")
+    model = Path("model.txt")
+    model.write_text(f"{slope} {offset}\n", encoding="utf-8")
+    return Trained(model, error)
+
+
+@step(image=PYTHON)
+def publish(model: Path, error: float) -> None:
+    print("published", model.read_text(encoding="utf-8").strip(), "with an error of", error)
+
+
+@pipeline(store=SHARED / "runs", service_account="trainer")
+def distributed(points: int = 300, rate: float = 0.5, epochs: int = 200, most: float = 0.01) -> float:
+    corpus = prepare(points)
+    trained = train(corpus, rate, epochs)
+    with when(trained.error < most):
+        publish(trained.model, trained.error)
+    return trained.error

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from flowdsl.diagnostic import near
+from flowdsl.runtime.local import objects
 from flowdsl.runtime.local.shapes import part, several, texts
 from flowdsl.runtime.local.tags import ArgoError
 from flowdsl.runtime.local.templates import Base, Templates, kind
@@ -94,12 +95,17 @@ def _claims(spec: Json, uses: list[Use], run: str) -> dict[str, None]:
     """The claims that pods may mount."""
     found = {
         str(part(volume, "persistentVolumeClaim")["claimName"]): None
-        for place in (spec, *(use.template for use in uses))
+        for place in (spec, *(use.template for use in uses), *_jobs(uses))
         for volume in several(place, "volumes")
         if part(volume, "persistentVolumeClaim").get("claimName")
     }
     new = (str(part(one, "metadata").get("name")) for one in several(spec, "volumeClaimTemplates"))
     return found | dict.fromkeys(f"{run}-{name}" for name in new)
+
+
+def _jobs(uses: list[Use]) -> list[Json]:
+    """What the pods of Jobs are that templates make."""
+    return [body for use in uses for body in objects.bodies(part(use.template, "resource"))]
 
 
 def _unknown(given: frozenset[str], known: Iterable[str], option: str, word: str) -> Iterator[str]:
@@ -197,7 +203,7 @@ def _refused(use: Use, asked: Asked) -> Iterator[str]:
     elif body == "plugin":
         yield f"{_step(use.task)} is run by a plugin of Argo, which is not here: take a value for its result: {fake}"
     elif asked.engine is None:
-        for one in containers(use.template):
+        for one in _programs(use.template):
             if not one.get("command"):
                 yield (
                     f"{_step(use.task)} runs the command that its image {one.get('image', '')} has: name the command "
@@ -225,6 +231,13 @@ def containers(template: Json) -> Iterator[Json]:
     yield from several(part(template, "containerSet"), "containers")
     yield from several(template, "initContainers")
     yield from several(template, "sidecars")
+
+
+def _programs(template: Json) -> Iterator[Json]:
+    """The containers that run when a template does: its own, and those of the Job that it makes."""
+    yield from containers(template)
+    if body := template.get("resource"):
+        yield from objects.containers(body)
 
 
 # --- what somebody has to give ----------------------------------------------------------------------
@@ -260,8 +273,9 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
             secret = part(part(header, "valueFrom"), "secretKeyRef")
             if not secret.get("optional"):
                 yield from _object("Secret", secret.get("name"), asked.secrets, _step(use.task))
-        own = {one["name"]: one for one in several(use.template, "volumes")}
-        for container in containers(use.template):
+        pods = [use.template, *objects.bodies(part(use.template, "resource"))]
+        own = {one["name"]: one for pod in pods for one in several(pod, "volumes")}
+        for container in _programs(use.template):
             yield from _objects(container, {**volumes, **own}, use, asked)
 
 
@@ -287,7 +301,8 @@ def _objects(container: Json, volumes: Mapping[str, Json], use: Use, asked: Aske
 
 
 def _object(word: str, name: Any, given: frozenset[str], whose: str) -> Iterator[str]:
-    if isinstance(name, str) and name and "{{" not in name and name not in given:
+    known = isinstance(name, str) and name and "{{" not in name and objects.is_known(name)
+    if known and name not in given:
         option = "--config-map" if word == "ConfigMap" else "--secret"
         yield f"{whose} reads the {word} `{name}`: give its data with {option} {name}=PATH"
 
@@ -315,9 +330,9 @@ def _keys(artifacts: Iterable[Json]) -> Iterator[str]:
 
 def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
     notes: list[str] = []
-    pods = [use for use in uses if kind(use.template) in ("container", "script", "containerSet")]
+    pods = [use for use in uses if kind(use.template) in ("container", "script", "containerSet", "resource")]
     images = dict.fromkeys(
-        str(one["image"]) for use in pods for one in containers(use.template) if one.get("image")
+        str(one["image"]) for use in pods for one in _programs(use.template) if one.get("image")
     )
     if images and asked.engine is None:
         notes.append(
@@ -325,13 +340,13 @@ def _notes(spec: Json, uses: list[Use], asked: Asked) -> list[str]:
             "--engine docker runs them"
         )
     for table, word in ((_PLACEMENT, "where steps run"), (_IDENTITY, "as whom steps run")):
-        found = _named(table, [spec, *(use.template for use in uses)])
+        found = _named(table, [spec, *(use.template for use in uses), *_jobs(uses)])
         if found:
             notes.append(f"{word} is not looked at: {', '.join(found)}")
     programs = dict.fromkeys(
         f"`{word}` ({use.task})"
         for use in pods
-        for one in containers(use.template)
+        for one in _programs(use.template)
         if (word := next(iter(texts(one, "command")), "")) and asked.engine is None and _lacks(word, asked)
     )
     if programs:

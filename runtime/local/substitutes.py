@@ -87,10 +87,12 @@ class Fakes:
 
     def _inside(self, step: str, given: dict[str, str], template: Json, known: Mapping[str, Json]) -> None:
         """Fake the steps of a graph, if one of them has all of its outputs, and the others have none."""
-        inside = [known.get(str(one.get("template")), {}) for one in several(part(template, "dag"), "tasks")]
+        tasks = several(part(template, "dag"), "tasks")
+        looped = any(key.startswith("with") for one in tasks for key in one)
+        inside = [known.get(str(one.get("template")), {}) for one in tasks]
         last = [one for one in inside if several(part(one, "outputs"), "parameters")]
         leaves = all(one and kind(one) not in ("dag", "steps") for one in inside)
-        if len(last) > 1 or not leaves or part(template, "outputs").keys() - {"parameters"}:
+        if looped or len(last) > 1 or not leaves or part(template, "outputs").keys() - {"parameters"}:
             raise RunError(f"--fake {step}: `{step}` is a graph of steps; name one of these")
         del self._given[step]
         for one in inside:

@@ -10,7 +10,7 @@ from tests.apiserver.server import ApiServer
 from tests.distributed_objects import made
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = [ROOT / "tests/lowering/distributed.py"]
+CASES = [ROOT / "examples/distributed/pipeline.py", ROOT / "tests/lowering/distributed.py"]
 PATHS = {"Service": "/api/v1/namespaces/{}/services", "Job": "/apis/batch/v1/namespaces/{}/jobs"}
 
 

@@ -67,6 +67,7 @@ def _count(spec: Json, field: str) -> int:
 class Job(NamedTuple):
     """A Job that is played: its object, and the pod that stands for its pods."""
 
+    name: str
     template: Json
     found: Json
     start: StartPod
@@ -85,7 +86,10 @@ def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
     spec = part(found, "spec")
     body: Json = part(part(spec, "template"), "spec")
     metadata: Json = part(part(spec, "template"), "metadata")
-    name, service = str(part(found, "metadata").get("name")), str(body.get("subdomain") or "")
+    given = part(found, "metadata")
+    name = str(given.get("name") or f"{given.get('generateName', '')}{start.node.rpartition('-')[2]}")
+    found = {**found, "metadata": {**given, "name": name}}
+    service = str(body.get("subdomain") or "")
     count = _count(spec, "completions")
     indexed = spec.get("completionMode") == "Indexed"
     (container,) = several(body, "containers")
@@ -112,7 +116,7 @@ def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
     names = tuple(_names(name, service, settings.namespace, count)) if service else ()
     deadline = spec.get("activeDeadlineSeconds")
     pod = start._replace(template=template, volumes=[], keeps_result=False, patches=())
-    return Job(start.template, found, pod, names, None if deadline is None else float(deadline))
+    return Job(name, start.template, found, pod, names, None if deadline is None else float(deadline))
 
 
 def _worker(container: Json, job_name: str, number: int, own: set[str], indexed: bool, named: bool) -> Json:
@@ -123,11 +127,14 @@ def _worker(container: Json, job_name: str, number: int, own: set[str], indexed:
         f"metadata.annotations['{WORKER}']": str(number),
         f"metadata.labels['{WORKER}']": str(number),
     }
+    own_name = [{"name": "HOSTNAME", "value": name}]
+    if indexed:
+        own_name.append({"name": "JOB_COMPLETION_INDEX", "value": str(number)})
     env: list[Json] = []
     for one in several(container, "env"):
         field = part(part(one, "valueFrom"), "fieldRef").get("fieldPath")
         env.append({"name": one["name"], "value": known[field]} if field in known else one)
-    found = copy.deepcopy({**container, "name": str(number), "env": env})
+    found: Json = copy.deepcopy({**container, "name": str(number), "env": [*env, *own_name]})
     for mount in several(found, "volumeMounts"):
         if mount["name"] in own:
             mount["name"] = f"{mount['name']}-{number}"
@@ -137,9 +144,6 @@ def _worker(container: Json, job_name: str, number: int, own: set[str], indexed:
             {"name": _HOSTS, "mountPath": "/etc/hosts", "readOnly": True},
         ]
         found["volumeMounts"] = mounts
-    found["env"] += [{"name": "HOSTNAME", "value": name}]
-    if indexed:
-        found["env"] += [{"name": "JOB_COMPLETION_INDEX", "value": str(number)}]
     return found
 
 
@@ -178,7 +182,7 @@ def renamed(start: StartPod, names: tuple[str, ...]) -> StartPod:
     return start._replace(template=template)
 
 
-def ended(played: Job, ways: Mapping[str, bool], began: float, late: bool) -> Json:
+def over(played: Job, ways: Mapping[str, bool], began: float, late: bool) -> Json:
     """The object of a Job whose pods have ended; `ways` says of each whether it has succeeded."""
     done = sorted(int(name) for name, well in ways.items() if well)
     failed = len(ways) - len(done)
@@ -202,12 +206,19 @@ def _time(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def outcome(played: Job, found: Json) -> Outcome:
-    """How the step ends that has made the Job: as its conditions say of the object, with its results."""
+def outcome(played: Job, found: Json, again: bool = False) -> Outcome:
+    """How the step ends that has made the Job: as its conditions say of the object, with its results.
+
+    `again`: the Job was there, and has ended. To apply it once more changes nothing, to create it is refused.
+    """
     from flowdsl.runtime.local.pods.leaves import KubectlError, conditions_of, met, shown
 
     resource = played.template["resource"]
     try:
+        if again and resource["action"] == "create":
+            raise KubectlError(
+                f'Error from server (AlreadyExists): jobs.batch "{played.name}" already exists'
+            )
         if not met(conditions_of(resource), found):
             what = f"'{resource['successCondition']}' is not true of the Job, which has ended"
             raise KubectlError(f"{what}: Argo would wait for ever")

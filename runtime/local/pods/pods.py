@@ -45,6 +45,7 @@ class Pods:
         self.slots = Slots(self.settings.cpu, self.settings.memory, self.settings.gpus, self.house.notice)
         self.pods: dict[str, Pod] = {}
         self.others: dict[str, threading.Event] = {}
+        self.jobs: dict[str, Json] = {}  # the objects of those that have ended, by name
         self.closed = False
         self.gone = False
         self.house.helper = Helper(
@@ -81,7 +82,7 @@ class Pods:
 
     def _play(self, pod: StartPod) -> None:
         """Run the pods of a Job; another object that can be played runs nothing."""
-        from flowdsl.runtime.local.pods.jobs import hosts_file, job, renamed, why_not
+        from flowdsl.runtime.local.pods.jobs import hosts_file, job, outcome, over, renamed, why_not
 
         if why_not(pod.template["resource"]) or self.settings.engine is not None:
             self.other(pod)  # which says how it is let through
@@ -91,6 +92,10 @@ class Pods:
         if played is None:
             self._report(PodRunning(time.time(), pod.node))
             self._report(PodEnded(time.time(), pod.node, Outcome("Succeeded", "", {"exitCode": "0"})))
+            return
+        if played.name in self.jobs:
+            again = outcome(played, self.jobs[played.name], again=True)
+            self._report(PodEnded(time.time(), pod.node, again))
             return
         self.wait()
         start = played.start
@@ -105,11 +110,10 @@ class Pods:
         late = threading.Event()
 
         def ended(made: Pod, found: Outcome) -> None:
-            from flowdsl.runtime.local.pods import jobs
-
             if found.containers is not None and not made.stopped:
                 ways = {name: phase == "Succeeded" for name, (phase, _) in found.containers.items()}
-                found = jobs.outcome(played, jobs.ended(played, ways, began, late.is_set()))
+                self.jobs[played.name] = over(played, ways, began, late.is_set())
+                found = outcome(played, self.jobs[played.name])
             self._ended(made, found._replace(containers=None))
 
         made = self._start(start, ended, bool(played.names))
