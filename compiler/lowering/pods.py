@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lowering.variants import Variant, Variants
     from flowdsl.tracing.trace import Call
 
+_THERE = 'for path; do test -e "$path" || { echo "the step has not written $path" >&2; exit 1; }; done'
+
 INSTALLED = "flowdsl-packages"
 """The volume that the packages of a step are installed into."""
 
@@ -137,7 +139,10 @@ class Pods:
         def named(part: str) -> str:
             return self.variants.names.name(f"{template.name}-{part}", f"{part} of {template.name}")
 
-        command = ("python3", "-c", "pass") if variant.step.kind == "python" else ("sh", "-c", ":")
+        command = ("python3", "-c", "pass")
+        if variant.step.kind == "container":  # it says no more than that it has succeeded
+            there = [path for out, path in _paths(variant) if not isinstance(out.type, t.Maybe)]
+            command = ("sh", "-c", _THERE, "sh", *there)
         store = variant.store and placing.mount(variant.store, variant.counted)
         store = store and store._replace(volume=volume_name(store.volume))
         found = spread(template, command, store, named)

@@ -67,8 +67,8 @@ def spread(
 ) -> list[ir.Template]:
     """The templates of a step of which `template` is one pod, the one that its tasks run first.
 
-    `command` does nothing, in its image; `store` is where the pods leave what is returned; `named` gives names to
-    the others.
+    `command` is what the pod with the outputs runs, in the image of the step; `store` is where the pods leave what is
+    returned; `named` gives names to the others.
     """
     place = template.place
     here = tuple(one for one in template.inputs if one.name in (AT, INDEX))
