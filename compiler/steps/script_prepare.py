@@ -59,7 +59,10 @@ def _flowdsl_start():
 
     def end(number, frame):
         for pid in running:
-            os.kill(pid, signal.SIGKILL if number == signal.SIGALRM else signal.SIGTERM)
+            try:
+                os.kill(pid, signal.SIGKILL if number == signal.SIGALRM else signal.SIGTERM)
+            except ProcessLookupError:
+                pass
         signal.alarm(30)
 
     signal.signal(signal.SIGTERM, end)
