@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from flowdsl.cli.app import run
 from tests.distributed_objects import Object, made
 
+EXAMPLE = Path(__file__).parents[1] / "examples/distributed/pipeline.py"
 CASE = Path(__file__).parent / "lowering/distributed.py"
 NOTE = 'a "quoted" $(HOME) $$ {brace} \\ é\nsecond: line'
 
@@ -71,3 +75,54 @@ def test_workers_of_tensorflow_know_each_other() -> None:
 def test_the_pods_end_with_the_step_and_with_the_run() -> None:
     assert jobs("train")[0]["spec"]["activeDeadlineSeconds"] == 6 * 3600  # timeout of the step
     assert jobs("evaluate")[0]["spec"]["activeDeadlineSeconds"] == 12 * 3600  # timeout of the run
+
+
+BROKEN = """
+import os
+import time
+
+from flowdsl import Torch, Volume, pipeline, step
+
+SHARED = Volume("shared", mode="ReadWriteMany")
+
+
+@step(image="python:3.12-slim", cpu=0.1, distributed=Torch(workers=2, processes=2), store=SHARED / "runs")
+def train() -> int:
+    if os.environ["RANK"] == "3":
+        raise ValueError("the loss is NaN")
+    time.sleep(100)
+    return 1
+
+
+@pipeline
+def nightly() -> int:
+    return train()
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_process_that_fails_ends_all_and_is_the_one_that_is_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "pipeline.py").write_text(BROKEN, encoding="utf-8")
+    assert run(["run", "pipeline.py", "--name", "one"]) == 1
+    said = capsys.readouterr().out
+    assert "| ValueError: the loss is NaN" in said
+    assert run(["logs", "one", "train"]) == 0
+    assert "train.workers/1 | ValueError: the loss is NaN" in capsys.readouterr().out
+
+
+def test_results_can_be_given_instead(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "model").write_text("3.0 1.0\n", encoding="utf-8")
+    given = ["--fake", "trained.error=0.001", "--fake", "trained.model=model"]
+    assert run(["run", str(EXAMPLE), "-q", "--name", "one", *given]) == 0
+    assert run(["logs", "one", "publish"]) == 0
+    assert "published 3.0 1.0 with an error of 0.001" in capsys.readouterr().out
+    assert run(["run", str(EXAMPLE), "-q", "--fake", "trained.error=0.001"]) == 2
+    assert "the file `model` needs a path: --fake trained.model=PATH" in capsys.readouterr().err
