@@ -89,6 +89,7 @@ _OPTIONS = {
         ("enablecaching memoize", "cache"),
         ("envfrom", "env secrets"),
         ("accelerator acceleratorlimit gpulimit gpus numgpus", "gpu"),
+        ("completions nnodes nprocpernode numnodes numworkers replicas replicaspecs workers", "distributed"),
         ("generatename", "name"),
         ("initcontainers", "init"),
         ("limits requests resources", "cpu memory gpu"),

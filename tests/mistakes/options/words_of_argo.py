@@ -13,7 +13,13 @@ def train(table: str) -> None:
     print(table)
 
 
+@step(image="python:3.12-slim", num_workers=4)
+def tune() -> None:
+    print("tuning")
+
+
 @pipeline(on_exit=load, cron="* * * * *", generateName="a-", ttlStrategy={})
 def nightly() -> None:
     orders = load("orders")
     train.options(depends="orders && users", when="x", with_items=[1], continue_on=1)(orders)
+    tune()
