@@ -75,6 +75,16 @@ def tags(text: str) -> tuple[Tag, ...]:
     return tuple(_tag(str(token), span(token)[0]) for token in tokens if kind_of(token) != "TEXT")
 
 
+def is_filled(text: str) -> bool:
+    """Whether Argo may put something in place of a tag of a text: braces around other words stay as they are."""
+    if "{{" not in text:
+        return False
+    bodies = [found[1] for found in TAG.finditer(text)]
+    return not bodies or any(
+        body.startswith("=") or body.strip().partition(".")[0] in ROOTS or "{{" in body for body in bodies
+    )
+
+
 def masked(text: str) -> str:
     """A text with each tag made a word of the same length, so that the rest can be read, and offsets stay."""
     return TAG.sub(lambda tag: "x" * len(tag[0]), text)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.lint.findings import UnknownVariable
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.view import has_location
+from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, near, suggest
 from flowdsl.grammar.regex import regex
@@ -105,6 +106,17 @@ class NoValue(Finding):
     title = "argument `{name}` has no value"
     label = "needs `value` or `valueFrom`"
     help = "add `value`, or `valueFrom` with `configMapKeyRef` or `supplied`"
+    name: str
+
+
+class ToBeGiven(Finding):
+    """A parameter of the workflow without a value: a run begins only if it is given one."""
+
+    code = "FD820"
+    severity = "warning"
+    title = "parameter `{name}` has no value, so a run has to be given one"
+    label = "`kubectl create` and `argo lint` fail"
+    help = "add `value`, or give it by `-p {name}=...` to whoever submits the workflow"
     name: str
 
 
@@ -313,6 +325,16 @@ def values(view: View) -> Iterator[Problem]:
     for problem in _values(arguments, view.path):
         if not isinstance(problem.finding, NoValue) or view.kind == "CronWorkflow":
             yield problem
+
+
+def to_be_given(view: View) -> Iterator[Problem]:
+    """The parameters of a workflow have values; what flowdsl wrote leaves out those that every run is to be given."""
+    written = any(str(each).startswith(f"{MARKS}/") for each in inside(view.metadata, "annotations"))
+    if view.kind != "Workflow" or view.base is not None or view.external or written:
+        return
+    for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
+        if parameter.get("value") is None and parameter.get("valueFrom") is None and parameter.get("name"):
+            yield Problem((*view.path, "arguments", "parameters", index), ToBeGiven(parameter["name"]))
 
 
 def _artifacts(arguments: Object, path: Path) -> Iterator[Problem]:

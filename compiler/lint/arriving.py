@@ -1,12 +1,15 @@
-"""Times and numbers that templates get by a tag: the values of the inputs that it names, as far as they are written."""
+"""Times, numbers and labels that templates get by a tag: the values of its inputs, as far as they are written."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.settings import duration_faults, whole_faults
+from flowdsl.compiler.lint.names import VALUE_FORM, BadLabel
+from flowdsl.compiler.lint.settings import duration_faults, too_short, whole_faults
 from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import value_at
+from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
 
@@ -15,7 +18,6 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Template, View
-    from flowdsl.compiler.problem import Problem
     from flowdsl.diagnostic import Finding
 
 _TIMES = (
@@ -44,8 +46,22 @@ def arriving_times(view: View) -> Iterator[Problem]:
                     yield from whole_faults(value, fields[-1], path, None)
                 else:
                     field = str(path[-1])
-                    found = duration_faults({field: value}, field, path[:-1], dict(_TIMES)[fields])
+                    found = list(duration_faults({field: value}, field, path[:-1], dict(_TIMES)[fields]))
+                    if not found and fields[-1] in ("timeout", "pendingTimeout"):
+                        found = list(too_short(template, fields[-1], value, path))
                     yield from (each._replace(finding=_renamed(each.finding, fields[-1])) for each in found)
+
+
+def arriving_labels(view: View) -> Iterator[Problem]:
+    """The values that labels of pods and of nodes get by a tag are such, where they are written."""
+    for template in view.all:
+        for fields, what in ((("metadata", "labels"), "a label"), (("nodeSelector",), "a node's label")):
+            for key, text in inside(template.data, *fields).items():
+                if "{{" not in str(text):
+                    continue
+                for path, value in arriving(view, template, text, (*template.path, *fields, key)):
+                    if value and not is_label_value(value):
+                        yield Problem(path, BadLabel(value, f"the value of {what}", VALUE_FORM))
 
 
 def _renamed(finding: Finding, field: str) -> Finding:

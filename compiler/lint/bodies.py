@@ -9,9 +9,11 @@ from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.dag import cycles
 from flowdsl.compiler.lint.graph import Cycle
 from flowdsl.compiler.lint.tree import entries, inside, string
+from flowdsl.compiler.lint.typing_findings import OnlyDefault
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.image import fault as image_fault
+from flowdsl.grammar.template import TAG, is_filled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -125,7 +127,7 @@ def images(view: View) -> Iterator[Problem]:
         for place, container in template.containers:
             name: str = container.get("image") or ""
             path = (*template.path, *place)
-            if name and "{{" not in name and (reason := image_fault(name)):
+            if name and not is_filled(name) and (reason := image_fault(name)):
                 yield Problem((*path, "image"), BadImage(name, reason))
             if name and container.get("command"):
                 continue
@@ -161,7 +163,7 @@ def mounts(view: View) -> Iterator[Problem]:
         for place, listed in mounted:
             for index, mount in enumerate(listed):
                 name = string(mount, "name")
-                if name and name not in known and "{{" not in name:
+                if name and name not in known and not is_filled(name):
                     path = (*template.path, *place, index, "name")
                     yield Problem(path, kind(name, sorted(each for each in known if each)))
 
@@ -169,9 +171,10 @@ def mounts(view: View) -> Iterator[Problem]:
 def _paths(template: Template) -> Iterator[Problem]:
     """The mounts and input artifacts of one template at a path that is taken.
 
-    Within one container the schema tells mounts apart; here are those that several containers share, and
-    artifacts: at the path of a mount where Argo refuses it (`container`), and of another artifact.
+    Within one container the schema tells mounts apart; here are those that several containers share, those of
+    Argo, and artifacts: at the path of a mount where Argo refuses it (`container`), and of another artifact.
     """
+    yield from _own_paths(template)
     taken: dict[str, str] = {}
     for index, mount in enumerate(entries(template.data, "containerSet", "volumeMounts")):
         at = string(mount, "mountPath")
@@ -196,6 +199,18 @@ def _paths(template: Template) -> Iterator[Problem]:
             yield Problem((*template.path, "inputs", "artifacts", index, "path"), MountTwice(at, taken[at]))
         if at:
             taken[at] = f"artifact `{artifact.get('name')}`"
+
+
+def _own_paths(template: Template) -> Iterator[Problem]:
+    """The mounts and input artifacts of a template at a path where Argo mounts something in every pod."""
+    owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
+    places = [((*place, "volumeMounts"), "mountPath", owner.get("volumeMounts")) for place, owner in owners]
+    inputs = inside(template.data, "inputs").get("artifacts")
+    for place, field, listed in (*places, (("inputs", "artifacts"), "path", inputs)):
+        for index, each in enumerate(listed or ()):
+            at = string(each, field).rstrip("/")
+            if at == "/var/run/argo" or (at == "/argo/staging" and place[0] == "script"):
+                yield Problem((*template.path, *place, index, field), MountTwice(at, "Argo itself"))
 
 
 def artifacts(view: View) -> Iterator[Problem]:
@@ -303,6 +318,14 @@ def output_parameters(view: View) -> Iterator[Problem]:
             if not given:
                 finding = OutputSource(name, "has no source in `valueFrom`", _way(allowed))
                 yield Problem((*path, "valueFrom"), finding)
+            elif (
+                "{{" in (text := string(source, "parameter")) and TAG.fullmatch(text) is None and "}}" in text
+            ):
+                way = "write the tag alone, or use `expression`"
+                about: Finding = OutputSource(name, "has text around its tag", way)
+                if source.get("default") is not None:  # which the output then always is
+                    about = OnlyDefault("there is text around the tag of `parameter`", way)
+                yield Problem((*path, "valueFrom", "parameter"), about)
             elif len(given) > 1:
                 found = "has several sources: " + ", ".join(f"`{field}`" for field in given)
                 yield Problem((*path, "valueFrom"), OutputSource(name, found, "keep one of them"))

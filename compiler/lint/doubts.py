@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.view import View
 
 _NUMBER = regex(r"[0-9]+(?:\.[0-9]+)?")
+_INTEGER = regex(r"[+-]?[0-9]{1,9}")
 _EXPONENT = regex(r"[eE][+-]?[0-9]")
 
 
@@ -66,6 +67,39 @@ class NeverReached(Finding):
     text: str
     what: str
     seconds: str
+
+
+class EmptyScript(Finding):
+    """A script without a source: its container starts, and does nothing."""
+
+    code = "FD816"
+    severity = "warning"
+    title = "the script of `{name}` is empty"
+    label = "nothing to run"
+    help = "add `source`"
+    name: str
+
+
+class TwoExits(Finding):
+    """Two templates for one end: Argo runs that of `onExit`, and the hook `exit` never."""
+
+    code = "FD821"
+    severity = "warning"
+    title = "the hook `exit` never runs, because there is `onExit`"
+    label = "never runs"
+    help = "keep one of them, or call both templates from one"
+
+
+class NeverTriedAgain(Finding):
+    """A strategy that says how something is tried again, and never has it tried again."""
+
+    code = "FD817"
+    severity = "warning"
+    title = "the template is never tried again: {reason}"
+    label = "no second attempt"
+    help = "{way}"
+    reason: str
+    way: str
 
 
 _SMALL = quantity("64Ki")
@@ -136,6 +170,56 @@ def times(view: View) -> Iterator[Problem]:
                 yield Problem((*template.path, "timeout"), NeverReached(text, what, str(seconds)))
         except GrammarError:
             pass  # which is told as such
+
+
+def scripts(view: View) -> Iterator[Problem]:
+    """Scripts have a source."""
+    shared = string(view.defaults, "script", "source")
+    for template in view.templates:
+        script = inside(template.data, "script")
+        words = [*(script.get("command") or ()), *(script.get("args") or ())]
+        given = any(not str(word).startswith("-") for word in words[1:])  # which may be what is run
+        if template.body == "script" and words and not (given or template.source.strip() or shared):
+            yield Problem((*template.path, "script"), EmptyScript(template.title))
+
+
+def exits(view: View) -> Iterator[Problem]:
+    """One template runs at an end. Source: Argo Workflows, GetExitHook."""
+    owners = [(view.spec, view.path), *((call.data, call.path) for call in view.calls)]
+    for owner, path in owners:
+        if owner.get("onExit") and inside(owner, "hooks").get("exit") is not None:
+            yield Problem((*path, "hooks", "exit"), TwoExits(), on_key=True)
+
+
+def attempts(view: View) -> Iterator[Problem]:
+    """Who says how something is tried again has it tried again. Source: Argo Workflows, processNodeRetries."""
+    for owner, path in view.owners:
+        strategy = inside(owner, "retryStrategy")
+        backoff = inside(strategy, "backoff")
+        limit = strategy.get("limit")
+        if limit is not None and len(strategy) > 1 and _number(limit, 1) <= 0:
+            reason, way = f"its `limit` is {limit}", "write a `limit` of at least 1"
+            yield Problem((*path, "retryStrategy", "limit"), NeverTriedAgain(reason, way))
+            continue
+        wait, longest = (_seconds(string(backoff, field)) for field in ("duration", "maxDuration"))
+        cap = _seconds(string(backoff, "cap"))
+        if wait is not None and longest is not None and min(wait, cap or wait) >= longest:
+            reason = f"the first wait of {backoff['duration']} is not shorter than `maxDuration`"
+            finding = NeverTriedAgain(reason, "make `maxDuration` longer than all waits together")
+            yield Problem((*path, "retryStrategy", "backoff", "maxDuration"), finding)
+
+
+def _number(value: object, otherwise: int) -> int:
+    text = str(value)
+    return int(text) if _INTEGER.fullmatch(text) else otherwise
+
+
+def _seconds(text: str) -> float | None:
+    """A written duration in seconds; None for what cannot be read, or is known in the run."""
+    try:
+        return duration(text) if text and "{{" not in text else None
+    except GrammarError:
+        return None
 
 
 def images(view: View) -> Iterator[Problem]:

@@ -49,6 +49,8 @@ def of_path(parts: tuple[str, ...]) -> Kind:
             return "text"
         case ("inputs", "parameters") | ("inputs",):
             return "map"
+        case ("cronworkflow", "failed" | "succeeded"):
+            return "whole"
         case _:
             return "any"
 

@@ -146,6 +146,9 @@ def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
         if isinstance(value, str) and not _is_whole(TAG.sub("1", value)):
             finding = LoopFields(f"`{field}` of `withSequence` is `{value}`", "write a whole number")
             yield Problem((*path, field), finding)
+        elif field == "count" and str(value).startswith("-") and str(value).strip("-0"):
+            found = f"`count` of `withSequence` is `{value}`, for which Argo counts down"
+            yield Problem((*path, field), LoopFields(found, "write a number from 0"))
 
 
 def _is_whole(text: str) -> bool:

@@ -20,7 +20,7 @@ from flowdsl.grammar.names import (
     is_relaxed_env_name,
 )
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG
+from flowdsl.grammar.template import TAG, is_filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,10 +145,11 @@ class BadVolumeName(Finding):
 
     code = "FD509"
     title = "`{name}` cannot be the name of a volume"
-    label = "at most 63 lower-case letters, digits and `-`"
+    label = "{reason}"
     help = "name it `{instead}`, and name it so in `volumeMounts` too"
     name: str
     instead: str
+    reason: str = "at most 63 lower-case letters, digits and `-`"
 
 
 KEY_FORM = "use `name` or `domain/name`, the name of at most 63 letters, digits, `-`, `_` and `.`"
@@ -331,7 +332,7 @@ def label_faults(labels: Object, path: Path, what: str, filled: bool) -> Iterato
     """The keys and values of labels."""
     yield from _keys(labels, path, what, filled)
     for key, value in labels.items():
-        if value and not is_label_value(value) and not (filled and "{{" in value):
+        if value and not is_label_value(value) and not (filled and is_filled(value)):
             yield Problem((*path, key), BadLabel(value, f"the value of {what}", VALUE_FORM))
 
 
@@ -339,7 +340,7 @@ def _keys(labels: Object, path: Path, what: str, filled: bool) -> Iterator[Probl
     """The keys of labels or annotations; Kubernetes looks at the keys of annotations in lower case."""
     for key in map(str, labels):
         name = key.lower() if what == "an annotation" else key
-        if not is_qualified_name(name) and not (filled and "{{" in key):
+        if not is_qualified_name(name) and not (filled and is_filled(key)):
             finding = BadLabel(key, f"the key of {what}", KEY_FORM)
             yield Problem((*path, key), finding, on_key=True)
 
@@ -355,7 +356,7 @@ def containers(view: View) -> Iterator[Problem]:
                 yield Problem(path, BadContainerName(name, reason, instead))
             for index, variable in enumerate(entries(container, "env")):
                 name = variable.get("name") or ""
-                if not name or "{{" in name or is_env_name(name):
+                if not name or is_filled(name) or is_env_name(name):
                     continue
                 kind = UnusualVariableName if is_relaxed_env_name(name) else BadVariableName
                 yield Problem((*template.path, *place, "env", index, "name"), kind(name))
@@ -365,14 +366,41 @@ def _container_fault(name: str) -> str:
     """Why a container cannot have a name; empty when it can. Source: Argo Workflows, IsArgoSidecar."""
     if name in ("init", "wait", "supervisor") or name.startswith("artifact-plugin-"):
         return "Argo uses this name for a container of its own"
-    return "" if "{{" in name or is_dns_label(name) else "at most 63 lower-case letters, digits and `-`"
+    return "" if is_filled(name) or is_dns_label(name) else "at most 63 lower-case letters, digits and `-`"
+
+
+OWN_VOLUMES = frozenset(
+    ("argo-env-config", "argo-staging", "exec-sa-token", "input-artifacts", "tmp-dir-argo", "var-run-argo")
+)
+"""The volumes that Argo adds to pods. Source: Argo Workflows, workflow/controller/workflowpod.go."""
 
 
 def volumes(view: View) -> Iterator[Problem]:
-    """Volumes have names that a pod accepts."""
-    for owner, path in view.owners:
-        for index, volume in enumerate(entries(owner, "volumes")):
-            name = string(volume, "name")
-            if name and "{{" not in name and not is_dns_label(name):
-                finding = BadVolumeName(name, dns_name(name) or "volume")
-                yield Problem((*path, "volumes", index, "name"), finding)
+    """Volumes have names that a pod accepts, and none that their pods have already."""
+    listed = [
+        ((*path, "volumes", index, "name"), string(volume, "name"))
+        for owner, path in view.owners
+        for index, volume in enumerate(entries(owner, "volumes"))
+    ]
+    listed += [
+        ((*view.path, "volumeClaimTemplates", index, "metadata", "name"), string(claim, "metadata", "name"))
+        for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates"))
+    ]
+    for path, name in listed:
+        if name in OWN_VOLUMES and _is_taken(view, name):
+            reason = "Argo uses this name for a volume of its own"
+            yield Problem(path, BadVolumeName(name, f"my-{name}", reason))
+        elif name and "{{" not in name and not is_dns_label(name):
+            yield Problem(path, BadVolumeName(name, dns_name(name) or "volume"))
+
+
+def _is_taken(view: View, name: str) -> bool:
+    """Whether a pod that mounts a volume has one of Argo's with its name."""
+    for template in view.templates:
+        mounts = [
+            string(each, "name") for _, one in template.containers for each in entries(one, "volumeMounts")
+        ]
+        has = {"input-artifacts": bool(template.artifacts), "argo-staging": template.body == "script"}
+        if name in mounts and has.get(name, name.endswith("-argo")):
+            return True
+    return False

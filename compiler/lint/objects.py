@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.tree import string
+from flowdsl.compiler.lint.tree import is_list, is_mapping, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.condition import conditions
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import yaml
 
     from flowdsl.compiler.lint.tree import Object
-    from flowdsl.compiler.lint.view import View
+    from flowdsl.compiler.lint.view import Template, View
     from flowdsl.compiler.problem import Part
 
 
@@ -48,10 +48,16 @@ def resource_manifests(view: View) -> Iterator[Problem]:
     """A `resource` template has one manifest, which YAML can read, or an artifact that exists."""
     for template in view.templates:
         resource: Object | None = template.data.get("resource")
-        if resource is None or resource.get("action") in ("get", "delete"):
+        if resource is None:
             continue
         path = (*template.path, "resource")
         manifest: str = resource.get("manifest") or ""
+        if (flaw := _flaw(resource, manifest)) is not None:
+            yield Problem((*path, "manifest") if manifest else path, ResourceManifest(*flaw))
+        if resource.get("action") == "delete":
+            yield from _asked_of_nothing(template, resource)
+        if resource.get("action") in ("get", "delete"):
+            continue
         origin: Object | None = resource.get("manifestFrom")
         if bool(manifest) == (origin is not None):
             found = (
@@ -70,6 +76,69 @@ def resource_manifests(view: View) -> Iterator[Problem]:
                 f"the manifest is not YAML: {reason}", "correct the text of the manifest"
             )
             yield Problem((*path, "manifest"), finding, part=part)
+
+
+def _asked_of_nothing(template: Template, resource: Object) -> Iterator[Problem]:
+    """What is asked of an object that is deleted. Source: Argo Workflows, cmd/argoexec/commands/resource.go."""
+    asked = [
+        (("resource", field), f"`{field}`")
+        for field in ("successCondition", "failureCondition")
+        if resource.get(field)
+    ]
+    asked += [(("outputs", "parameters"), "output parameters")] if template.output_parameters else []
+    for place, what in asked:
+        found = f"a template that deletes an object has {what}, which fails in the run"
+        way = "take it out: nothing is asked of an object that is gone"
+        yield Problem((*template.path, *place), ResourceManifest(found, way), on_key=True)
+
+
+def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
+    """What kubectl refuses of a manifest that can be read, and the way out; None where there is nothing.
+
+    Source: Argo Workflows, ExecResource and getKubectlArguments.
+    """
+    import yaml
+
+    action, flags = resource.get("action"), resource.get("flags")
+    if not manifest:
+        way = "add `flags` such as `[configmap, NAME]`, or `manifest`"
+        what = action in ("get", "delete") and not (flags or resource.get("manifestFrom"))
+        return (f"the resource does not say what to {action}", way) if what else None
+    if action == "patch" and resource.get("mergeStrategy") == "json":
+        way = "add `flags` such as `[deployment, NAME]`"
+        return None if flags else ("the patch does not say which object it changes", way)
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        objects = [each for each in yaml.load_all(TAG.sub(_filled, manifest), Loader=loader) if each]
+    except (yaml.YAMLError, UnicodeEncodeError, ValueError, TypeError):
+        return None  # which is told as such
+    if not objects:
+        return "the manifest is empty", "write `apiVersion`, `kind`, `metadata` and what else the object has"
+    if len(objects) > 1 and action != "delete":
+        way = "make a template for each of them: Argo reads the answer about one object"
+        return f"the manifest has {len(objects)} objects", way
+    return next(filter(None, (_incomplete(each, action, flags) for each in objects)), None)
+
+
+def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | None:
+    """What an object does not say of itself."""
+    if not is_mapping(body):
+        way = "write `apiVersion`, `kind`, `metadata` and what else it has"
+        return None if body == "tag" or is_list(body) else ("the manifest is no object", way)
+    if "<<" in body or "items" in body or (action == "patch" and flags and not body.get("kind")):
+        return None
+    for field, example in (("apiVersion", "batch/v1"), ("kind", "Job")):
+        if not body.get(field):
+            return f"the object has no `{field}`", f"add `{field}: {example}`, or what it is"
+    metadata: object = body.get("metadata") or {}
+    if not is_mapping(metadata) or "<<" in metadata or metadata.get("name"):
+        return None
+    if not metadata.get("generateName"):
+        return "the object has no name", "add `metadata: {name: ...}`"
+    if action != "create":
+        way = f"give it a `name`: `{action}` has to find the object"
+        return "the object has a `generateName` and no `name`", way
+    return None
 
 
 def unreadable(text: str) -> tuple[str, Part | None] | None:

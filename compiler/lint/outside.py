@@ -9,9 +9,10 @@ from flowdsl.compiler.lint.findings import UnknownVariable
 from flowdsl.compiler.lint.references import EXPRESSIONS, strings
 from flowdsl.compiler.lint.scope import misspelt, workflow_fault
 from flowdsl.compiler.lint.tree import inside, string
-from flowdsl.compiler.lint.uses import Spot, expression_use
+from flowdsl.compiler.lint.unreplaced import left_open
+from flowdsl.compiler.lint.uses import Spot, expression_use, unclosed
 from flowdsl.compiler.lint.variables import CRON, workflow_variables
-from flowdsl.grammar.template import ROOTS, TAG, tags
+from flowdsl.grammar.template import ROOTS, tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,10 +30,15 @@ def workflow_references(view: View) -> Iterator[Problem]:
     for path, field, text in strings(spec, view.path):
         if field in EXPRESSIONS:
             yield from workflow_expression(view, path, text, known)
-        for tag in TAG.finditer(text):
-            name = tag[1].strip()
-            if tag[1].startswith("="):
-                yield from workflow_expression(view, path, tag[1][1:], known, tag.start(1) + 1)
+        for tag in tags(text):
+            name = tag.body.strip()
+            if left_open(tag):
+                yield unclosed(path, text, tag)
+                continue
+            if tag.kind == "expression":
+                yield from workflow_expression(view, path, tag.body, known, tag.end - 2 - len(tag.body))
+                continue
+            if tag.kind != "simple":
                 continue
             if name.startswith("workflow.") and "{{" not in name:
                 finding = None if name in known else workflow_fault(view, name, known)
@@ -41,7 +47,7 @@ def workflow_references(view: View) -> Iterator[Problem]:
             else:
                 finding = misspelt(name)
             if finding is not None:
-                yield Spot.of_name(path, name, tag[1], tag.start(1)).problem(finding)
+                yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(finding)
 
 
 _IN_HOOK = (

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.names import OWN_VOLUMES
 from flowdsl.compiler.lint.objects import unreadable
-from flowdsl.compiler.lint.tree import is_mapping
+from flowdsl.compiler.lint.pods import values
+from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.lint.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.schema.validate import At, is_number, reading
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.template import TAG
+from flowdsl.grammar.template import TAG, tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import View
+    from flowdsl.compiler.lint.view import Template, View
 
 
 class BadPatch(Finding):
@@ -58,7 +61,7 @@ def patches(view: View) -> Iterator[Problem]:
     for owner, path in view.owners:
         patch: str = owner.get("podSpecPatch") or ""
         text = TAG.sub("tag", patch).strip()
-        if not text or text in ("tag", "null", "~"):
+        if not text or text in ("tag", "null", "~") or any(map(left_open, tags(patch))):
             continue
         found, part = NO_MAPPING, None
         body = None if "{{" in patch else _read(patch)
@@ -114,7 +117,87 @@ def _fault(body: Any) -> tuple[str, str] | None:
             return NO_PATCH, finding.message
     for path, field in _unmerged("PodSpec", body, ()):
         return NO_PATCH, f"`{dotted(path)}` has no `{field}`, by which Kubernetes finds what it changes"
+    for finding in values("PodSpec", body):
+        return NO_PATCH, finding.message
+    if body.get("restartPolicy") == "Always":
+        return "keeps its pods from ending", "`restartPolicy: Always` starts containers again that have ended"
     return None
+
+
+_OWN = {"containers": ("main", "wait", "supervisor"), "initContainers": ("init",)}
+"""The containers of each pod that nobody writes, and that of the template."""
+
+
+def patched(view: View) -> Iterator[Problem]:
+    """What a patch adds to a pod is whole: a container with an image, a mount with a volume.
+
+    Source: Argo Workflows, ApplyPodSpecPatch: an entry with a name that the pod does not have is a new one.
+    """
+    if view.external:
+        return
+    above = _filled(view.spec)
+    told: set[Path] = set()
+    for template in view.templates:
+        own = _filled(template.data)
+        bodies = [(above, view.path), (own, template.path)]
+        if not template.is_pod or not (above or own):
+            continue
+        volumes = {string(each, "name") for body, _ in bodies for each in entries(body, "volumes")}
+        mounts = {
+            string(mount, "name")
+            for owner in (*(one for _, one in template.containers), inside(template.data, "containerSet"))
+            for mount in entries(owner, "volumeMounts")
+        }
+        for body, path in bodies:
+            reason = _unfinished(template, body, bodies, volumes | mounts | OWN_VOLUMES)
+            if reason and path not in told:
+                told.add(path)
+                yield Problem((*path, "podSpecPatch"), BadPatch(NO_PATCH, reason))
+
+
+def _filled(owner: Object) -> Object:
+    """The patch of a template or spec with words in place of its tags; empty where something in it is wrong."""
+    patch = string(owner, "podSpecPatch")
+    body = _read(TAG.sub("tag", patch))
+    if not is_mapping(body):
+        return {}
+    wrong = [each for each in _findings(body) if isinstance(each, WrongType)]
+    if "{{" in patch:  # a word may stand for any value, but for none that has parts
+        wrong = [each for each in wrong if ":" in each.expression or is_type(each.expression)]
+        return {} if wrong else body
+    return {} if wrong or _fault(body) is not None else body
+
+
+def _unfinished(
+    template: Template, body: Object, bodies: list[tuple[Object, Path]], volumes: set[str]
+) -> str:
+    """What a patch adds to the pod of a template without saying all of it, or nothing."""
+    for field, own in _OWN.items():
+        there = {string(each, "name") for place, each in template.containers if field in _listed(place)}
+        if template.body != "containerSet" or "main" in there:
+            there |= set(own)
+        else:
+            there |= set(own) - {"main"}
+        given = {
+            string(each, "name") for one, _ in bodies for each in entries(one, field) if each.get("image")
+        }
+        for each in entries(body, field):
+            name = string(each, "name")
+            known = name in there or name in given or name.startswith("artifact-plugin-") or "tag" in name
+            if not known and "$patch" not in each:
+                return (
+                    f"the pod of `{template.title}` has no container `{name}`, and a new one needs an `image`"
+                )
+            for mount in entries(each, "volumeMounts"):
+                used = string(mount, "name")
+                if used and used not in volumes and "tag" not in used and "$patch" not in mount:
+                    return f"the pod of `{template.title}` has no volume `{used}`; add it under `volumes`"
+    return ""
+
+
+def _listed(place: Path) -> tuple[str, ...]:
+    """The list of a pod that a container of a template goes into."""
+    return ("initContainers",) if "initContainers" in place else ("containers",)
 
 
 def _unmerged(expression: str, value: Any, path: Path) -> Iterator[tuple[Path, str]]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Field = tuple[str, ...]
 
 _PULL = ("Always", "IfNotPresent", "Never")
+_RESOLVED = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 CONTAINERS = ("Container", "ContainerNode", "ScriptTemplate", "UserContainer")
 PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 
@@ -58,14 +59,21 @@ WORDS: Mapping[Field, Sequence[str]] = {
         "ReadWriteOncePod",
     ),
     ("PersistentVolumeClaimSpec", "volumeMode"): ("Filesystem", "Block"),
+    ("PodDisruptionBudgetSpec", "unhealthyPodEvictionPolicy"): ("IfHealthyBudget", "AlwaysAllow"),
     ("PodSecurityContext", "fsGroupChangePolicy"): ("OnRootMismatch", "Always"),
     ("PodSecurityContext", "seLinuxChangePolicy"): ("Recursive", "MountOption"),
     ("PodSecurityContext", "supplementalGroupsPolicy"): ("Merge", "Strict"),
+    ("PodSpec", "dnsPolicy"): _RESOLVED,
+    ("PodSpec", "preemptionPolicy"): ("Never", "PreemptLowerPriority"),
+    ("PodSpec", "restartPolicy"): ("Always", "Never", "OnFailure"),
     ("SeccompProfile", "type"): ("RuntimeDefault", "Localhost", "Unconfined"),
     ("SecurityContext", "procMount"): ("Default", "Unmasked"),
     ("VolumeMount", "mountPropagation"): ("None", "HostToContainer", "Bidirectional"),
     ("VolumeMount", "recursiveReadOnly"): ("Disabled", "IfPossible", "Enabled"),
-    ("WorkflowSpec", "dnsPolicy"): ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+    ("VolumeClaimGC", "strategy"): ("OnWorkflowCompletion", "OnWorkflowSuccess"),
+    ("WorkflowSpec", "shutdown"): ("Terminate", "Stop"),
+    ("TopologySpreadConstraint", "whenUnsatisfiable"): ("DoNotSchedule", "ScheduleAnyway"),
+    ("WorkflowSpec", "dnsPolicy"): _RESOLVED,
 }
 """The few words that a field takes."""
 
@@ -79,6 +87,7 @@ ONE_OF: Mapping[str, tuple[Sequence[str], bool]] = {
     "Artifact": (LOCATIONS, False),
     "ArtifactLocation": (LOCATIONS, False),
     "DownwardAPIVolumeFile": (("fieldRef", "resourceFieldRef"), True),
+    "PodDisruptionBudgetSpec": (("maxUnavailable", "minAvailable"), False),
     "PodResourceClaim": (("resourceClaimName", "resourceClaimTemplateName"), True),
     "Volume": ((), False),
     "VolumeMount": (("subPath", "subPathExpr"), False),
@@ -98,6 +107,7 @@ class Bounds(NamedTuple):
 _PORTS = Bounds(1, 65535)
 _WEIGHTS = Bounds(1, 100)
 _IDS = Bounds(0, 2**31 - 1)
+_BUDGETS = ("maxUnavailable", "minAvailable")
 _MODES = Bounds(0, 0o777, "write the digits as for chmod with a `0` before them, such as 0644; in JSON, 420")
 
 RANGES: Mapping[Field, Bounds] = {
@@ -109,8 +119,10 @@ RANGES: Mapping[Field, Bounds] = {
     ("GRPCAction", "port"): _PORTS,
     ("HTTPGetAction", "port"): _PORTS,
     ("KeyToPath", "mode"): _MODES,
+    **{("PodDisruptionBudgetSpec", field): Bounds(0, None) for field in _BUDGETS},
     **{("PodSecurityContext", field): _IDS for field in ("fsGroup", "runAsGroup", "runAsUser")},
     ("PodSecurityContext", "supplementalGroups"): _IDS,
+    ("PodSpec", "activeDeadlineSeconds"): Bounds(1, 2**31 - 1),
     ("PreferredSchedulingTerm", "weight"): _WEIGHTS,
     **{("Probe", f"{field}Seconds"): Bounds(0, None) for field in ("initialDelay", "period", "timeout")},
     **{("Probe", f"{field}Threshold"): Bounds(0, None) for field in ("failure", "success")},
@@ -121,6 +133,7 @@ RANGES: Mapping[Field, Bounds] = {
     ("ServiceAccountTokenProjection", "expirationSeconds"): Bounds(600, 2**32),
     ("SleepAction", "seconds"): Bounds(0, None),
     ("TCPSocketAction", "port"): _PORTS,
+    ("TopologySpreadConstraint", "maxSkew"): Bounds(1, None),
     ("WeightedPodAffinityTerm", "weight"): _WEIGHTS,
 }
 """The numbers that a field takes."""
@@ -155,6 +168,7 @@ NEEDED: Mapping[Field, str] = {
     ("NFSVolumeSource", "server"): "add the address of the server",
     ("NodeSelector", "nodeSelectorTerms"): "add a term, or take the affinity out",
     ("PersistentVolumeClaimVolumeSource", "claimName"): "add the name of the claim",
+    ("PodDNSConfigOption", "name"): "add the name of the option, such as `ndots`",
     ("PodAffinityTerm", "topologyKey"): "add the label of the nodes, such as `kubernetes.io/hostname`",
     ("SecretProjection", "name"): "add the name of the Secret",
     ("SecretVolumeSource", "secretName"): "add the name of the Secret",
@@ -209,6 +223,16 @@ def is_told_amount(text: str) -> bool:
     return _AMOUNT.fullmatch(text) is not None
 
 
+def is_percentage(text: str) -> bool:
+    """Whether `text` is a part of all pods. Source: ValidatePositiveIntOrPercent, IsNotMoreThan100Percent."""
+    return _PERCENTAGE.fullmatch(text) is not None
+
+
+def is_medium(text: str) -> bool:
+    """Whether `text` names what a scratch volume is made of. Source: the kubelet, empty_dir.go."""
+    return text in ("Memory", "HugePages") or text.startswith("HugePages-")
+
+
 def is_absolute(text: str) -> bool:
     """Whether `text` is a path from the root."""
     return text.startswith("/")
@@ -231,6 +255,7 @@ def is_file_below(text: str) -> bool:
 
 _HEADER = regex(r"[-A-Za-z0-9]+")
 _AMOUNT = regex(r"(?:limits|requests)\.(?:cpu|memory|ephemeral-storage|hugepages-.*)")
+_PERCENTAGE = regex(r"0*(?:[0-9]{1,2}|100)%")
 _SYSCTL = regex(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?")
 
 
@@ -286,6 +311,9 @@ FORMS: Mapping[Field, Form] = {
     ),
     ("ContainerPort", "name"): Form("the name of a port", is_port_name, "not the name of a port", _PORT_FORM),
     ("DownwardAPIVolumeFile", "path"): _FILE,
+    ("EmptyDirVolumeSource", "medium"): Form(
+        "`medium`", is_medium, "not what a volume is made of", "write `Memory`, or take it out for a disk"
+    ),
     ("EnvFromSource", "configMapRef", "name"): _object("ConfigMap"),
     ("EnvFromSource", "prefix"): Form(
         "`prefix`",
@@ -326,6 +354,12 @@ FORMS: Mapping[Field, Form] = {
         "not a label of nodes",
         "write a label such as `kubernetes.io/hostname`",
     ),
+    **{
+        ("PodDisruptionBudgetSpec", field): Form(
+            f"`{field}`", is_percentage, "neither a number nor a part of the pods", "write `1` or `50%`"
+        )
+        for field in _BUDGETS
+    },
     ("PodDNSConfig", "nameservers"): _ADDRESS,
     ("PodDNSConfig", "searches"): Form(
         "a domain to search",
@@ -333,6 +367,15 @@ FORMS: Mapping[Field, Form] = {
         "not a domain",
         "use lower-case letters, digits, `-`, `_` and `.`",
     ),
+    **{
+        ("PodSpec", field): Form(
+            f"`{field}`",
+            is_dns_label,
+            "not a name in DNS",
+            "use at most 63 lower-case letters, digits and `-`",
+        )
+        for field in ("hostname", "subdomain")
+    },
     ("ProbeHTTPHeader", "name"): Form(
         "the name of a header",
         is_header,
@@ -352,6 +395,23 @@ FORMS: Mapping[Field, Form] = {
         "write the path without `/` in front and without `..`",
     ),
     ("ServiceAccountTokenProjection", "path"): _FILE,
+    **{
+        (owner, field): _object(kind)
+        for owner, field, kind in (
+            ("ArtifactRepositoryRef", "configMap", "ConfigMap"),
+            ("ConfigMapProjection", "name", "ConfigMap"),
+            ("ConfigMapVolumeSource", "name", "ConfigMap"),
+            ("ExecutorConfig", "serviceAccountName", "ServiceAccount"),
+            ("PersistentVolumeClaimVolumeSource", "claimName", "claim"),
+            ("SecretProjection", "name", "Secret"),
+            ("SecretVolumeSource", "secretName", "Secret"),
+            ("TemplateRef", "name", "WorkflowTemplate"),
+            ("WorkflowTemplateRef", "name", "WorkflowTemplate"),
+        )
+    },
+    ("Memoize", "cache", "configMap", "name"): _object("ConfigMap"),
+    ("SemaphoreRef", "configMapKeyRef", "key"): _DATA_KEY,
+    ("SemaphoreRef", "configMapKeyRef", "name"): _object("ConfigMap"),
     ("Sysctl", "name"): Form(
         "the name of a sysctl",
         is_sysctl,

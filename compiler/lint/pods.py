@@ -12,20 +12,21 @@ from flowdsl.compiler.lint.names import label_faults
 from flowdsl.compiler.lint.pod_fields import CONTAINERS, FORMS, NEEDED, ONE_OF, PROBES, RANGES, TOLD, WORDS
 from flowdsl.compiler.lint.resources import requirement_faults
 from flowdsl.compiler.lint.tree import entries, inside, is_list, string
-from flowdsl.compiler.lint.typed import typed
+from flowdsl.compiler.lint.typed import typed, typed_below
 from flowdsl.compiler.lint.view import Template
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, dotted, within
+from flowdsl.compiler.schema.findings import NotOneOf, OutOfRange, TooManyEntries, dotted, within
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.names import is_qualified_name
 from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import is_filled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any, TypeVar
 
     from flowdsl.compiler.lint.pod_fields import Field
-    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.typed import Typed
     from flowdsl.compiler.lint.view import View
 
@@ -98,7 +99,7 @@ def _idle(view: View) -> set[Path]:
 
 def _words(found: Typed) -> Iterator[Problem]:
     for path, word, choices in _values(found, _WORDS):
-        if isinstance(word, str) and word and word not in choices and "{{" not in word:
+        if isinstance(word, str) and word and word not in choices and not is_filled(word):
             yield Problem(path, NotOneOf(dotted(path), word, choices))
 
 
@@ -112,7 +113,7 @@ def _ranges(found: Typed) -> Iterator[Problem]:
 
 def _forms(found: Typed) -> Iterator[Problem]:
     for path, text, form in _values(found, _FORMS):
-        if isinstance(text, str) and text and "{{" not in text and not form.fits(text):
+        if isinstance(text, str) and text and not is_filled(text) and not form.fits(text):
             yield Problem(path, NotForPods(form.what, text, form.reason, form.way))
 
 
@@ -263,15 +264,52 @@ def _servers(found: Typed) -> Iterator[Problem]:
 
 def _selected(found: Typed) -> Iterator[Problem]:
     """The labels that a selector asks for."""
+    filled = "podGC" not in found.path  # by which Argo itself selects
     yield from label_faults(
-        inside(found.data, "matchLabels"), (*found.path, "matchLabels"), "a label", filled=True
+        inside(found.data, "matchLabels"), (*found.path, "matchLabels"), "a label", filled
     )
     for index, each in enumerate(entries(found.data, "matchExpressions")):
         if each.get("operator") in WORDS["LabelSelectorRequirement", "operator"]:
             yield from requirement_faults(each, (*found.path, "matchExpressions", index))
 
 
+def _resolver(found: Typed) -> Iterator[Problem]:
+    """How many servers and domains a pod may name. Source: validatePodDNSConfig."""
+    for field, most in (("nameservers", 3), ("searches", 32)):
+        count = len(found.data.get(field) or ())
+        if count > most:
+            path = (*found.path, field)
+            yield Problem(path, TooManyEntries(dotted(path), count, most, f"keep {most} of them"))
+
+
+def _scratch(found: Typed) -> Iterator[Problem]:
+    """The size of a scratch volume; one that cannot be read is told elsewhere."""
+    text = str(found.data.get("sizeLimit") or "")
+    if text.startswith("-"):
+        reason, way = "less than nothing", "write a size such as `10Gi`"
+        yield Problem((*found.path, "sizeLimit"), NotForPods("`sizeLimit`", text, reason, way))
+
+
+def _projected(found: Typed) -> Iterator[Problem]:
+    """The files of a volume that is put together from several sources. Source: validateProjectionSources."""
+    taken: set[str] = set()
+    for number, source in enumerate(entries(found.data, "sources")):
+        for field, given in source.items():
+            here = (*found.path, "sources", number, field)
+            several = [((*here, "items", at), each) for at, each in enumerate(entries(given or {}, "items"))]
+            for path, each in (*several, (here, given or {})):
+                file = string(each, "path")
+                if file in taken:
+                    reason, way = "already a file of the volume", "give each file a path of its own"
+                    yield Problem((*path, "path"), NotForPods("`path`", file, reason, way))
+                taken |= {file} - {""}
+
+
 def _claim(found: Typed) -> Iterator[Problem]:
+    modes: list[str] = found.data.get("accessModes") or []
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        both = "the claim has `ReadWriteOncePod` and another access mode at once"
+        yield Problem((*found.path, "accessModes"), Alternatives(both, "keep one of them"))
     if not found.data.get("accessModes"):
         yield Problem(
             found.path, Incomplete("the claim", "`accessModes`", "add `accessModes: [ReadWriteOnce]`")
@@ -285,9 +323,12 @@ _OWN: Mapping[str, Rule] = {
     **dict.fromkeys(CONTAINERS, _container),
     **dict.fromkeys(("AppArmorProfile", "SeccompProfile"), _profile),
     **dict.fromkeys(TOLD, _told),
+    "EmptyDirVolumeSource": _scratch,
     "EnvVar": _variable,
     "LabelSelector": _selected,
     "PersistentVolumeClaimSpec": _claim,
+    "PodDNSConfig": _resolver,
+    "ProjectedVolumeSource": _projected,
     "SecurityContext": _privileges,
     "VolumeMount": _sub_path,
     "WorkflowSpec": _servers,
@@ -321,6 +362,14 @@ def _rules() -> dict[str, list[Rule]]:
     for name, rule in _OWN.items():
         found.setdefault(name, []).append(rule)
     return found
+
+
+def values(name: str, data: Object) -> Iterator[Finding]:
+    """What is wrong with the values below an object of a type, whatever else is merged into it."""
+    for found in typed_below(name, data, _WANTED):
+        for table, rule in ((_WORDS, _words), (_RANGES, _ranges), (_FORMS, _forms)):
+            if found.type in table:
+                yield from (problem.finding for problem in rule(found))
 
 
 _RULES = _rules()

@@ -11,7 +11,6 @@ from flowdsl.compiler.lint.findings import (
     ItemKey,
     LiteralTag,
     NotEarlier,
-    UnclosedTag,
     UnknownOutput,
     UnknownVariable,
 )
@@ -32,6 +31,7 @@ from flowdsl.compiler.lint.uses import (
     names_at,
     other_sort,
     output_fault,
+    unclosed,
 )
 from flowdsl.compiler.lint.variables import workflow_variables
 from flowdsl.compiler.schema.findings import value_at
@@ -217,9 +217,7 @@ class Reader:
             yield from (fault.at(path) for fault in filled(self.view, text, place) if found)
         for tag in found:
             if left_open(tag):
-                written = text[tag.start : tag.start + 40]
-                end = written.find("}") + 1 or len(written)
-                yield Spot(path, (tag.start, tag.start + 2)).problem(UnclosedTag(written[:end]))
+                yield unclosed(path, text, tag)
             elif tag.kind == "expression":
                 whole = field == "when" and tag.start == 0 and tag.end == len(text)
                 use: typing.Use = "condition" if whole else "value"

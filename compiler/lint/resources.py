@@ -10,6 +10,7 @@ from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_label_value, is_qualified_name
 from flowdsl.grammar.quantity import quantity
+from flowdsl.grammar.template import is_filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,23 +124,27 @@ class BadRequirement(Finding):
 def resources(view: View) -> Iterator[Problem]:
     """Quantities can be read, devices are whole and limited, requests keep to limits."""
     owners = [
-        (container, (*template.path, *place))
+        (container, "resources", (*template.path, *place))
         for template in view.templates
         for place, container in template.containers
     ]
     owners += [
-        (inside(view.defaults, body), (*view.path, "templateDefaults", body))
+        (inside(view.defaults, body), "resources", (*view.path, "templateDefaults", body))
         for body in ("container", "script")
     ]
-    for owner, path in owners:
-        if owner.get("resources") is None:
+    owners += [(owner, "podResources", path) for owner, path in view.owners]
+    for holder, field, path in owners:
+        owner: Object | None = holder.get(field)
+        if owner is None:
             continue
-        here = (*path, "resources")
+        here = (*path, field)
         read: dict[str, dict[str, tuple[Decimal, str]]] = {"limits": {}, "requests": {}}
-        for field, amounts in read.items():
-            for name, value in inside(owner, "resources", field).items():
-                yield from _amount(str(name), value, (*here, field, name), amounts)
-        limited = {str(name) for name in inside(owner, "resources", "limits")}
+        for kind, amounts in read.items():
+            for name, value in inside(owner, kind).items():
+                if field == "podResources" and name not in NATIVE[:2] and not str(name).startswith(_PAGES):
+                    continue  # which no whole pod is given, as is told elsewhere
+                yield from _amount(str(name), value, (*here, kind, name), amounts)
+        limited = {str(name) for name in inside(owner, "limits")}
         for name, (request, text) in read["requests"].items():
             place = (*here, "requests", name)
             limit, shown = read["limits"].get(name, (None, ""))
@@ -239,7 +244,7 @@ def placement(view: View) -> Iterator[Problem]:
     for owner, path in view.owners:
         for index, toleration in enumerate(entries(owner, "tolerations")):
             place = (*path, "tolerations", index)
-            if any("{{" in str(value) for value in toleration.values()):
+            if any(is_filled(str(value)) for value in toleration.values()):
                 continue
             operator: str = toleration.get("operator") or "Equal"
             effect: str = toleration.get("effect") or ""
@@ -284,6 +289,12 @@ def placement(view: View) -> Iterator[Problem]:
         for here, term in terms:
             for i, requirement in enumerate(entries(term, "matchExpressions")):
                 yield from requirement_faults(requirement, (*here, "matchExpressions", i))
+            for i, field in enumerate(entries(term, "matchFields")):
+                if field.get("key") != "metadata.name" or len(field.get("values") or ()) != 1:
+                    way = "write `metadata.name` with the name of one node, or use `matchExpressions` for labels"
+                    found = "is about a field, and one field of nodes is known: `metadata.name`"
+                    about = BadRequirement(str(field.get("key") or ""), found, way)
+                    yield Problem((*here, "matchFields", i), about)
 
 
 def _asks(template: Template, vendor: str) -> bool:
@@ -298,7 +309,7 @@ def requirement_faults(requirement: Object, path: Path) -> Iterator[Problem]:
     key: str = requirement.get("key") or ""
     operator: str = requirement.get("operator") or ""
     values: list[str] = requirement.get("values") or []
-    if any("{{" in text for text in (key, operator, *values)):
+    if any(is_filled(text) for text in (key, operator, *values)):
         return
     if not is_qualified_name(key):
         yield Problem(path, BadRequirement(key, "has no valid key", "use a label's name"))

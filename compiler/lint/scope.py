@@ -44,7 +44,8 @@ class Scope:
     def _own(self) -> set[str]:
         template = self.template
         known = {f"inputs.parameters.{name}" for name in template.parameters}
-        known |= {f"inputs.artifacts.{name}" for name in template.artifacts}
+        if not template.is_leaf:
+            known |= {f"inputs.artifacts.{name}" for name in template.artifacts}
         if template.parameters:
             known.add("inputs.parameters")
         if template.is_leaf:
@@ -70,6 +71,9 @@ class Scope:
 
     def _fault(self, name: str) -> Finding | None:
         root, _, rest = name.partition(".")
+        if root == "inputs" and f"{name}.path" in self.allowed:
+            reason = "an artifact is a file, which is at its path"
+            return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")
         if root == "inputs" and rest:
             known = sorted(each for each in self.allowed if each.startswith("inputs."))
             return UnknownVariable(name, known, "" if known else "the template has no inputs")

@@ -134,7 +134,7 @@ def times(view: View) -> Iterator[Problem]:
                 yield Problem((*here, field), Misplaced(template.body, field, way), on_key=True)
             elif field in data:
                 problems = list(duration_faults(data, field, here, bare))
-                yield from problems or _too_short(template, field)
+                yield from problems or too_short(template, field, str(data[field] or ""), (*here, field))
         if "suspend" in data:
             yield from duration_faults(data["suspend"], "duration", (*here, "suspend"))
         if "memoize" in data:
@@ -151,20 +151,19 @@ def times(view: View) -> Iterator[Problem]:
             yield Problem((*here, "parallelism"), Misplaced(template.body, "parallelism", way), on_key=True)
 
 
-def _too_short(template: Template, field: str) -> Iterator[Problem]:
+def too_short(template: Template, field: str, text: str, path: Path) -> Iterator[Problem]:
     """The finding about a time in which Argo starts no pod: whole seconds that are left are to be more than one.
 
     Source: Argo Workflows, build in workflow/controller/workflowpod.go.
     """
-    text = str(template.data[field] or "")
     if not text or "{{" in text:
         return
     seconds = duration(text)
     if seconds < 0:
-        yield Problem((*template.path, field), BadDuration(field, text, "a time from 0"))
+        yield Problem(path, BadDuration(field, text, "a time from 0"))
     elif seconds <= SHORTEST and field == "timeout" and (template.is_pod or not template.body):
         finding = BadDuration(field, text, f"more than {SHORTEST}s", "too short to start a pod")
-        yield Problem((*template.path, field), finding)
+        yield Problem(path, finding)
 
 
 SHORTEST = 2
@@ -293,6 +292,9 @@ def locks(view: View) -> Iterator[Problem]:
                 if not string(lock, *within, naming):
                     finding = BadLock(f"the lock has no `{naming}`", f"add `{naming}`")
                     yield Problem((*place, *within), finding)
+                elif string(lock, *within, "key") == "" and "key" in inside(lock, *within):
+                    finding = BadLock("the semaphore has no `key`", "add the key in the ConfigMap")
+                    yield Problem((*place, *within, "key"), finding)
                 text = _canonical(lock)
                 if text in seen:
                     yield Problem(
@@ -307,6 +309,11 @@ def _canonical(value: Any) -> str:
         return repr(value)
     return "{" + ", ".join(sorted(f"{key}: {_canonical(each)}" for key, each in value.items())) + "}"
 
+
+_NUMBER = regex(
+    r"(?i)[+-]?(?:[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?|inf|infinity|nan|0x[0-9a-f.p+-]+)"
+)
+"""A number as Go's ParseFloat reads one."""
 
 METRIC_KINDS = ("gauge", "counter", "histogram")
 
@@ -323,6 +330,12 @@ def metrics(view: View) -> Iterator[Problem]:
                 yield Problem(
                     place, BadMetric(name, found, "give exactly one of gauge, counter and histogram")
                 )
+            for kind in kinds:
+                text = string(metric, kind, "value")
+                if text and "{{" not in text and _NUMBER.fullmatch(text) is None:
+                    way = "write a number, or a tag that gives one"
+                    finding = BadMetric(name, f"has the value `{text}`", way)
+                    yield Problem((*place, kind, "value"), finding)
             gauge = inside(metric, "gauge")
             if gauge.get("realtime") and "resourcesDuration." in str(gauge.get("value") or ""):
                 way = "set `realtime: false`: the resources are known at the end"

@@ -30,6 +30,13 @@ def typed(view: View, wanted: frozenset[str]) -> list[Typed]:
     return found
 
 
+def typed_below(name: str, data: Object, wanted: frozenset[str]) -> list[Typed]:
+    """The objects of the wanted types in one of a known type, and itself."""
+    found: list[Typed] = []
+    _collect(found, name, data, (), wanted)
+    return found
+
+
 _APART = frozenset(("templates", "inline"))
 """Fields with templates, which a view has found."""
 

@@ -40,15 +40,16 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.functions import Kind, Signature
 
-Use = Literal["value", "flag", "condition"]
-"""What becomes of the result: text, true or false, or the whole of a `when`, where text may be `true`."""
+Use = Literal["value", "flag", "condition", "text"]
+"""What becomes of the result: any value as text, true or false, the whole of a `when`, where text may be `true`,
+or text that Argo does not make of other values."""
 
 _ARITHMETIC = frozenset(("-", "*", "/", "%", "**", ".."))
 _ORDER = frozenset(("<", ">", "<=", ">="))
 _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
 _JSON = frozenset(("parameters", "result", "failures", "message"))
 """Words in the paths of variables whose text may be JSON."""
-_SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA"}
+_SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA", "text": "TA"}
 
 
 def plain(text: str, use: Use) -> bool:
@@ -407,6 +408,9 @@ class _Kinds:
         elif use == "flag" and group(kind) not in ("", "flag"):
             way = f"compare it, as in `{self.shown(node)} == 'true'`" if kind == "text" else "compare it"
             self.report(WrongResult(self.shown(node), WORDS[kind], "true or false", way), node)
+        elif use == "text" and not fits(kind, "text"):
+            way = way_to(node, kind, "text", self.shown(node))
+            self.report(WrongResult(self.shown(node), WORDS[kind], "text", way), node)
         elif use == "condition" and group(kind) not in ("", "flag", "text"):
             self.report(WrongResult(self.shown(node), WORDS[kind], "true or false", "compare it"), node)
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.compiler.lint.findings import LoopArtifact, NotAncestor, OtherSort, UnknownOutput, in_expression
+from flowdsl.compiler.lint.findings import (
+    LoopArtifact,
+    NotAncestor,
+    OtherSort,
+    UnclosedTag,
+    UnknownOutput,
+    in_expression,
+)
 from flowdsl.compiler.problem import Problem
 
 if TYPE_CHECKING:
@@ -15,6 +22,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.view import Call, Template
     from flowdsl.compiler.problem import Part
     from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.template import Tag
 
 BODY_OF = {"tasks": "dag", "steps": "steps"}
 
@@ -95,9 +103,18 @@ def late_problems(late: list[Late]) -> Iterator[Problem]:
                 yield use.spot.problem(NotAncestor(*names))
 
 
+def unclosed(path: Path, text: str, tag: Tag) -> Problem:
+    """The finding about a tag of a text without its closing braces."""
+    written = text[tag.start : tag.start + 40]
+    end = written.find("}") + 1 or len(written)
+    return Spot(path, (tag.start, tag.start + 2)).problem(UnclosedTag(written[:end]))
+
+
 def expression_use(path: Path) -> Use:
     """What Argo does with the result of a field that holds an expression."""
     owner, around = path[-2:-1], path[-3:-2]
+    if around == ("labelsFrom",):
+        return "text"
     asked = owner in (("retryStrategy",), ("stopStrategy",), ("http",)) or around == ("hooks",)
     return "flag" if path[-1:] in (("expression",), ("successCondition",)) and asked else "value"
 
@@ -154,6 +171,8 @@ def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
     reason = ""
     if output == "outputs.parameters":
         reason = "only `withItems` and `withParam` collect the parameters of all items"
+    elif callee is not None and callee.data.get("daemon"):
+        reason = "a daemon has no outputs before it ends, and it ends when all that uses it has"
     elif output in ("outputs.result", "exitCode") and callee is not None:
         reason = f"a template with `{callee.body}` has none"
     elif output == "ip":

@@ -157,13 +157,15 @@ class Template:
     def outputs(self) -> frozenset[str]:
         """What may follow `tasks.<name>.` for a call of this template, besides what a loop adds."""
         known = {"id", "startedAt", "finishedAt", "hostNodeName", "status"}
+        if self.data.get("daemon"):
+            known.add("ip")
+            if self.is_pod:  # which runs on, and has nothing to hand on before it ends
+                return frozenset(known)
         known |= {f"outputs.parameters.{name}" for name in self.output_parameters}
         known |= {f"outputs.artifacts.{name}" for name in self.output_artifacts}
         group = self.containers if self.body == "containerSet" else ()
         if self.body in RESULT_BODIES or any(each.get("name") == "main" for _, each in group):
             known |= {"outputs.result", "exitCode"}
-        if self.data.get("daemon"):
-            known.add("ip")
         return frozenset(known)
 
     @cached_property

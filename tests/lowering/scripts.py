@@ -5,7 +5,7 @@ from pathlib import Path
 from flowdsl import InitContainer, Ready, Secret, Sidecar, Volume, command, container, either, fan_out, output, pipeline, step, when
 
 DATA = Volume("datasets")
-CACHE = Volume("Cache.Claim")
+CACHE = Volume("cache.claim")
 
 
 @container(image="alpine:3.20")

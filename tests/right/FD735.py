@@ -1,7 +1,7 @@
 # --with-rbac
 from flowdsl import pipeline, step
 
-CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\n"
+CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\n"
 MORE = [{"name": "storage", "resource": {"action": "create", "manifest": CLAIM}}]
 
 

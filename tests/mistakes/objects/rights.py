@@ -10,9 +10,9 @@ MORE = [
     {
         "name": "any-kind",
         "inputs": {"parameters": [{"name": "kind", "default": "Job"}]},
-        "resource": {"action": "create", "manifest": "apiVersion: batch/v1\nkind: '{{inputs.parameters.kind}}'\n"},
+        "resource": {"action": "create", "manifest": "apiVersion: batch/v1\nkind: '{{inputs.parameters.kind}}'\nmetadata: {name: any}\n"},
     },
-    {"name": "volume", "resource": {"action": "create", "manifest": "apiVersion: v1\nkind: PersistentVolume\n"}},
+    {"name": "volume", "resource": {"action": "create", "manifest": "apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: data}\n"}},
     {"name": "gone", "resource": {"action": "delete", "flags": ["--all", "trials"]}},
     {"name": "other", "serviceAccountName": "{{workflow.name}}", "resource": {"action": "get", "flags": ["pods"]}},
 ]

@@ -1,0 +1,57 @@
+"""Locks that one part of a run holds while another part, inside of it, waits for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.control import LockInside
+from flowdsl.compiler.lint.tree import entries, string
+from flowdsl.compiler.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import Template, View
+
+    Held = tuple[str, str, bool]
+
+
+def held(view: View) -> Iterator[Problem]:
+    """No template waits for a mutex that what calls it holds: neither ever ends.
+
+    Source: Argo Workflows, TryAcquire of workflow/sync, for which a run and each of its nodes are holders.
+    """
+    outer: list[tuple[str, Object, Template | None]] = [("the workflow", view.spec, None)]
+    outer += [(each.title, each.data, each) for each in view.templates if each.calls]
+    told: set[tuple[Path, int]] = set()
+    for holder, owner, caller in outer:
+        locks = {lock for _, lock in _mutexes(owner)}
+        if not locks:
+            continue
+        for template in view.templates if caller is None else _below(caller):
+            for index, lock in _mutexes(template.data):
+                place = template.path, index
+                if lock in locks and place not in told:
+                    told.add(place)
+                    path = (*template.path, "synchronization", "mutexes", index)
+                    yield Problem(path, LockInside(template.title, holder, f"`{lock[1]}`"))
+
+
+def _mutexes(owner: Object) -> Iterator[tuple[int, Held]]:
+    """The mutexes of a template or spec, each with its position; a name is known if all of the run have one for it."""
+    for index, lock in enumerate(entries(owner, "synchronization", "mutexes")):
+        name = string(lock, "name")
+        if name and all(part.startswith("workflow.") for part in name.replace(" ", "").split("{{")[1:]):
+            yield index, (string(lock, "namespace"), name, bool(lock.get("database")))
+
+
+def _below(template: Template) -> list[Template]:
+    """The templates that run while another one does, because it calls them."""
+    found: dict[int, Template] = {}
+    left = [call.callee for call in template.calls]
+    for each in left:  # grows while it is walked
+        if each is not None and id(each) not in found:
+            found[id(each)] = each
+            left += (call.callee for call in each.calls)
+    return list(found.values())
