@@ -39,12 +39,15 @@ from flowdsl.compiler.lint import (
     text,
     together,
 )
+from flowdsl.compiler.lint.emptied import at_key
 from flowdsl.compiler.lint.follow import without_followers
+from flowdsl.compiler.lint.graph import EmptyGraph
+from flowdsl.compiler.lint.names import NoName
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.lint.view import View
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import is_type
-from flowdsl.compiler.schema.findings import PatternMismatch, UnknownField, WrongType
+from flowdsl.compiler.schema.findings import PatternMismatch, TooFewEntries, UnknownField, WrongType
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.sound import Sound
@@ -160,14 +163,14 @@ def lint(
     whole = sound(document, written)
     manifest, by_schema = whole.document, whole.problems
     if any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
-        return by_schema
+        return [at_key(document, problem) for problem in by_schema]
     view = View(manifest, each=False, library=library)
     if not view.exists:
-        return by_schema
+        return [at_key(document, problem) for problem in by_schema]
     found = problems(view, rules, by_schema)
     if found and len(view.templates) < len(view.all):
         found = problems(View(manifest, library=library), rules, by_schema)
-    return merge(whole, found) if by_schema else found
+    return [at_key(document, problem) for problem in (merge(whole, found) if by_schema else found)]
 
 
 def shelf(documents: Iterable[dict[str, Any]]) -> Library:
@@ -218,9 +221,31 @@ def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:
     }
     for problem in by_rules:
         path = problem.path
-        if path not in taken and gone.isdisjoint(path[:length] for length in range(len(path))):
+        if (
+            path not in taken
+            and gone.isdisjoint(path[:length] for length in range(len(path)))
+            and not _told_below(problem, whole.problems)
+        ):
             kept.append(problem)
     return kept
+
+
+def _told_below(problem: Problem, by_schema: Iterable[Problem]) -> bool:
+    """Whether the schema says at a part of an object what the object lacks as a whole."""
+    path, finding = problem.path, problem.finding
+    if isinstance(finding, NoName):
+        return any(each.path == (*path, "name") for each in by_schema)
+    if isinstance(finding, EmptyGraph):
+        return any(
+            isinstance(each.finding, TooFewEntries) and _is_below(each.path, path) for each in by_schema
+        )
+    if isinstance(finding, pods.Incomplete):
+        return any(isinstance(each.finding, WrongType) and _is_below(each.path, path) for each in by_schema)
+    return False
+
+
+def _is_below(path: Path, owner: Path) -> bool:
+    return len(path) > len(owner) and path[: len(owner)] == owner
 
 
 def _once(by_schema: Iterable[Problem]) -> Iterator[Problem]:

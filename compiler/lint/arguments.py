@@ -35,6 +35,12 @@ class MissingArgument(Finding):
     template: str
     alternative: str
 
+    def of(self, names: Sequence[str]) -> MissingArgument:
+        """The same about several inputs."""
+        return MissingArgument(
+            self.call, f"{self.what}s", "`, `".join(names), self.template, self.alternative
+        )
+
 
 class NotGiven(Finding):
     """A parameter of the object that a workflow runs, for which neither of them has a value."""

@@ -88,7 +88,9 @@ class Names:
     def _input(self, path: Path, what: str, name: str) -> Name | None:
         """An input of the template that is called where a problem stands."""
         call = self._call(path)
-        return None if call is None else self._of(call.callee, f"inputs.{what}s.{name}")
+        callee = None if call is None else call.callee
+        known = callee is not None and callee.path in self._templates
+        return Name((*callee.path, "inputs", f"{what}s"), name) if callee is not None and known else None
 
     def _call(self, path: Path) -> Call | None:
         return next((self._calls[up] for up in _upwards(path) if up in self._calls), None)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.arguments import MissingArgument
 from flowdsl.compiler.lint.asked import Names
+from flowdsl.compiler.lint.calls import UndefinedTemplate
 from flowdsl.compiler.lint.findings import UnknownVariable
 from flowdsl.compiler.lint.graph import SeveralBodies
 from flowdsl.compiler.lint.names import BadArtifactName, DuplicateName, NoName
+from flowdsl.compiler.lint.pods import Incomplete
 from flowdsl.compiler.lint.tree import compact, is_list, is_mapping
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import (
@@ -65,7 +67,41 @@ def without_followers(view: View, found: list[Problem], by_schema: Sequence[Prob
             ]
             path = next(path for name, path in _entries(view.document, given.listed) if name == given.name)
             more.append(Problem((*path, "name"), MisspeltName(given.name, wrong.name)))
-    return [problem for problem, is_gone in zip(left, gone, strict=True) if not is_gone] + more
+    kept = [(each, one) for each, one, is_gone in zip(left, asked, gone, strict=True) if not is_gone]
+    return [*_once(view.document, kept), *more]
+
+
+def _once(document: Object, problems: list[tuple[Problem, Name | None]]) -> Iterator[Problem]:
+    """The problems, with one for each list that is asked for names and is not there, and for each name with a tag.
+
+    Such a name is wrong because of the tag.
+    """
+    tagged = {each.path for each, _ in problems if isinstance(each.finding, UnknownVariable)}
+    gone: defaultdict[Path, list[Problem]] = defaultdict(list)
+    for problem, name in problems:
+        if name is not None and not value_at(document, name.listed):
+            gone[name.listed].append(problem)
+    first = {
+        listed: next((each for each in several if each.finding.severity == "error"), several[0])
+        for listed, several in gone.items()
+    }
+    for problem, name in problems:
+        if name is not None and name.listed in first:
+            if problem is first[name.listed]:
+                yield _of_all(problem, gone[name.listed])
+        elif problem.path not in tagged or not isinstance(
+            problem.finding, (BadArtifactName, UndefinedTemplate)
+        ):
+            yield problem
+
+
+def _of_all(problem: Problem, several: Iterable[Problem]) -> Problem:
+    """A problem of an argument that is missing, with those that are missing beside it."""
+    finding = problem.finding
+    names = [each.finding.name for each in several if isinstance(each.finding, MissingArgument)]
+    if not isinstance(finding, MissingArgument) or len(names) < 2:
+        return problem
+    return problem._replace(finding=finding.of(names))
 
 
 _OF_NAMES = (BadArtifactName, DuplicateName, PatternMismatch, TextLength, WrongType)
@@ -81,11 +117,14 @@ class Lost:
         self.lists: list[Path] = []
         self.unknown: list[UnknownField] = []
         self.mixed: set[Path] = set()
+        self.told: list[Path] = []
         for problem in told:
             self._add(problem)
 
     def _add(self, problem: Problem) -> None:
         path, finding = problem.path, problem.finding
+        if isinstance(finding, (MissingField, UnknownField, WrongType)):
+            self.told.append(path)
         if isinstance(finding, SeveralBodies):
             self.mixed.add(path)
         elif isinstance(finding, UnknownField):
@@ -99,6 +138,9 @@ class Lost:
             if isinstance(finding, _OF_NAMES) or "{{" in str(value):
                 self._name(path[:-1], "" if isinstance(finding, DuplicateName) else value)
         elif isinstance(finding, WrongType) and isinstance(path[-1], int):
+            value = finding.value
+            self._name(path, value if isinstance(value, (str, int, float)) else "")
+        elif isinstance(finding, Incomplete) and path[-2:-1] == ("volumeClaimTemplates",):
             self._name(path)
         elif isinstance(finding, WrongType):
             self.lists.append(path)
@@ -107,6 +149,8 @@ class Lost:
         listed = entry
         while listed and isinstance(listed[-1], int):  # steps are listed in groups
             listed = listed[:-1]
+        if listed[-1:] == ("volumeClaimTemplates",):  # whose claims are volumes of the pods
+            listed = (*listed[:-1], "volumes")
         self.count[listed] += 1
         self.names[listed].add(str(name))
 
@@ -118,8 +162,13 @@ class Lost:
         )
 
     def has(self, name: Name) -> bool:
-        """Whether a name is wrong where it is given."""
-        return name.name in self.names[name.listed] or self._whole(name.listed)
+        """Whether a name is wrong where it is given, or what stands beside it."""
+        if name.name in self.names[name.listed] or self._whole(name.listed):
+            return True
+        entry = next(
+            (path for given, path in _entries(self.document, name.listed) if given == name.name), None
+        )
+        return entry is not None and any(path[: len(entry)] == entry for path in self.told)
 
     def found_in(self, asked: Iterable[Name]) -> set[Name]:
         """Those of the names asked for in vain that are probably lost."""

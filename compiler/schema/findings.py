@@ -149,11 +149,14 @@ def _takes(owner: str, path: Sequence[str | int], document: Any) -> bool:
 
 
 def meant(field: str, known: Iterable[str]) -> str | None:
-    """The field that is probably meant: one with a word in front of it, one much alike, one with the same beginning."""
+    """The field that is probably meant: one with another first letter or a word before it, one like it, or begun so."""
     names = list(known)
     close = next((name for name in names if name.lower() == field.lower()), None)
     if close is not None:
         return close
+    tails = [name for name in names if len(name) > 3 and name[1:].lower() == field[1:].lower()]
+    if len(tails) == 1:
+        return tails[0]
     longer = [name for name in names if name.endswith(field[:1].upper() + field[1:])]
     begun = [name for name in names if name[:4] == field[:4]]
     close = longer[0] if len(longer) == 1 else near(field, names)

@@ -1,0 +1,45 @@
+"""What an object lacks, told at the key where one stands without a value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.bodies import ArtifactLocation, NoImage
+from flowdsl.compiler.lint.calls import CallTarget, HookWithoutExpression, NoEntrypoint
+from flowdsl.compiler.lint.names import NoName
+from flowdsl.compiler.lint.pods import Incomplete
+from flowdsl.compiler.lint.tree import is_mapping
+from flowdsl.compiler.schema.findings import MissingField, value_at
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.lint.tree import Object
+    from flowdsl.compiler.problem import Problem
+    from flowdsl.diagnostic import Finding
+
+_FIELDS: dict[type[Finding], str] = {
+    CallTarget: "template",
+    HookWithoutExpression: "expression",
+    NoEntrypoint: "entrypoint",
+    NoImage: "image",
+    NoName: "name",
+}
+"""The field that a finding asks for, where it is always the same."""
+
+
+def at_key(document: Object, problem: Problem) -> Problem:
+    """A problem with the object that lacks a field, at the key of this field if it stands there without a value."""
+    finding = problem.finding
+    if isinstance(finding, MissingField):
+        asked = finding.field
+    elif isinstance(finding, (ArtifactLocation, Incomplete)):
+        asked = finding.missing.strip("`")
+    else:
+        asked = _FIELDS.get(type(finding), "")
+    if not asked or problem.on_key:
+        return problem
+    path, node = problem.path, value_at(document, problem.path)
+    for field in asked.split("."):
+        if not is_mapping(node) or field not in node:
+            return problem
+        path, node = (*path, field), node[field]
+    return problem._replace(path=path, on_key=True) if node in (None, "") else problem
