@@ -139,7 +139,7 @@ class Pods:
         def named(part: str) -> str:
             return self.variants.names.name(f"{template.name}-{part}", f"{part} of {template.name}")
 
-        command = ("python3", "-c", "pass")
+        command: tuple[str, ...] = ("python3", "-c", "pass")
         if variant.step.kind == "container":  # it says no more than that it has succeeded
             there = [path for out, path in _paths(variant) if not isinstance(out.type, t.Maybe)]
             command = ("sh", "-c", _THERE, "sh", *there)
