@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import flowdsl
 from flowdsl.compiler.load import Loaded
-from flowdsl.compiler.values import WrongValue, typed
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.space import metric, space
@@ -24,12 +23,12 @@ from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.step import Step
 from flowdsl.values import types as t
 from flowdsl.values.signature import MISSING, Signature
+from flowdsl.values.texts import WrongValue, meant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flowdsl.diagnostic import Diagnostic
-    from flowdsl.grammar.space import Value
     from flowdsl.space import Method
     from flowdsl.values.signature import Parameter
 
@@ -241,24 +240,17 @@ def _space(text: str, parameter: Parameter | None, name: str, known: str, scope:
     values: list[str] = []
     for one in written.values:
         try:
-            value = _typed(one, kind)
+            if t.holds_file(kind):
+                raise WrongValue("a file is tried by `sweep` in a pipeline only")
+            value = meant(one, kind)
         except WrongValue as wrong:
             raise WrongSearch(
                 f"{name}={text}: `{name}` of `{known}` is {t.spell(kind)}, and {one.text} is not: {wrong}"
             ) from None
         plain = value is None or type(value) in (str, int, float, bool)
         values.append(repr(value) if plain else scope.named(f"{name}_{len(values)}", value))
-    return f"{words}.{written.word or 'choice'}({', '.join(values)})"
-
-
-def _typed(written: Value, kind: t.Type) -> Any:
-    """A value by its type: what stands in quotes is a text, whatever it looks like. Raises WrongValue."""
-    if t.holds_file(kind):
-        raise WrongValue("a file is tried by `sweep` in a pipeline only")
-    if written.quoted is None:
-        return typed(written.text, kind)
-    inner = kind.item if isinstance(kind, t.Maybe) else kind
-    return typed(written.quoted if t.is_text(inner) else written.text, inner)
+    found = f"{words}.{written.word or 'choice'}({', '.join(values)})"
+    return found if written.condition is None else f"{found}.when({written.condition!r})"
 
 
 def _objective(text: str) -> str:

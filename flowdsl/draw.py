@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, cast, get_args
 
@@ -17,6 +17,7 @@ from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
     from flowdsl.pipeline import PipelineDef
+    from flowdsl.searched import Rule
     from flowdsl.step import StepDef
     from flowdsl.tracing.trace import Trace
 
@@ -38,7 +39,7 @@ def draw(
     seed: int,
 ) -> list[dict[str, Expr]]:
     """The points of a search, each a value for every parameter; mistakes are recorded, and give no points."""
-    found = {name: _space(trace, target, name, space, site) for name, space in spaces.items()}
+    read = {name: _space(trace, target, name, space, site) for name, space in spaces.items()}
     kind = ("random" if trials is not None else "grid") if search is None else search
     if is_value(kind) or kind not in get_args(Method):
         trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(search))
@@ -53,52 +54,84 @@ def draw(
         trace.report("TrialsMissing", site, (), search=kind)
         return []
     if kind == "grid":
-        for name, space in found.items():
+        for name, space in read.items():
             if callable(space):
                 place = Argument(site, "over", part=f"item:{name}")
                 trace.report("GridContinuous", place, (), name=name, space=spaces[name].__class__.__name__)
                 return []
-    if any(space is None for space in found.values()) or not found:
+    rules = _rules(trace, target, spaces, read, site)
+    if any(space is None for space in read.values()) or not read or rules is None:
         return []
-    whole = {name: space for name, space in found.items() if space is not None}
-    size = _size(whole)
+    whole = {name: space for name, space in read.items() if space is not None}
+    lists = {name: space for name, space in whole.items() if not callable(space)}
+    finite = len(lists) == len(whole)
     if kind == "grid":
-        if trials is not None and size is not None and trials != size:
-            trace.report("GridTrials", Argument(site, "trials"), (), trials=trials, size=size)
+        rows = list(islice(_points(lists, rules), _MOST + 1))
+        if len(rows) > _MOST:
+            found = "too many" if rules else str(_size(lists, rules, _MOST))
+            trace.report("GridTooLarge", Argument(site, "over"), (), most=_MOST, found=found)
             return []
-        return _grid(trace, whole, site)
+        if trials is not None and trials != len(rows):
+            trace.report("GridTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
+            return []
+        return rows
     assert trials is not None
-    if size is not None and trials > size:
+    if finite and trials > (size := _size(lists, rules, trials)):
         trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=size)
         return []
     sources = _evenly(trace, site, spaces, seed) if kind == "sobol" else _at_random(seed)
     if sources is None:
         return []
-    rows = _drawn(whole, trials, sources)
+    rows = _drawn(whole, rules, trials, sources)
+    if len(rows) < trials and finite:
+        # Points that are much less likely than others, as conditions make them: those that come first.
+        seen = {tuple(map(id, row.values())) for row in rows}
+        others = (row for row in _points(lists, rules) if tuple(map(id, row.values())) not in seen)
+        rows += islice(others, trials - len(rows))
     if len(rows) < trials:
         trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
     return rows
 
 
-def _size(spaces: Mapping[str, _Drawn]) -> int | None:
-    total = 1
-    for space in spaces.values():
-        if callable(space):
-            return None
-        total *= len(space)
-    return total
+def _rules(
+    trace: Trace,
+    target: StepDef | PipelineDef,
+    spaces: Mapping[str, object],
+    found: Mapping[str, _Drawn | None],
+    site: Site,
+) -> dict[str, Rule] | None:
+    if not any(isinstance(one, Space) and one.conditions for one in spaces.values()):
+        return {}
+    from flowdsl.searched import rules
+
+    return rules(trace, target, spaces, found, site)
 
 
-def _grid(trace: Trace, spaces: Mapping[str, _Drawn], site: Site) -> list[dict[str, Expr]]:
-    size = _size(spaces)
-    if size is not None and size > _MOST:
-        trace.report("GridTooLarge", Argument(site, "over"), (), size=size, most=_MOST)
-        return []
-    rows: list[dict[str, Expr]] = [{}]
-    for name, items in spaces.items():
-        assert not callable(items), "a grid has lists only"
-        rows = [{**row, name: item} for row in rows for item in items]
-    return rows
+def _size(lists: Mapping[str, list[Expr]], rules: Mapping[str, Rule], enough: int) -> int:
+    """How many points there are; with conditions, where there are more than `enough`, that."""
+    if not rules:
+        return math.prod(map(len, lists.values()))
+    return sum(1 for _ in islice(_points(lists, rules), enough))
+
+
+def _points(lists: Mapping[str, list[Expr]], rules: Mapping[str, Rule]) -> Iterator[dict[str, Expr]]:
+    """Every combination, the last parameter varies fastest.
+
+    A parameter with a rule is chosen behind those without one, and has its default where it is not searched.
+    """
+    nothing: dict[str, Expr] = {}
+    rows = iter((nothing,))
+    for name in (*(name for name in lists if name not in rules), *rules):
+        rows = _extended(rows, name, lists[name], rules.get(name))
+    return ({name: row[name] for name in lists} for row in rows) if rules else rows
+
+
+def _extended(
+    rows: Iterator[dict[str, Expr]], name: str, items: list[Expr], rule: Rule | None
+) -> Iterator[dict[str, Expr]]:
+    for row in rows:
+        for item in items if rule is None or rule.holds(row) else (rule.default,):
+            yield {**row, name: item}
 
 
 def _at_random(seed: int) -> Iterable[_Source]:
@@ -120,8 +153,13 @@ def _evenly(trace: Trace, site: Site, spaces: Mapping[str, object], seed: int) -
     return (iter(point).__next__ for point in points(dimensions, seed))
 
 
-def _drawn(spaces: Mapping[str, _Drawn], trials: int, sources: Iterable[_Source]) -> list[dict[str, Expr]]:
-    """So many different points, each drawn from a source of its own; less where there are no more."""
+def _drawn(
+    spaces: Mapping[str, _Drawn], rules: Mapping[str, Rule], trials: int, sources: Iterable[_Source]
+) -> list[dict[str, Expr]]:
+    """So many different points, each drawn from a source of its own; less where there are no more.
+
+    What a point does not search is drawn all the same, so that its condition changes no other parameter.
+    """
     from operator import attrgetter
 
     drawn = [space if callable(space) else _picker(space) for space in spaces.values()]
@@ -133,11 +171,21 @@ def _drawn(spaces: Mapping[str, _Drawn], trials: int, sources: Iterable[_Source]
         if len(rows) == trials:
             break
         cells = [draw(source) for draw in drawn]
-        key = tuple([mark(cell) for mark, cell in zip(marks, cells)])  # noqa: B905 -- as many, always
+        if rules:
+            cells = _followed(dict(zip(spaces, cells)), rules)  # noqa: B905 -- as many, always
+        key = tuple([mark(cell) for mark, cell in zip(marks, cells)])  # noqa: B905
         if key not in seen:
             seen.add(key)
             rows.append(dict(zip(spaces, cells)))  # noqa: B905
     return rows
+
+
+def _followed(row: dict[str, Expr], rules: Mapping[str, Rule]) -> list[Expr]:
+    """The values of a point, where what is not searched has its default."""
+    for name, rule in rules.items():
+        if not rule.holds(row):
+            row[name] = rule.default
+    return list(row.values())
 
 
 def _picker(items: list[Expr]) -> Callable[[_Source], Expr]:

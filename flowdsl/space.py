@@ -6,7 +6,7 @@ the parameter it is for, and draws.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from flowdsl.places.place import Site, here
 
@@ -14,15 +14,33 @@ Method = Literal["grid", "random", "sobol"]
 """How the points of a sweep are found."""
 
 
+class When(NamedTuple):
+    """A condition of a space as it was written, and the call that says it."""
+
+    text: str
+    site: Site
+
+
 class Space:
-    """The values one parameter may take: a kind, its arguments, and where it was written."""
+    """The values one parameter may take: a kind, its arguments, where it was written, and when it is searched."""
 
-    __slots__ = ("arguments", "kind", "site")
+    __slots__ = ("arguments", "conditions", "kind", "site")
 
-    def __init__(self, kind: str, arguments: tuple[Any, ...], site: Site) -> None:
+    def __init__(
+        self, kind: str, arguments: tuple[Any, ...], site: Site, conditions: tuple[When, ...] = ()
+    ) -> None:
         self.kind = kind
         self.arguments = arguments
         self.site = site
+        self.conditions = conditions
+
+    def when(self, condition: str) -> Space:
+        """The same space, searched only in the points where a condition on other parameters of the sweep holds.
+
+        `uniform(0.0, 0.5).when("layers > 3 and optimizer in (sgd, adam)")`: comparisons of parameters with values,
+        joined by `and`, `or`, `not` and parentheses. In all other points the parameter has its default.
+        """
+        return Space(self.kind, self.arguments, self.site, (*self.conditions, When(condition, here())))
 
     def __repr__(self) -> str:
         return f"{self.kind}({', '.join(map(repr, self.arguments))})"

@@ -1,6 +1,6 @@
 """A sweep as the command line says it: what it tries of a parameter, and what it looks for.
 
-rate=loguniform(1e-5,1e-1)  layers=16,32  note="a, b",c  --metric accuracy:max
+rate=loguniform(1e-5,1e-1)  layers=16,32  note="a, b",c  dropout=uniform(0,.5) if layers > 16  --metric accuracy:max
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, kind_of, span
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,26 +25,45 @@ class Value(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A space as it is written: its word with arguments, or no word and the values that are tried."""
+    """A space as it is written: its word with arguments, or no word and the values that are tried.
+
+    `condition` is the text behind `if`, which says in which points the parameter is searched.
+    """
 
     word: str | None
     values: tuple[Value, ...]
+    condition: str | None = None
 
 
 def space(text: str, words: Iterable[str]) -> Written:
     """Read what one parameter may be, given the words that there are. Raises GrammarError.
 
     A comma parts values, except within quotes, brackets and braces, so that a value may be JSON. Parentheses
-    belong to words.
+    belong to words, and behind `if` stands a condition, which is not read here.
     """
+    text, condition = _parted(text)
     tree: Any = _lalr().parse(text)
     parts = [one for one in tree.children if one is not None]
     if kind_of(tree) == "listed":
-        return Written(None, tuple(_value(text, one) for one in parts))
+        return Written(None, tuple(_value(text, one) for one in parts), condition)
     word, known = str(parts[0]), tuple(words)
     if word not in known:
         raise GrammarError(text, *span(parts[0]), _one_of(word, known))
-    return Written(word, tuple(_value(text, one) for one in parts[1:]))
+    return Written(word, tuple(_value(text, one) for one in parts[1:]), condition)
+
+
+_PIECE = regex(r'"(?:[^"\\]|\\.)*"|[(\[{]|[)\]}]|(?<=[\s)\]}"])if(?=[\s(])')
+
+
+def _parted(text: str) -> tuple[str, str | None]:
+    """What stands before the first `if` outside of quotes and brackets, and the condition behind it."""
+    depth = 0
+    for piece in _PIECE.finditer(text):
+        found = piece.group()
+        if found == "if" and depth == 0 and text[: piece.start()].strip():
+            return text[: piece.start()], text[piece.end() :].strip()
+        depth += (found in "([{") - (found in ")]}")
+    return text, None
 
 
 def metric(text: str) -> tuple[str, str] | None:
@@ -87,4 +107,4 @@ def _instead(found: str, terminals: frozenset[str]) -> str:
         return "`}`"
     if {"TEXT", "STRING"} & terminals:
         return "a value"
-    return "a comma" if "COMMA" in terminals else "nothing behind the parentheses"
+    return "a comma" if "COMMA" in terminals else "nothing, or `if` with a condition"

@@ -6,12 +6,12 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.compiler.values import WrongValue, as_sent, decoded, rebuilt
 from flowdsl.runtime.local.places import unpacked
 from flowdsl.runtime.local.rounds import INDEX
 from flowdsl.runtime.local.shapes import several
 from flowdsl.testing.result import RunFailed
 from flowdsl.values import types as t
+from flowdsl.values.texts import WrongValue, as_sent, decoded, rebuilt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

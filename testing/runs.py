@@ -214,7 +214,7 @@ def _parameters(
     """The texts that travel for values, and the files of artifacts. Raises RunError, CannotRun."""
     from flowdsl.cli.runs.given import parameters
     from flowdsl.compiler.encode import encode, plain
-    from flowdsl.compiler.values import WrongValue, rebuilt
+    from flowdsl.values.texts import WrongValue, rebuilt
 
     known = program.signature.by_name if program.signature is not None else {}
     texts: dict[str, str] = {}
@@ -238,9 +238,9 @@ def _fakes(
 ) -> list[str]:
     """The outputs of steps that do not run, as texts; lists of files go to `folder`."""
     from flowdsl.compiler.encode import field, plain
-    from flowdsl.compiler.values import WrongValue, rebuilt
     from flowdsl.runtime.local.faked import in_place_of
     from flowdsl.runtime.local.substitutes import by_name
+    from flowdsl.values.texts import WrongValue, rebuilt
 
     templates = by_name(known)
     found: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tomllib
 from pathlib import Path
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.compiler.sweeping import SPACES
 from flowdsl.grammar.space import Value, Written, space
+from flowdsl.grammar.space_condition import condition as parse
 from tests.goldens import same
 
 CASES = Path(__file__).parent / "sweep"
@@ -90,7 +92,7 @@ def test_it_is_the_sweep_that_is_written_by_hand(
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters='",()[]{}'), min_size=1).filter(
-    lambda text: text == text.strip()
+    lambda text: text == text.strip() and " if" not in text
 )
 NESTED: st.SearchStrategy[Any] = st.recursive(
     st.integers() | st.text() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
@@ -116,6 +118,108 @@ def values(draw: st.DrawFn) -> Value:
 def test_a_space_is_read_as_it_is_written(parts: list[Value], word: str | None, comma: str) -> None:
     text = comma.join(one.text for one in parts)
     assert space(f"{word}({text})" if word else text, SPACES) == Written(word, tuple(parts))
+
+
+@given(
+    st.sampled_from(["layers > 3", 'a in (b, "c d")', "not (warm or x>=1e-3)"]),
+    st.sampled_from(["0.1,2", '"x if y", z']),
+)
+def test_a_condition_stands_behind_its_space(condition: str, values: str) -> None:
+    for text in (f"{values} if {condition}", f"choice({values}) if ({condition})"):
+        read = space(text, SPACES)
+        assert read._replace(condition=None) == space(text[: text.rindex(" if ")], SPACES)
+        assert parse(read.condition or "") == parse(condition)
+
+
+POINTS = """
+from typing import Literal
+from flowdsl import choice, integer, maximize, normal, pipeline, quniform, step, sweep, uniform
+
+
+@step(image="python:3.12-slim")
+def train(
+    layers: int, kind: str, warm: bool = False, dropout: float = 0.25, decay: float | None = None, other: float = 0.0
+) -> float:
+    return layers * dropout
+
+
+@pipeline
+def search() -> float:
+    found = sweep(
+        train,
+        over={
+            "decay": SPACE.when("dropout < 0.3 and not (kind != adam)"),
+            "layers": integer(1, 6),
+            "warm": choice(True, False).when("layers in (2, 4)").when("kind == 'adam'"),
+            "kind": ["adam", "sgd"],
+            "dropout": quniform(0.0, 0.5, 0.25).when("layers >= 4 or warm"),
+            "other": [0.0, 1.0],
+        },
+        objective=maximize(),
+        ASKED
+    )
+    return found.best
+"""
+
+
+CONDITIONS = re.compile(r'\.when\(".*?"\)')
+
+
+def drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], space: str, asked: str, *, conditions: bool = True
+) -> list[dict[str, Any]]:
+    """The points of the sweep above, as values."""
+    path = tmp_path / "points.py"
+    text = POINTS.replace("SPACE", space).replace("ASKED", asked)
+    path.write_text(text if conditions else CONDITIONS.sub("", text), encoding="utf-8")
+    assert flowdsl(["compile", str(path)]) == 0
+    rows = trials(capsys.readouterr().out)
+    return [
+        {name: text if name == "kind" else json.loads(text) for name, text in row.items() if name != "i"}
+        for row in rows
+    ]
+
+
+def followed(row: dict[str, Any]) -> dict[str, Any]:
+    """What a point is when what it does not search has its default: the conditions above, in Python."""
+    row = dict(row)
+    if not (row["layers"] in (2, 4) and row["kind"] == "adam"):
+        row["warm"] = False
+    if not (row["layers"] >= 4 or row["warm"]):
+        row["dropout"] = 0.25
+    if not (row["dropout"] < 0.3 and row["kind"] == "adam"):
+        row["decay"] = None
+    return row
+
+
+def test_a_grid_takes_each_point_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = [
+        followed(
+            {"decay": decay, "layers": layers, "warm": warm, "kind": kind, "dropout": dropout, "other": other}
+        )
+        for layers in range(1, 7)
+        for kind in ("adam", "sgd")
+        for other in (0.0, 1.0)
+        for warm in (True, False)
+        for dropout in (0.0, 0.25, 0.5)
+        for decay in (0.5, 1.5)
+    ]
+    found = drawn(tmp_path, capsys, "choice(0.5, 1.5)", "")
+    assert found == list({json.dumps(row): row for row in wanted}.values())
+    every = drawn(tmp_path, capsys, "choice(0.5, 1.5)", f"trials={len(found)}, seed=4")
+    assert sorted(map(json.dumps, every)) == sorted(map(json.dumps, found))
+
+
+@pytest.mark.parametrize("search", ["random", "sobol"])
+def test_a_condition_changes_nothing_else_of_a_point(
+    search: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = f"trials=64, seed=3, search={search!r}"
+    found = drawn(tmp_path, capsys, "normal(0.0, 1.0)", asked)
+    assert len({row["decay"] is None for row in found}) == 2
+    free = drawn(tmp_path, capsys, "normal(0.0, 1.0)", asked.replace("64", "1000"), conditions=False)
+    different = list({json.dumps(one): one for one in map(followed, free)}.values())
+    assert found == different[:64]
 
 
 @pytest.fixture

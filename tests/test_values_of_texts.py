@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 import pytest
 
 from flowdsl.compiler.encode import encode
-from flowdsl.compiler.values import WrongValue, decoded, typed
 from flowdsl.values import types as t
+from flowdsl.values.texts import WrongValue, decoded, typed
 
 
 class Color(Enum):

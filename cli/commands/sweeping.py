@@ -57,7 +57,8 @@ def sweep_command(
     spaces
         NAME=SPACE, what is tried of a parameter: loguniform(low,high), uniform(low,high),
         quniform(low,high,step), integer(low,high), normal(mean,deviation), choice(...), or
-        values with commas between them. A parameter that is not named is one of the sweep.
+        values with commas between them; with `if layers>3` behind it only in such points.
+        A parameter that is not named is one of the sweep.
     metric
         What is looked for, NAME:max or NAME:min for a value that the trial returns; max or min
         where it returns only one.

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
-from flowdsl.compiler.values import WrongValue, typed
 from flowdsl.diagnostic import near
 from flowdsl.runtime.local.faked import in_place_of
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.substitutes import by_name
 from flowdsl.values import types as t
+from flowdsl.values.texts import WrongValue, typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -22,9 +22,9 @@ from flowdsl.compiler.ports import (
     layout,
 )
 from flowdsl.compiler.steps.script_parts import IMPORTS, PARTS, STEP, assembled, indented, words
-from flowdsl.compiler.values import WrongValue
 from flowdsl.grammar.regex import regex
 from flowdsl.values import types as t
+from flowdsl.values.texts import WrongValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

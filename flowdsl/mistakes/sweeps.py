@@ -134,11 +134,11 @@ class GridTooLarge(Finding):
     """A grid that no cluster will run."""
 
     code = "FD260"
-    title = "the grid has {size} points, more than {most}"
-    label = "too many combinations"
+    title = "the grid has more than {most} points"
+    label = "{found} combinations"
     help = "take fewer values, or a random search with `trials=`"
-    size: int
     most: int
+    found: str
 
 
 class NotAnObjective(Finding):
@@ -199,3 +199,105 @@ class TooFewTrials(Finding):
     help = "write {trials} or less"
     bound: int
     trials: int
+
+
+class BadCondition(Finding):
+    """A condition of a space that is none."""
+
+    code = "FD371"
+    title = "the condition of the space of `{name}` cannot be read: {problem}"
+    label = "not a condition"
+    help = 'write one on other parameters of the sweep, as in uniform(0, 1).when("layers > 3 and kind in (a, b)")'
+    name: str
+    problem: str
+
+
+class ConditionUnknown(Finding):
+    """A condition of a space on what the sweep does not search."""
+
+    code = "FD372"
+    title = "the space of `{name}` depends on `{other}`, of which this sweep tries nothing"
+    label = "{meant}"
+    help = "name a parameter that the sweep has a space for, or leave the condition out"
+    name: str
+    other: str
+    known: tuple[str, ...]
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the parameter that was probably meant."""
+        meant = suggest(self.other, self.known) or f"`{self.name}` is all that it searches"
+        return {**super().words(), "meant": meant}
+
+
+class ConditionCycle(Finding):
+    """Conditions of spaces that wait for each other."""
+
+    code = "FD373"
+    title = "whether `{name}` is searched depends on itself"
+    label = "{way}"
+    help = "write conditions on parameters that are chosen before"
+    name: str
+    way: str
+
+
+class ConditionType(Finding):
+    """A condition of a space that compares a parameter with what it cannot be compared with."""
+
+    code = "FD374"
+    title = "`{part}` makes no sense: {problem}"
+    label = "the condition of `{name}`"
+    help = "compare `{other}`, which is {type}, {way}"
+    name: str
+    part: str
+    other: str
+    type: str
+    problem: str
+    way: str
+
+
+class ConditionNever(Finding):
+    """A condition of a space that holds in no point."""
+
+    code = "FD375"
+    title = "`{part}` holds in no point of this sweep"
+    label = "{values}"
+    help = "change the condition, or what is tried of {others}"
+    part: str
+    others: str
+    values: str
+
+
+class ConditionAlways(Finding):
+    """A condition of a space that holds in every point."""
+
+    code = "FD376"
+    severity = "warning"
+    title = "`{part}` holds in every point of this sweep"
+    label = "{values}"
+    help = "leave it out, or change what is tried of {others}"
+    part: str
+    others: str
+    values: str
+
+
+class NoDefault(Finding):
+    """A parameter that is not searched in every trial, and has no value for the others."""
+
+    code = "FD377"
+    title = "`{name}` of `{step}` has no default for the trials that do not search it"
+    label = "not searched in every trial"
+    help = "give `{name}` a default, or make it {type} | None"
+    name: str
+    step: str
+    type: str
+
+
+class ConditionRunTime(Finding):
+    """A condition of a space on a parameter whose values are known only at run time."""
+
+    code = "FD378"
+    title = "the space of `{name}` depends on `{other}`, whose values are known only at run time"
+    label = "the trials are drawn while compiling"
+    help = "give `{other}` values that are known now, or leave the condition out"
+    name: str
+    other: str

@@ -181,7 +181,7 @@ def bind(
         _misfits(trace, definition, signature, unknown, missing, site)
     for parameter in parameters:
         if parameter.name not in bound and parameter.name not in given:
-            bound[parameter.name] = _default(trace, definition, parameter, site)
+            bound[parameter.name] = default_of(trace, definition, parameter)
     return bound
 
 
@@ -255,7 +255,8 @@ def _maker(argument: object) -> str:
     return made.task.target.name
 
 
-def _default(trace: Trace, definition: StepDef | PipelineDef, parameter: Parameter, site: Site) -> Expr:
+def default_of(trace: Trace, definition: StepDef | PipelineDef, parameter: Parameter) -> Expr:
+    """The default of a parameter by its type; poison where there is none, or after a mistake."""
     known = trace.defaults.get((id(definition), parameter.name))
     if known is not None:
         return known

@@ -203,7 +203,8 @@ def outer(raw: Path = DATA / "raw", rate: float = 0.1, wanted: bool = False) -> 
     assert_type(runs.best.accuracy, float)
     assert_type(runs.results, list[Trained])
     publish(runs.best.model, runs.best.accuracy)
-    scores = sweep(inner, over={"lr": uniform(0, 1), "corpus": [corpus]}, objective=minimize("loss"), trials=3)
+    rates = uniform(0, 1).when("corpus == a")
+    scores = sweep(inner, over={"lr": rates, "corpus": [corpus]}, objective=minimize("loss"), trials=3)
     evaluate(scores.results, {"a": number}, optimizer="sgd")
     evaluate([Score(accuracy, [number])], names={})
     infer(model, batch=8)
@@ -268,6 +269,7 @@ def mistakes(raw: Path = DATA / "raw", rate: str = "0.1") -> None:
     fan_out("load", over={"shard": ["a"]})  # wrong: no step
     fan_out(load, over={"shard": ["a"]}, parallel="2")  # wrong: no number
     sweep(train, over={"lr": [0.1]}, objective="accuracy")  # wrong: no objective
+    uniform(0, 1).when(runs.best.accuracy > 0)  # wrong: a condition of a space is a text
     sweep(train, over={"lr": [0.1]}, objective=maximize("accuracy"), search="bayes")  # wrong: no search
     sweep(train, over={"lr": [0.1]}, objective=maximize("accuracy")).best.acuracy  # wrong: an output of the best
     GPU(1, prodct="A100")  # wrong: an option of a GPU

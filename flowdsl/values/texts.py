@@ -16,6 +16,8 @@ from flowdsl.values import types as t
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from flowdsl.grammar.space import Value
+
 _WHOLE = regex(r"[+-]?[0-9]+")
 _FLAGS = {"true": True, "false": False}
 
@@ -72,6 +74,17 @@ def typed(text: str, kind: t.Type, files: Path | None = None) -> Any:
                 example = json.dumps(_example(kind), ensure_ascii=False)
                 raise WrongValue(f"it is no JSON, as {example} would be") from None
             return rebuilt(value, kind, files=files)
+
+
+def meant(written: Value, kind: t.Type) -> Any:
+    """The value of a space or its condition: what stands in quotes is a text, whatever it looks like.
+
+    Raises WrongValue.
+    """
+    if written.quoted is None:
+        return typed(written.text, kind)
+    inner = kind.item if isinstance(kind, t.Maybe) else kind
+    return typed(written.quoted if t.is_text(inner) else written.text, inner)
 
 
 def _example(kind: t.Type) -> Any:
