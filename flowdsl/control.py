@@ -9,7 +9,7 @@ from flowdsl.tracing.trace import TOKEN, Region, Trace, needed, regions
 from flowdsl.values import types as t
 from flowdsl.values.expr import Either, Expr, Many, Op, Poison, negate
 from flowdsl.values.lift import lift
-from flowdsl.values.value import expr_of, fields_of, is_value, value
+from flowdsl.values.value import expr_of, fields_of, is_value, maker, value
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -78,6 +78,9 @@ def _condition(trace: Trace, condition: object, site: Site, word: str) -> Expr:
     place = Argument(site, "condition", 0)
     if is_value(condition):
         expr = expr_of(condition)
+        if name := maker(condition):
+            trace.report("NothingMade", place, (), maker=name)
+            return Poison(t.BOOL)
         if isinstance(expr, Poison) or isinstance(expr.type, t.Flag):
             return expr
         trace.report("NotACondition", place, (), have=t.spell(expr.type), word=word)
@@ -107,6 +110,9 @@ def either(first: T | None, second: T) -> T:
     one = expr_of(first)
     if isinstance(one, Poison):
         return cast(T, value(one))
+    if name := maker(first):
+        trace.report("NothingMade", Argument(site, "first", 0), (), maker=name)
+        return second
     place = Argument(site, "second", 1)
     kind = one.type.item if isinstance(one.type, t.Maybe) else one.type
     if isinstance(one.type, t.Maybe) and t.holds_file(kind) and not isinstance(kind, t.File):

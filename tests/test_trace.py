@@ -223,7 +223,7 @@ MISUSED = [
     ("FD230", "when(«True»)"),
     ("FD231", "with when(«n»):\n    use(1)"),
     ("FD231", "with when(«opt»):\n    use(1)"),
-    ("FD231", "with when(«nothing()»):\n    use(1)"),
+    ("FD380", "with when(«nothing()»):\n    use(1)"),
     ("FD231", "with when(condition=«n»):\n    use(1)"),
     ("FD207", "with when(«not flag»):\n    use(1)"),
     ("FD207", "with when(«flag and n > 1»):\n    use(1)"),

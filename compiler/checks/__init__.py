@@ -19,12 +19,14 @@ from flowdsl.compiler.checks import (
     identity,
     once,
     sharing,
+    texts,
     truth,
     volumes,
 )
 from flowdsl.compiler.findings.branches import BranchEscape, LeftBlock
 from flowdsl.mistakes.arguments import WrongType
 from flowdsl.mistakes.blocks import EitherKnown, KnownCondition
+from flowdsl.mistakes.texts import LostText
 from flowdsl.mistakes.values import RunTimeLoop
 from flowdsl.places.place import Definition, Span
 
@@ -60,6 +62,8 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     """What is wrong with what the pipelines do, as they were traced and as the checks find it."""
     found = [one for graph in trace.graphs.values() for check in CHECKS for one in check(graph, sources)]
     found += branches.rows_inside(trace)
+    compared = [*texts.compared_texts(trace, sources)]
+    found += compared
     root = next(iter(trace.graphs.values())).owner
     for graph in trace.graphs.values():
         found += cluster.fits(graph, profile)
@@ -77,6 +81,8 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     # `when(x is None)` is one mistake: what it asks, not that the answer is known.
     asked = [one.place for one in found if isinstance(one.place, Span)]
     told = [one for one in trace.problems if not asked or not _answers(one, asked, sources)]
+    if compared:  # which may be why a text was lost
+        told = [one for one in told if not isinstance(one.finding, LostText)]
     return found + [truth.worded(one, sources) for one in _causes(told, sources)]
 
 

@@ -16,6 +16,7 @@ from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.regex import regex
 from flowdsl.mistakes.arguments import WrongType
 from flowdsl.mistakes.bodies import WrongReturn
+from flowdsl.mistakes.values import NothingMade
 from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Definition
 from flowdsl.tracing.body import KINDS as UNUSUAL
@@ -67,7 +68,9 @@ def check_bodies(
     """What is wrong with the bodies of Python steps, and what two of them believe to share."""
     bodies: list[Body] = []
     problems = (one.finding for trace in traces for one in trace.problems)
-    used = {one.maker for one in problems if isinstance(one, WrongType)}  # what says it with the way out
+    used = {
+        one.maker for one in problems if isinstance(one, (WrongType, NothingMade))
+    }  # what says it with the way out
     images = cache(lambda: _images(traces))
     for step in steps:
         body = None if step.kind != "python" else _body(step, module_of(step))

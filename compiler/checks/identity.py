@@ -61,7 +61,7 @@ class _Body:
         for parameter, default in _defaults(function):
             if _is_none(default):
                 self.reset.add(parameter)
-        for node in _nodes(function):
+        for node in nodes_of(function):
             match node:
                 case ast.Compare() | ast.Match() | ast.Call():
                     self.nodes.append(node)
@@ -176,7 +176,7 @@ def _function(tree: ast.Module, code: CodeType) -> Function | None:
     return None
 
 
-def _nodes(function: Function) -> Iterator[ast.AST]:
+def nodes_of(function: Function) -> Iterator[ast.AST]:
     """All nodes of a function's own body, without those of functions inside."""
     todo: list[ast.AST] = [*function.body]
     while todo:

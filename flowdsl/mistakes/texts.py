@@ -62,3 +62,13 @@ class DamagedText(Finding):
     title = "a text that holds a run-time value was cut or changed"
     label = "the value can no longer be found in it"
     help = "pass the text on as it was made, and change it inside a step"
+
+
+class TextCompared(Finding):
+    """A text that holds a run-time value, compared by Python."""
+
+    code = "FD379"
+    title = "`{text}` is answered while compiling, before the value in the text is known"
+    label = "always the same answer"
+    help = "compare the value itself, as in `with when(value == 5)`, or let a step compare the texts and return a bool"
+    text: str

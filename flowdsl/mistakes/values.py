@@ -18,17 +18,31 @@ class UnknownOutput(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, the output that was probably meant, and the way out."""
-        way = _said_before(self.name) or f"take one of the fields of {self.of}"
+        way = said_before(self.name) or f"take one of the fields of {self.of}"
         return {**super().words(), "meant": suggest(self.name, self.known), "way": way}
 
 
-def _said_before(name: str) -> str:
+OUTPUTS = ("output", "outputs", "result", "parameters", "artifacts")
+"""What other tools call the outputs of a task."""
+
+
+def said_before(name: str) -> str:
     """The way out where other tools have a method of a task for what a step is told before it is called."""
     if name in ("after", "set_upstream", "set_downstream"):
         return "say it before the call: `step.options(after=[first])(...)`"
     if name == "options" or name.startswith(("set_", "add_", "with_")):
         return "say it before the call: `step.options(...)(...)`, or as an option of the step"
     return ""
+
+
+class NothingMade(Finding):
+    """Something is done with the result of a step that hands on nothing."""
+
+    code = "FD380"
+    title = "`{maker}` hands on nothing, so there is no value here"
+    label = "this is None in every run"
+    help = "let `{maker}` return the value, and annotate what it returns, such as `-> int`"
+    maker: str
 
 
 class RunTimeCondition(Finding):
@@ -185,8 +199,8 @@ class NoFields(Finding):
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the name."""
         reason = "only outputs of records have fields here"
-        way = _said_before(self.name) or f"use `.{self.name}` inside a step, which gets the value itself"
-        if self.name in ("output", "outputs", "result", "parameters", "artifacts"):
+        way = said_before(self.name) or f"use `.{self.name}` inside a step, which gets the value itself"
+        if self.name in OUTPUTS:
             way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
         elif self.type == "Path":
             reason = "the file is there only when the pipeline runs"

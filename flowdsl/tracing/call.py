@@ -15,7 +15,7 @@ from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Const, Expr, Many, Out, Poison, Rows, leaves
 from flowdsl.values.lift import is_dict, items_of, lift, lift_plain
 from flowdsl.values.signature import MISSING, Parameter, Signature
-from flowdsl.values.value import RunTimeValue, expr_of, is_value, value
+from flowdsl.values.value import RunTimeValue, expr_of, is_value, maker, value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -238,21 +238,13 @@ def _lift(
 ) -> Expr:
     def complain(kind: str, **data: Any) -> None:
         if kind == "WrongType":
-            data = {"parameter": parameter.name, "step": definition.name, "maker": _maker(argument), **data}
+            data = {"parameter": parameter.name, "step": definition.name, "maker": maker(argument), **data}
         where = place._replace(path=data.pop("inside", ()))
         _report_call(trace, kind, where, definition, **data)
 
     if isinstance(parameter.type, t.Unsupported):
         return Poison()  # reported once, at the definition
     return lift(argument, parameter.type, complain)
-
-
-def _maker(argument: object) -> str:
-    """The step or pipeline that was called for an argument and hands on nothing."""
-    made = expr_of(argument) if is_value(argument) else None
-    if not isinstance(made, Out) or not isinstance(made.type, t.Nothing) or not isinstance(made.task, Call):
-        return ""
-    return made.task.target.name
 
 
 def default_of(trace: Trace, definition: StepDef | PipelineDef, parameter: Parameter) -> Expr:

@@ -185,6 +185,7 @@ class Trace:
         self.problems: list[Diagnostic] = []
         self.tokens: list[Token] = []
         self.arrived: set[int] = set()
+        self.named: list[Site] = []  # where fields of the run were put into a text, which have no numbers
         self.defaults: dict[tuple[int, str], Expr] = {}  # of parameters, lifted once
         self._told: set[tuple[Any, ...]] = set()
         self._misused: dict[tuple[int, int], dict[str, Site]] = {}  # the kinds of misuse, by instruction
@@ -336,9 +337,11 @@ DAMAGED = re.compile(r"\{\{fd|fd!?(?:\d+|:[a-z_.]+)c[0-9a-f]{8}\}\}", re.IGNOREC
 def token(expr: Expr, *, shown: bool = False) -> str:
     """The text that stands for a value inside other text; `shown` when repr() made it."""
     mark = "!" if shown else ""
-    if isinstance(expr, RunField) and not isinstance(expr.type, t.Sequence):
-        return _spelled(f"{mark}:{expr.name}")
     trace = current()
+    if isinstance(expr, RunField) and not isinstance(expr.type, t.Sequence):
+        if trace is not None:
+            trace.named.append(here())
+        return _spelled(f"{mark}:{expr.name}")
     if trace is None:
         return _spelled(f"{mark}:{_FOLDER}") if isinstance(expr, Checkpoint) else "<run-time value>"
     trace.tokens.append(Token(expr, here(), shown))

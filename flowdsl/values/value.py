@@ -12,7 +12,7 @@ import pathlib
 from typing import TYPE_CHECKING, Any, Never, TypeGuard
 
 from flowdsl.places.place import here, operation, unpacked, words
-from flowdsl.tracing.trace import DAMAGED, TOKEN, complain, current, token
+from flowdsl.tracing.trace import DAMAGED, TOKEN, Call, complain, current, token
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Const, Expr, Get, Many, Out, Poison, Rows
 from flowdsl.values.operators import operate
@@ -66,6 +66,8 @@ class RunTimeValue:
         if name == "keys" and operation(here())[0] not in ("LOAD_ATTR", "LOAD_METHOD"):
             complain("RunTimeLoop", what="looped over")  # by `f(**x)` or `dict(x)`
             return list
+        if isinstance(expr.type, t.Nothing) and not _of_tasks(name):
+            expr = used(self)
         return value(attribute(expr, name))
 
     def __dir__(self) -> list[str]:
@@ -73,10 +75,10 @@ class RunTimeValue:
         return [field.name for field in kind.fields] if isinstance(kind, t.Record) else []
 
     def __getitem__(self, key: Any) -> Any:
-        return value(item(expr_of(self), key))
+        return value(item(used(self), key))
 
     def __iter__(self) -> Iterator[Any]:
-        expr = expr_of(self)
+        expr = used(self)
         wanted = unpacked(here())
         parts = _parts_of(expr)
         if parts is None:
@@ -93,7 +95,7 @@ class RunTimeValue:
         return iter([value(part) for part in (*parts, *[Poison()] * fill)])
 
     def __len__(self) -> int:
-        expr = expr_of(self)
+        expr = used(self)
         parts = _parts_of(expr)
         if parts is None and not isinstance(expr, Poison):
             complain("RunTimeLoop", what="counted")
@@ -103,7 +105,7 @@ class RunTimeValue:
         return bool(_refuse(self, "RunTimeLoop", what="searched"))
 
     def __bool__(self) -> bool:
-        if not isinstance(expr_of(self), Poison):
+        if not isinstance(used(self), Poison):
             complain("RunTimeCondition")
         trace = current()
         return trace is None or trace.truth(here())
@@ -125,14 +127,14 @@ class RunTimeValue:
 
     # Text: a token that is found again in every string that reaches flowdsl.
     def __format__(self, spec: str) -> str:
-        expr = expr_of(self)
+        expr = used(self)
         if spec and not isinstance(expr, Poison):
             complain("TextFormat", spec=TOKEN.sub("...", spec))
             expr = Poison()
         return token(expr)
 
     def __str__(self) -> str:
-        return token(expr_of(self))
+        return token(used(self))
 
     def __repr__(self) -> str:
         return token(expr_of(self), shown=True)
@@ -205,6 +207,26 @@ def expr_of(stand_in: RunTimeValue) -> Expr:
     return found
 
 
+def used(stand_in: RunTimeValue) -> Expr:
+    """The expression of a stand-in whose value is asked for.
+
+    That a task hands on nothing is recorded, and answers poison.
+    """
+    expr = expr_of(stand_in)
+    if isinstance(expr.type, t.Nothing) and (name := maker(stand_in)):
+        complain("NothingMade", maker=name)
+        return Poison()
+    return expr
+
+
+def maker(thing: object) -> str:
+    """The step or pipeline that made a value and hands on nothing; empty for any other thing."""
+    made = expr_of(thing) if is_value(thing) else None
+    if not isinstance(made, Out) or not isinstance(made.type, t.Nothing) or not isinstance(made.task, Call):
+        return ""
+    return made.task.target.name
+
+
 def is_value(thing: object) -> TypeGuard[RunTimeValue]:
     """Whether a thing is a stand-in (its `__class__` says otherwise on purpose)."""
     return type(thing) is RunTimeValue
@@ -215,6 +237,13 @@ def _refuse(stand_in: RunTimeValue, kind: str, **data: str) -> Any:
     if not isinstance(expr_of(stand_in), Poison):
         complain(kind, **data)
     return value(Poison())
+
+
+def _of_tasks(name: str) -> bool:
+    """Whether an attribute is one that tasks have in other tools, not one of a value."""
+    from flowdsl.mistakes.values import OUTPUTS, said_before
+
+    return name in OUTPUTS or bool(said_before(name))
 
 
 def _has_field(kind: t.Type, name: str) -> bool:
@@ -327,7 +356,7 @@ def fields_of(expr: Expr) -> list[Expr]:
 def _known(thing: object, beside: object) -> Expr | None:
     """An operand as an expression: a stand-in, or a constant that operators understand."""
     if is_value(thing):
-        return expr_of(thing)
+        return used(thing)
     if isinstance(thing, enum.Enum):
         # A member of an IntEnum or StrEnum is a number or a text beside anything but its like.
         kind = t.describe(type(thing))

@@ -1,0 +1,141 @@
+"""Texts that hold a run-time value, compared by Python, which sees other text where the value will be."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.checks.identity import Function, nodes_of
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.mistakes.texts import TextCompared
+from flowdsl.places.locate import Extent, extent_of
+from flowdsl.places.place import extent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import CodeType
+
+    from flowdsl.places.source import Sources
+    from flowdsl.tracing.trace import Trace
+
+_COMPARED = ("COMPARE_OP", "CONTAINS_OP", "MATCH_KEYS", "MATCH_MAPPING")
+_ANSWERED = {"startswith", "endswith", "find", "rfind", "index", "count"} | {
+    f"is{one}"
+    for one in ("alnum", "alpha", "ascii", "decimal", "digit", "lower", "numeric", "space", "upper")
+}
+"""The methods of a text that answer a question."""
+_KEPT = {"str", "format", "repr", "len"}
+"""The functions whose result is made of their argument alone, and with it of the text that stands for it."""
+
+
+class _Made(NamedTuple):
+    """Where a run-time value was put into a text, and whether flowdsl saw that text again."""
+
+    extent: Extent
+    arrived: bool
+
+
+def compared_texts(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
+    """Comparisons of texts in which a run-time value was put: Python answers them while it compiles.
+
+    One with a run-time value on its other side is no such: Argo answers it.
+    """
+    made: dict[str, list[_Made]] = {}
+    asking: dict[int, bool] = {}
+    sites = [(one.site, number in trace.arrived) for number, one in enumerate(trace.tokens)]
+    for site, arrived in (*sites, *((one, True) for one in trace.named)):
+        code = site.code
+        if id(code) not in asking:
+            asking[id(code)] = _asks(code)
+        found = extent(site) if asking[id(code)] else None
+        if found is not None:
+            line, column, end_line, end_column = found
+            part = _Made(Extent(line, end_line, column, end_column), arrived)
+            made.setdefault(code.co_filename, []).append(part)
+    for name, parts in made.items():
+        file = sources.file(name)
+        for node in ast.walk(file.tree) if file is not None and file.tree is not None else ():
+            if file is not None and isinstance(node, Function):
+                inside = [one for one in parts if _within(one.extent, node)]
+                for question in _questions(node, inside) if inside else ():
+                    yield Diagnostic(TextCompared(ast.unparse(question)), file.node(question))
+
+
+def _asks(code: CodeType) -> bool:
+    """Whether code compares anything at all."""
+    import dis
+
+    return not _ANSWERED.isdisjoint(code.co_names) or any(
+        one.opname in _COMPARED for one in dis.get_instructions(code)
+    )
+
+
+def _questions(function: Function, made: Iterable[_Made]) -> Iterator[ast.expr]:
+    nodes = list(nodes_of(function))
+    once = _assigned_once(nodes)
+
+    def texts(node: ast.expr) -> Iterator[_Made]:
+        """The run-time values in a text, or in what it is made of."""
+        match node:
+            case ast.JoinedStr():
+                yield from (one for one in made if _within(one.extent, node))
+            case ast.Call(func=ast.Name(word), args=[inner]) if word in _KEPT:
+                yield from texts(inner)
+                yield from (one for one in made if one.extent == extent_of(node))
+            case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner):
+                yield from texts(inner)
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                yield from texts(left)
+                yield from texts(right)
+            case ast.Name(name) if name in once:
+                yield from texts(once[name])
+            case _:
+                pass
+
+    def known(node: ast.expr) -> bool:
+        """Whether a value is surely none of the run, but for texts that hold one."""
+        if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
+            return all(map(known, node.elts))
+        return isinstance(node, ast.Constant) or any(texts(node))
+
+    for node in nodes:
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                found = [one for side in (left, *others) for one in texts(side)]
+                if found and (not all(one.arrived for one in found) or all(map(known, (left, *others)))):
+                    yield node
+            case ast.Match(subject=subject):
+                if any(texts(subject)):
+                    yield subject
+            case ast.Call(func=ast.Attribute(value=inner, attr=word)) if word in _ANSWERED:
+                if any(texts(inner)):
+                    yield node
+            case _:
+                pass
+
+
+def _assigned_once(nodes: Iterable[ast.AST]) -> dict[str, ast.expr]:
+    """The variables that are given a value in one statement only, and that value."""
+    stores: dict[str, int] = {}
+    values: dict[str, ast.expr] = {}
+    for node in nodes:
+        match node:
+            case ast.Name(name, ctx=ast.Store()):
+                stores[name] = stores.get(name, 0) + 1
+            case (
+                ast.Assign(targets=[ast.Name(name)], value=ast.expr() as given)
+                | ast.AnnAssign(target=ast.Name(name), value=ast.expr() as given)
+                | ast.NamedExpr(target=ast.Name(name), value=given)
+            ):
+                values[name] = given
+            case _:
+                pass
+    return {name: given for name, given in values.items() if stores[name] == 1}
+
+
+def _within(part: Extent, whole: ast.expr | Function) -> bool:
+    around = extent_of(whole)
+    return (around.line, around.column) <= (part.line, part.column) and (part.end_line, part.end_column) <= (
+        around.end_line,
+        around.end_column,
+    )
