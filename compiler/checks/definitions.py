@@ -40,7 +40,7 @@ from flowdsl.step import StepDef
 from flowdsl.tracing.body import KINDS
 from flowdsl.values import types as t
 from flowdsl.values.lift import lift
-from flowdsl.values.signature import MISSING, is_function
+from flowdsl.values.signature import MISSING, is_function, is_method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,13 @@ def definition(found: StepDef | PipelineDef, root: bool, declared: Declared) -> 
     """Everything that is wrong with one definition."""
     if not is_function(found.plain):
         what = "pipeline" if isinstance(found, PipelineDef) else WORDS[found.kind]
-        yield Diagnostic(NotAFunction(what, _called(found)), found.site)
+        if is_method(found.plain):
+            from flowdsl.compiler.findings.carry import MethodStep
+
+            name = found.plain.__qualname__.rpartition("<locals>.")[2]
+            yield Diagnostic(MethodStep(name, what), Definition(found.code))
+        else:
+            yield Diagnostic(NotAFunction(what, _called(found)), found.site)
         return
     code = found.code
     written = functools.partial(Argument, found.site)
@@ -115,6 +121,8 @@ def _misfit(what: str, found: StepDef | PipelineDef, kind: t.Unsupported) -> Fin
 def _parameter(found: StepDef | PipelineDef, parameter: Parameter, root: bool) -> Iterator[Diagnostic]:
     code = found.code
     if not parameter.annotated:
+        if isinstance(found, StepDef) and found.kind == "python" and code.co_name == "<lambda>":
+            return  # that it is one is told, and it has none
         yield Diagnostic(NoAnnotation(parameter.name, found.name), Definition(code, parameter.name))
         return
     if isinstance(parameter.type, t.Unsupported):

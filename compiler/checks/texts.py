@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.compiler.checks.identity import Function, nodes_of
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.mistakes.texts import TextCompared
-from flowdsl.places.locate import Extent, extent_of
+from flowdsl.places.locate import extent_of
 from flowdsl.places.place import extent
+from flowdsl.places.source import Extent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

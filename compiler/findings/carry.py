@@ -32,13 +32,14 @@ class LambdaStep(Finding):
 
 
 class MethodStep(Finding):
-    """The step is a method."""
+    """The step or pipeline is a method."""
 
     code = "FD303"
-    title = "`{name}` is a method, and a method cannot be a step"
+    title = "`{name}` is a method, and a method cannot be a {what}"
     label = "its object exists only here"
     help = "write a function at the top of the file, and pass what it needs as arguments"
     name: str
+    what: str = "step"
 
 
 class AsyncStep(Finding):

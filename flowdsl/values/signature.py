@@ -57,8 +57,16 @@ def innermost(function: FunctionType) -> FunctionType:
 
 
 def is_function(thing: object) -> bool:
-    """Whether a thing was made by `def` or `lambda`: only that has code and annotations to read."""
-    return isinstance(getattr(thing, "__code__", None), CodeType)
+    """Whether a thing was made by `def` or `lambda`, and is no method: only that has inputs of its own to read."""
+    return isinstance(getattr(thing, "__code__", None), CodeType) and not is_method(thing)
+
+
+def is_method(thing: object) -> bool:
+    """Whether a thing is a function of a class that takes the object as its first argument."""
+    if not isinstance(thing, FunctionType) or "." not in thing.__qualname__.rpartition("<locals>.")[2]:
+        return False
+    code = thing.__code__
+    return code.co_argcount > 0 and code.co_varnames[0] not in thing.__annotations__
 
 
 def read(function: FunctionType) -> Signature:
