@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from flowdsl.places.place import Argument, Site, here
@@ -163,13 +165,19 @@ def _choice(graph: Graph, one: Expr, other: Expr, kind: t.Type, part: bool = Fal
 
 
 def _in_branch(graph: Graph, one: Expr, other: Expr, kind: t.Type) -> Expr | None:
-    """A choice whose first value is one of `either` in a branch: that is there if the branch runs."""
+    """A choice whose first value is one of `either` in a branch: that is there if the branch runs.
+
+    A branch in other ones runs if the conditions of all of them hold.
+    """
     _, branch = graph.chosen.get(id(one), (one, None))
-    if branch is not None and branch.ended is None and branch not in regions(graph.region):
-        beside = branch.parent is None or branch.parent in regions(graph.region)
+    around = [*regions(graph.region)]
+    left = [*takewhile(lambda region: region not in around, regions(branch))]
+    if left and all(region.ended is None for region in left):
         alike = t.is_text(one.type) == t.is_text(other.type) == t.is_text(kind)
-        if beside and alike and not t.holds_file(kind):
-            return Op("?:", (branch.condition, one, other), kind)
+        if alike and (isinstance(kind, t.File) or not t.holds_file(kind)):
+            conditions = [region.condition for region in reversed(left)]
+            asked = reduce(lambda outer, inner: Op("&", (outer, inner), t.BOOL), conditions)
+            return Op("?:", (asked, one, other), kind)
     elif isinstance(one, Op) and one.op == "?:":
         condition, there, otherwise = one.args
         return Op("?:", (condition, there, _choice(graph, otherwise, other, kind)), kind)

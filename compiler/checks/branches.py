@@ -135,9 +135,9 @@ def _harmless(expr: Expr, call: Call, graph: Graph) -> bool:
 
 def _escapes(expr: Expr, region: Region | None, place: Place) -> Iterator[Diagnostic]:
     """Values made in a branch and used outside of it without `either`."""
-    for maker in _certain(expr):
-        if maker.region is not None and not _within(region, maker.region):
-            related = (Related(maker.region.site, "made under this condition"),)
+    for maker, made in _certain(expr):
+        if made is not None and not _within(region, made):
+            related = (Related(made.site, "made under this condition"),)
             yield Diagnostic(BranchEscape(maker.target.name), place, related)
 
 
@@ -175,30 +175,44 @@ def _of_the_end(leaf: Expr, graph: Graph) -> Finding | None:
     return findings.MadeAtTheEnd(leaf.task.target.name) if leaf.task.graph.around is graph else None
 
 
-def _certain(expr: Expr) -> Iterator[Call]:
-    """The calls an expression cannot do without: not the first of two choices."""
+def _certain(expr: Expr, given: frozenset[int] = frozenset()) -> Iterator[tuple[Call, Region | None]]:
+    """The calls an expression cannot do without, not the first of two choices; and the region that it has to be in.
+
+    `given` are the ids of conditions that hold where the expression is computed.
+    """
     choices: tuple[Expr, ...] = ()
     if isinstance(expr, Either):
         choices = expr.choices
     elif isinstance(expr, Op) and expr.op == "?:":
         asked, choices = expr.args[0], expr.args[1:]
-        yield from _certain(asked)
+        yield from _certain(asked, given)
+    elif isinstance(expr, Op) and expr.op == "&":
+        for one in expr.args:  # the second is asked only where the first one holds
+            yield from _certain(one, given)
+            given = given.union(_conditions(one))
+        return
     if choices:
         last = choices[-1]
         # The last choice may come from the branch that ran instead of those of the others.
-        others = [maker.region for choice in choices[:-1] for maker in _certain(choice)]
-        for maker in _certain(last):
-            if not isinstance(last, (Out, Best, Rows)) or any(
-                _within(maker.region, one) for one in others if one
-            ):
-                yield maker
+        others = [made for choice in choices[:-1] for _, made in _certain(choice, given)]
+        for maker, made in _certain(last, given):
+            if not isinstance(last, (Out, Best, Rows)) or any(_within(made, one) for one in others if one):
+                yield maker, made
         return
     if isinstance(expr, (Out, Rows, Best)):
         if isinstance(expr.task, Call):
-            yield expr.task
+            around = regions(expr.task.region)
+            yield expr.task, next((one for one in around if id(one.condition) not in given), None)
         return
     for child in children(expr):
-        yield from _certain(child)
+        yield from _certain(child, given)
+
+
+def _conditions(expr: Expr) -> Iterator[int]:
+    """The ids of the conditions that hold if one does."""
+    yield id(expr)
+    for part in expr.args if isinstance(expr, Op) and expr.op == "&" else ():
+        yield from _conditions(part)
 
 
 def _within(region: Region | None, outer: Region) -> bool:

@@ -45,6 +45,7 @@ from flowdsl.values.expr import (
     Join,
     Many,
     OnVolume,
+    Op,
     Out,
     Param,
     Rows,
@@ -107,6 +108,14 @@ class Carrier:
                 ]
             case Either(choices):
                 return self._either(choices, kind, call)
+            case Op("?:", (asked, *choices)):
+                carried = [undigested(*self._carry(one, kind, call, True)) for one in choices]
+                if apart(carried):
+                    finding = MixedFiles() if mixed(carried) else SourceChoice("another choice")
+                    self.shared.diagnostics.append(Diagnostic(finding, self._place(expr.args, call)))
+                    return PLAIN, [Const("", t.TEXT)]
+                texts = (value for _, (value,) in carried)
+                return _together(carried), [Op("?:", (self.resolver.resolve(asked, region), *texts), kind)]
             case Many(items, names):
                 kinds = part_kinds(kind, len(items))
                 parts = [
@@ -226,12 +235,8 @@ class Carrier:
         if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
             return self._first(written, kind, call, carried)
         carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
-        form = carried[0][0]
-        if isinstance(form, Mounted):
-            names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
-            form = Mounted(tuple(dict.fromkeys(names)))
         region = call.region if call is not None else None
-        return form, [self.resolver.resolve(Either(choices, kind), region)]
+        return _together(carried), [self.resolver.resolve(Either(choices, kind), region)]
 
     def _first(
         self,
@@ -270,12 +275,21 @@ class Carrier:
         return call.site if call.loop is None else Argument(call.site, "over")
 
 
+def _together(carried: list[tuple[Form, list[Expr]]]) -> Form:
+    """The form of a choice between files of one kind: of those on volumes, it may be on any of these."""
+    form = carried[0][0]
+    if isinstance(form, Mounted):
+        names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
+        form = Mounted(tuple(dict.fromkeys(names)))
+    return form
+
+
 def cells_of(cell: Cell, form: Form) -> list[Expr]:
     """The ports of an output in the row of a loop."""
     return [cell.changed(name=port) for port, _ in ports(cell.name, form)]
 
 
 def _holds(expr: Expr, choices: tuple[Expr, ...]) -> bool:
-    if isinstance(expr, Either) and expr.choices is choices:
+    if (expr.choices if isinstance(expr, Either) else expr.args if isinstance(expr, Op) else None) is choices:
         return True
     return any(_holds(child, choices) for child in children(expr))

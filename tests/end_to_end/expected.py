@@ -331,6 +331,25 @@ def ways(plain: Plain, m: Any, volumes: Volumes, word: str = "x", big: bool = Fa
     plain("show", m.show, found, f"<{found}>", made)
 
 
+def deep(
+    plain: Plain, m: Any, volumes: Volumes, far: bool = True, base: float = 0.75, more: bool = True
+) -> None:
+    if far:
+        found = plain("found", m.loss, base)
+        plain("best.found", m.loss, base)
+    value = -2.0
+    if far and found > 0.5:
+        value = plain("high", m.loss, found + 10) if more else found + 1
+        first = plain("best.first", m.train, "first") if more else None
+        second = plain("best.second", m.train, "second")
+        model = first or second
+    elif far:
+        model = plain("best.third", m.train, "third")
+    else:
+        model = plain("best.fourth", m.train, "fourth")
+    plain("show", m.show, model, value)
+
+
 def handed_on(plain: Plain, m: Any, volumes: Volumes, name: str = "n") -> None:
     points = enumerate([3.0, 1.0, 2.0])
     rows = [plain(f"lowest.runs.trial({n})", m.trial, point, m.Kind.ODD, name) for n, point in points]
