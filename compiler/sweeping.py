@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import flowdsl
+from flowdsl.compiler.findings.control import OfARun
 from flowdsl.compiler.load import Loaded
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar.error import GrammarError
@@ -127,8 +128,9 @@ def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
 def told(found: Sequence[Diagnostic], loaded: Loaded) -> list[Diagnostic]:
     """The findings about a sweep, once each; where the pipeline itself is wrong, those alone.
 
-    The sweep repeats what the pipeline says of its parameters and options.
+    The sweep repeats what the pipeline says of its parameters and options, but for the time of a run.
     """
+    found = [one for one in found if not isinstance(one.finding, OfARun)]
     once: dict[object, tuple[Diagnostic, bool]] = {}
     for one in found:
         span = None if one.place is None else loaded.sources.resolve(one.place)

@@ -68,6 +68,7 @@ def check_trace(trace: Trace, sources: Sources, profile: Profile) -> list[Diagno
     for graph in trace.graphs.values():
         found += cluster.fits(graph, profile)
         found += checkpoints.checkpoints(graph, root, profile)
+        found += definitions.of_runs(graph.owner, root)
     if not trace.failed:  # a mistake may be why there are none
         found += [one for graph in trace.graphs.values() for one in definitions.calls(graph)]
         found += sharing.sharing(trace)

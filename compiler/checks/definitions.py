@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl.compiler.checks import checkpoints, kinds, volumes
 from flowdsl.compiler.checks.code import unfit
 from flowdsl.compiler.checks.sources import packed
+from flowdsl.compiler.findings.control import OfARun
 from flowdsl.compiler.findings.functions import (
     BadAnnotation,
     BadName,
@@ -212,6 +213,21 @@ def calls(graph: Graph) -> Iterator[Diagnostic]:
         return
     if not graph.calls and graph.around is None and is_function(graph.owner.plain):
         yield Diagnostic(EmptyPipeline(graph.owner.name), Definition(graph.owner.code))
+
+
+_OF_A_RUN = ("timeout", "service_account", "priority", "user", "image_pull_secrets")
+"""The options of a pipeline without which its steps would run otherwise than it says."""
+
+
+def of_runs(called: PipelineDef, root: PipelineDef) -> Iterator[Diagnostic]:
+    """The options of a pipeline that do not hold where it is called, unless the pipeline around it says the same.
+
+    Argo has no `timeout` and no `activeDeadlineSeconds` for templates of the kinds dag and steps.
+    Source: Argo Workflows, workflow/validate/validate.go.
+    """
+    for name in _OF_A_RUN:
+        if name in called.options and called.options[name] != root.options.get(name):
+            yield Diagnostic(OfARun(name, called.name, root.name), Argument(called.site, name))
 
 
 def classes(signature: Signature) -> list[type[Any]]:

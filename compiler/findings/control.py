@@ -165,3 +165,23 @@ class NotYetKnown(Finding):
     label = "the run is going on"
     help = "pass it as an argument in a block of `on_exit()` or `on_failure()`"
     field: str
+
+
+class OfARun(Finding):
+    """An option of a pipeline that another one calls, which holds for runs of its own only."""
+
+    code = "FD381"
+    severity = "warning"
+    title = "the `{option}` of `{part}` does not hold where `{whole}` calls it"
+    label = "of a run: here it is a part of one"
+    help = "{way}"
+    option: str
+    part: str
+    whole: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = f"say it of `{self.whole}`, or of the steps: Argo has it for a run and for a pod, not for a part of a run"
+        if self.option in ("user", "image_pull_secrets"):
+            way = f"say it of `{self.whole}`: Argo has it for a whole run"
+        return {**super().words(), "way": way}

@@ -334,11 +334,11 @@ def ways(plain: Plain, m: Any, volumes: Volumes, word: str = "x", big: bool = Fa
 def deep(
     plain: Plain, m: Any, volumes: Volumes, far: bool = True, base: float = 0.75, more: bool = True
 ) -> None:
+    found = plain("found", m.loss, base) if far else 0.0
     if far:
-        found = plain("found", m.loss, base)
         plain("best.found", m.loss, base)
     value = -2.0
-    if far and found > 0.5:
+    if found > 0.5:
         value = plain("high", m.loss, found + 10) if more else found + 1
         first = plain("best.first", m.train, "first") if more else None
         second = plain("best.second", m.train, "second")
