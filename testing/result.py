@@ -167,7 +167,9 @@ class Run(Generic[R_co]):
     @property
     def message(self) -> str:
         """Why it ended so."""
-        return self._machine.message
+        from flowdsl.runtime.status.tree import plain
+
+        return plain(self._machine.message)
 
     @property
     def outputs(self) -> R_co:

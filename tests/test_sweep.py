@@ -251,6 +251,24 @@ def test_it_runs_here(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert flowdsl(shlex.split(f"get tried {wrong}")) == 2
 
 
+def test_why_a_trial_failed_is_said_of_the_step_within_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = CASES / "failing.py"
+    assert flowdsl(shlex.split(f"sweep {path} rate=0.1,0.2 --metric max --run --name some")) == 0
+    assert "1   0.2          Failed: load: ValueError: rate 0.2 is too large" in capsys.readouterr().out
+    assert flowdsl(shlex.split("get some --rounds")) == 0
+    assert "Failed: load: main: Error (exit code 1)" in capsys.readouterr().out
+    for bound, words in ((1, "no trial"), (2, "fewer than 2 trials")):
+        asked = f"sweep {path} rate=0.3,0.2 --metric max --min-success {bound} --run --name none-{bound}"
+        assert flowdsl(shlex.split(asked)) == 1
+        out = capsys.readouterr().out
+        assert f"s: {words} of sweep returned a usable return\n" in out
+        assert flowdsl(shlex.split(f"get none-{bound}")) == 0
+        assert f"Message:   {words} of sweep returned a usable return\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("asked", "word"),
     [

@@ -11,7 +11,7 @@ from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, tabl
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.rounds import HIDDEN, gathered, tables
 from flowdsl.runtime.local.shapes import several
-from flowdsl.runtime.status.tree import Entry, counted, duration, tree
+from flowdsl.runtime.status.tree import Entry, counted, duration, plain, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -156,10 +156,11 @@ def rounds_table(of: Table, paint: Paint, reason: Callable[[Round], str], most: 
 
 def _reason(machine: Machine, one: Round, folder: Path) -> str:
     """Why a round failed: the last line that it wrote, else what Argo says."""
-    node = machine.run.by_id.get(one.node)
+    node = machine.run.by_id.get(one.failed or one.node)
     path = logs.last(folder, node) if node is not None else None
     lines = logs.tail(path, 1) if path is not None else []
-    return (lines[0].strip() if lines else "") or one.message
+    written = lines[0].strip() if lines else ""
+    return ": ".join(part for part in (one.step, written) if part) if written else one.message
 
 
 def _is_number(text: str | None) -> bool:
@@ -283,7 +284,7 @@ def _last(machine: Machine, folder: Path, failed: list[Entry], paint: Paint, tar
     how = paint(phase.lower(), PHASES.get(phase, ""))
     line = f"{paint(run, 'bold')} {how} after {duration(ended - machine.started)}"
     if machine.message and not (failed and machine.message.startswith("child ")):
-        line += f": {machine.message}"
+        line += f": {plain(machine.message)}"
     lines = [line, f"its folder is {shown(folder)}"]
     if failed and target:
         step = failed[0].path.partition("(")[0].rpartition(".")[2]
@@ -303,7 +304,7 @@ def brief(machine: Machine, folder: Path, objectives: Mapping[str, Objective]) -
     return {
         "name": machine.run.name,
         "phase": machine.phase,
-        "message": machine.message,
+        "message": plain(machine.message),
         "folder": str(folder),
         "outputs": {name: _said(one.get("value")) for name, one in made["parameters"].items()},
         "files": files,

@@ -12,7 +12,7 @@ from flowdsl.cli.process import err, on_terminal
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.events import PodRunning
 from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
-from flowdsl.runtime.status.tree import RunNode, duration, idle
+from flowdsl.runtime.status.tree import RunNode, duration, idle, plain
 
 if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterable, Mapping, Sequence
@@ -235,4 +235,4 @@ def _attempt(name: str) -> str:
 
 
 def _because(message: str) -> str:
-    return f": {' '.join(message.split())}" if message else ""
+    return f": {' '.join(plain(message).split())}" if message else ""

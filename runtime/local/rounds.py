@@ -44,7 +44,10 @@ class Objective(NamedTuple):
 
 
 class Round(NamedTuple):
-    """One round: its number and node, the cells of its row, and what is to be said about it."""
+    """One round: its number and node, the cells of its row, and what is to be said about it.
+
+    `step` is the step within it that failed, by its name there, and `failed` the node of that, or of the round.
+    """
 
     number: int
     node: str
@@ -52,6 +55,8 @@ class Round(NamedTuple):
     phase: str
     message: str
     best: bool = False
+    step: str = ""
+    failed: str = ""
 
 
 class Table(NamedTuple):
@@ -131,20 +136,19 @@ def _table(
     if not outputs and not any(one.failed for one in loop.rounds):
         return None
     best = _best(made, objective)
-    rounds = [
-        Round(
-            int(one.name[1:-1]),
-            node.id,
-            {
-                **{name: given[one.name].get(name, "") for name in inputs},
-                **{name: made[one.name].get(name, "") for name in outputs},
-            },
-            one.phase,
-            one.message,
-            one.name == best,
+    rounds: list[Round] = []
+    for one, node in nodes:
+        culprit = one.culprit or one
+        cells = {
+            **{name: given[one.name].get(name, "") for name in inputs},
+            **{name: made[one.name].get(name, "") for name in outputs},
+        }
+        step = culprit.path.removeprefix(one.path).lstrip(".")
+        message = ": ".join(part for part in (step, culprit.message) if part)
+        failed = "" if culprit.node is None or not culprit.failed else culprit.node.id
+        rounds.append(
+            Round(int(one.name[1:-1]), node.id, cells, one.phase, message, one.name == best, step, failed)
         )
-        for one, node in nodes
-    ]
     if objective is not None:
         rounds.sort(key=lambda one: _order(one, objective))
     return Table(loop.path, objective, inputs, outputs, rounds)

@@ -13,7 +13,7 @@ from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import mapping, mappings, nodes, seconds, text
 from flowdsl.runtime.status.reasons import usual, why
 from flowdsl.runtime.status.templates import Templates
-from flowdsl.runtime.status.tree import tree
+from flowdsl.runtime.status.tree import plain, tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -54,7 +54,7 @@ class Run:
         self.name = text(metadata, "name")
         self.namespace = text(metadata, "namespace")
         self.phase = text(status, "phase") or "Pending"
-        self.message = text(status, "message")
+        self.message = plain(text(status, "message"))
         self.created = seconds(metadata.get("creationTimestamp"))
         self.started = seconds(status.get("startedAt"))
         self.finished = seconds(status.get("finishedAt"))

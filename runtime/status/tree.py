@@ -17,6 +17,22 @@ _ROUND = regex(r"\((\d+):(.*)\)$", re.DOTALL)
 _WORST = (ERROR, FAILED, RUNNING, PENDING, SUCCEEDED, SKIPPED, OMITTED)
 
 
+_SENTENCE = regex(
+    r"(?:invalid JSON '|invalid character '.' in literal (?:null|false) .*fromJSON\(')"
+    r"((?:no trial|fewer than \d+ trials) of [^']+ returned a usable [^']+)'",
+    re.DOTALL,
+)
+
+
+def plain(message: str) -> str:
+    """A message without what Argo puts around the sentence with which a sweep fails that has too few usable trials.
+
+    That is the text of an expression; it is no JSON, and the message says which and where it stands.
+    """
+    found = _SENTENCE.search(message) if "returned a usable" in message else None
+    return message if found is None else found[1]
+
+
 class RunNode(Protocol):
     """What a tree needs of a node, be it one of the machine or one that a Workflow object shows."""
 
@@ -139,12 +155,23 @@ class Entry(NamedTuple):
         """Why it is in its phase: of a step that was tried several times, what the last attempt says."""
         if self.node is None:
             return next((one.message for one in self.rounds if one.failed and one.message), "")
-        return self.node.result().message or self.node.message
+        return plain(self.node.result().message or self.node.message)
 
     @property
     def failed(self) -> bool:
         """Whether its phase is Failed or Error."""
         return self.phase in (FAILED, ERROR)
+
+    @property
+    def culprit(self) -> Entry | None:
+        """The step because of which it failed: itself, or the first within it that did; None if it did not fail."""
+        if not self.failed or self.leaf:
+            return (
+                self if self.failed and not (self.node is not None and self.node.type == "Skipped") else None
+            )
+        return next(
+            (found for one in (*self.rounds, *self.children) if (found := one.culprit) is not None), None
+        )
 
     @property
     def ended(self) -> bool:
