@@ -395,6 +395,45 @@ def test_a_step_that_is_faked(flowdsl: Callable[..., Result]) -> None:
     assert ["0", "0.5", "7.0", "best"] in rows(done.out)
 
 
+LEAVES = """
+from flowdsl import http, manifest, pipeline, request, resource, step
+
+
+@http
+def ask(url: str) -> str:
+    return request("GET", url)
+
+
+@http
+def post(url: str) -> None:
+    return request("POST", url)
+
+
+@resource("apply")
+def apply(name: str) -> None:
+    return manifest({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
+
+
+@step(image="python:3.12-slim")
+def shout(text: str) -> str:
+    return text + "!"
+
+
+@pipeline
+def leaves() -> str:
+    post("http://localhost")
+    apply("made")
+    return shout(ask("http://localhost"))
+"""
+
+
+def test_requests_and_objects_that_are_faked(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "leaves.py").write_text(LEAVES)
+    for answer in ("ask=yes", "ask.return=yes"):
+        done = flowdsl("leaves.py", "--fake", answer, "--fake", "post=", "--fake", "apply=", "-q")
+        assert (done.code, ["return", "yes!"] in rows(done.out)) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("fakes", "said"),
     [

@@ -21,13 +21,13 @@ Json = dict[str, Any]
 def in_place_of(step: str, output: t.Output, value: object, template: Json, folder: Path) -> Iterator[str]:
     """One output with what goes along with it, each as `step.name=text`. Raises WrongValue, OSError.
 
-    A file is its path, or nothing if there is none; what has several files is written to `folder`.
+    The answer to a request has no name in Argo: it is `step=text`. A file is its path, or nothing if there is none; what has several files is written to `folder`.
     """
     name, kind = output.name, output.type
-    if not t.holds_file(kind):
-        yield f"{step}.{name}={encode(value, kind)}"
-        return
     declared = {str(one["name"]) for one in several(part(template, "outputs"), "parameters")}
+    if not t.holds_file(kind):
+        yield f"{step}.{name}={encode(value, kind)}" if name in declared else f"{step}={encode(value, kind)}"
+        return
     beside = [one for one in (DIGEST + name, ROWS + name) if one in declared]
     if layout(kind) == "file" and not beside:
         yield f"{step}.{name}={'' if value is None else value}"
