@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from flowdsl.diagnostic import Diagnostic
+    from flowdsl.grammar.space import Value
     from flowdsl.space import Method
     from flowdsl.values.signature import Parameter
 
@@ -238,13 +239,14 @@ def _space(text: str, parameter: Parameter | None, name: str, known: str, scope:
         written = space(text, SPACES)
     except GrammarError as error:
         raise WrongSearch(f"{name}={text}: {error}") from None
-    kind = t.JSON if parameter is None or written.word not in (None, "choice") else parameter.type
+    kind = t.JSON if parameter is None else parameter.type
+    drawn = written.word not in (None, "choice")
     values: list[str] = []
     for one in written.values:
         try:
-            if t.holds_file(kind):
+            if t.holds_file(kind) and not drawn:
                 raise WrongValue("a file is tried by `sweep` in a pipeline only")
-            value = meant(one, kind)
+            value = _number(one) if drawn else meant(one, kind)
         except WrongValue as wrong:
             raise WrongSearch(
                 f"{name}={text}: `{name}` of `{known}` is {t.spell(kind)}, and {one.text} is not: {wrong}"
@@ -253,6 +255,16 @@ def _space(text: str, parameter: Parameter | None, name: str, known: str, scope:
         values.append(repr(value) if plain else scope.named(f"{name}_{len(values)}", value))
     found = f"{words}.{written.word or 'choice'}({', '.join(values)})"
     return found if written.condition is None else f"{found}.when({written.condition!r})"
+
+
+def _number(written: Value) -> object:
+    """A bound of a space as a number, whole where it is written so; what is none is left for the language to judge."""
+    for kind in (t.INT, t.FLOAT):
+        try:
+            return meant(written, kind)
+        except WrongValue:
+            continue
+    return meant(written, t.JSON)
 
 
 def _objective(text: str) -> str:
