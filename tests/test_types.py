@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections.abc
 import dataclasses
+import datetime
 import enum
 import pathlib
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NewType, Optional, Union
@@ -115,16 +117,19 @@ def test_a_type_that_travels(annotation: Any, kind: t.Type, spelled: str) -> Non
 
 
 STAY: list[tuple[Any, str]] = [
-    (bytes, "NamedTuple or a dataclass"),
-    (complex, "NamedTuple or a dataclass"),
-    (set[int], "JSON or as a file"),
+    (datetime.date, "use str"),
+    (collections.abc.Sequence[int], "list[...]"),
+    (collections.abc.Mapping[str, int], "dict[str, ...]"),
+    (bytes, "annotate that as Path"),
+    (complex, "use str"),
+    (set[int], "JSON has no sets"),
     (tuple, "NamedTuple or a dataclass"),
     (tuple[int, ...], "use list[...]"),
     (dict[int, str], "text keys"),
     (int | str, "only `T | None`"),
     (int | str | None, "only `T | None`"),
-    (list[set[int]], "JSON or as a file"),
-    (bytes | None, "NamedTuple or a dataclass"),
+    (list[set[int]], "JSON has no sets"),
+    (bytes | None, "annotate that as Path"),
     (Literal[b"a"], "strings, whole numbers and flags"),
     (Literal[Mode.FAST], "strings, whole numbers and flags"),
     (Undecorated, "NamedTuple or a dataclass"),

@@ -159,6 +159,14 @@ _PLAIN: dict[object, Type] = {
     list: Sequence(JSON),
     dict: Mapping(JSON),
 }
+_INSTEAD = {
+    "set frozenset Set": "JSON has no sets: use list[...], and make it a set in the step",
+    "date datetime time timedelta Decimal Fraction UUID complex": "use str, and make it of that text in the step",
+    "bytes bytearray memoryview": "write it to a file, and annotate that as Path",
+    "Sequence MutableSequence Iterable Iterator Collection Generator": "say what it is: list[...]",
+    "Mapping MutableMapping": "say what it is: dict[str, ...]",
+}
+_LIBRARY = ("builtins", "collections.abc", "datetime", "decimal", "fractions", "uuid")
 _records: dict[type[Any], Type] = {}
 _MODULES = re.compile(r"\b(?:typing|collections\.abc)\.|<file [^<>\n]+>\.")
 
@@ -180,7 +188,7 @@ def describe(annotation: object) -> Type:
         return _generic(annotation, origin, typing.get_args(annotation))
     if isinstance(annotation, type):
         return _class(annotation)
-    return Unsupported(_name(annotation), "it is not a type whose values travel as JSON or as a file")
+    return Unsupported(_name(annotation), _ALIEN)
 
 
 def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> Type:
@@ -211,7 +219,18 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
         return Fixed(items)
     if origin is tuple:
         return Unsupported(_name(annotation), "a tuple of unknown length does not travel: use list[...]")
-    return Unsupported(_name(annotation), "it is not a type whose values travel as JSON or as a file")
+    return Unsupported(_name(annotation), _instead(origin) or _ALIEN)
+
+
+_ALIEN = "it is not a type whose values travel as JSON or as a file"
+
+
+def _instead(cls: object) -> str:
+    """What to write in place of a class of the standard library, where many write it; else nothing."""
+    if getattr(cls, "__module__", "") not in _LIBRARY:
+        return ""
+    name = getattr(cls, "__name__", "")
+    return next((way for names, way in _INSTEAD.items() if name in names.split()), "")
 
 
 def _wrap(kind: type[Sequence] | type[Mapping], item: Type) -> Type:
@@ -229,9 +248,8 @@ def _class(cls: type[Any]) -> Type:
     whole: Any = cls
     named_tuple = issubclass(cls, tuple) and hasattr(whole, "_fields")
     if not named_tuple and "__dataclass_fields__" not in cls.__dict__:
-        return Unsupported(
-            cls.__name__, "use a NamedTuple or a dataclass for several values, or write it to a file"
-        )
+        way = "use a NamedTuple or a dataclass for several values, or write it to a file"
+        return Unsupported(cls.__name__, _instead(whole) or way)
     _records[cls] = Unsupported(cls.__name__, "it contains itself")
     result = _record(whole, named_tuple)
     _records[cls] = result
