@@ -90,9 +90,11 @@ class Resolver:
                 return Out(self.names[id(task)], STATUS, kind)
             case Status(task, kind):
                 return Status(self.names[id(task)], kind)
-            case Op("failed", args, kind):
+            case Op("failed", (Rows(Call() as task) as rows, items), kind):
                 outer = (Param(INDEX, t.TEXT),) if self.plan.looped else ()
-                return Op("failed", (*(self.resolve(arg, region) for arg in args), *outer), kind)
+                return Op(
+                    "failed", (self.resolve(rows, region), self._items(task, items, region), *outer), kind
+                )
             case Op(op, args, kind):
                 return Op(op, tuple(self.resolve(arg, region) for arg in args), kind)
             case Join(parts):
@@ -117,6 +119,12 @@ class Resolver:
                 return expr.changed(texts=tuple(self.resolve(text, region) for text in texts))
             case _:
                 return expr
+
+    def _items(self, loop: Call, items: Expr, region: Region | None) -> Expr:
+        """How many items a loop has, or a list with as many elements: of one with files what the loop walks."""
+        lists = {} if loop.loop is None else loop.loop.lists
+        walked = self.plan.by_call[id(loop)].arguments.get(next(iter(lists), ""))
+        return self.resolve(items, region) if walked is None else walked.values[0]
 
     def take(self, part: Get) -> None:
         """Note that Argo takes a value out of another, where that rounds whole numbers and no formula can tell."""

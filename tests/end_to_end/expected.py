@@ -350,6 +350,19 @@ def deep(
     plain("show", m.show, model, value)
 
 
+def left_out(plain: Plain, m: Any, volumes: Volumes, counts: list[int] = [2, 4]) -> None:  # noqa: B006
+    for number, count in enumerate(counts):
+        name = f"inner.inner({number})"
+        parts = plain(f"{name}.parts", m.split, count)
+        for one, part in enumerate(parts):
+            (plain.fails if one == 1 else plain)(f"{name}.checked.check({one})", m.check, part)
+        files = [plain.calls[f"{name}.checked.check({one})"].value for one in range(count) if one != 1]
+        for one, file in enumerate(files):
+            (plain if one else plain.fails)(f"{name}.sizes.size({one})", m.size, file)
+        plain(f"{name}.say", m.say, [1], [])
+        plain(f"{name}.last", m.say, [0], [*range(2, count)])
+
+
 def handed_on(plain: Plain, m: Any, volumes: Volumes, name: str = "n") -> None:
     points = enumerate([3.0, 1.0, 2.0])
     rows = [plain(f"lowest.runs.trial({n})", m.trial, point, m.Kind.ODD, name) for n, point in points]
