@@ -66,7 +66,7 @@ def fan_out(
     call = _begin(trace, body, site)
     if call is None:
         return cast("list[R]", value(Poison()))
-    over = _named(trace, call, over, site)
+    over = _named(trace, call, over, site, fixed)
     names = _known_names(trace, call, over, site)
     _lists(trace, call, loop, over, names)
     _finish(trace, call, loop, _filled(call, over, fixed), fixed)
@@ -105,7 +105,7 @@ def sweep(
         return Sweep(None, poison, poison)
     from flowdsl.draw import draw
 
-    over = _named(trace, call, over, site)
+    over = _named(trace, call, over, site, fixed)
     names = _known_names(trace, call, over, site)
     lists = over.lists if isinstance(over, Grid) else over
     spaces = {name: space for name, space in lists.items() if name in names}
@@ -174,14 +174,16 @@ def _minimum(trace: Trace, loop: Loop, bound: object) -> int:
     return least or 1
 
 
-def _named(trace: Trace, call: Call, over: Any, site: Site) -> Mapping[str, Any] | Grid:
+def _named(
+    trace: Trace, call: Call, over: Any, site: Site, fixed: Mapping[str, object]
+) -> Mapping[str, Any] | Grid:
     """The parameters and their lists; what names none is recorded, and empty."""
     if not is_value(over) and isinstance(over, (Mapping, Grid)):
         named = cast("Mapping[str, Any] | Grid", over)
         if not (named.lists if isinstance(named, Grid) else named):
             trace.report("EmptyOver", Argument(site, "over"))
         return named
-    first = next(iter(call.target.signature.by_name), "parameter")
+    first = next((name for name in call.target.signature.by_name if name not in fixed), "parameter")
     have = "a search space" if type(over) is Space else said(over)
     trace.report("OverNotNamed", Argument(site, "over"), (), have=have, parameter=first)
     return {}

@@ -254,6 +254,9 @@ def _outputs(
                 found.append(Diagnostic(UnknownOutputPath(definition.name, leaf.name, known), place))
                 # It is the one that is missing, misspelt.
                 named.update(filter(None, [near(leaf.name, known)]))
+    stdout = said.options["stdout"]
+    if is_value(stdout) or not isinstance(stdout, bool):
+        return  # what is printed may be meant to be the result
     missing = [NotWritten(definition.name, name) for name in known if name not in named]
     found.extend(Diagnostic(finding, said.site) for finding in missing)
 
