@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import CodeType
 
+    from flowdsl.places.place import Site
     from flowdsl.places.source import Sources
     from flowdsl.tracing.trace import Trace
 
@@ -41,10 +42,15 @@ def compared_texts(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
 
     One with a run-time value on its other side is no such: Argo answers it.
     """
+    # A loop of Python comes to one place many times.
+    sites: dict[tuple[int, int], tuple[Site, bool]] = {}
+    named = ((one, True) for one in trace.named)
+    for site, arrived in (*((one.site, at in trace.arrived) for at, one in enumerate(trace.tokens)), *named):
+        _, before = sites.get((id(site.code), site.lasti), (site, True))
+        sites[id(site.code), site.lasti] = site, arrived and before
     made: dict[str, list[_Made]] = {}
     asking: dict[int, bool] = {}
-    sites = [(one.site, number in trace.arrived) for number, one in enumerate(trace.tokens)]
-    for site, arrived in (*sites, *((one, True) for one in trace.named)):
+    for site, arrived in sites.values():
         code = site.code
         if id(code) not in asking:
             asking[id(code)] = _asks(code)
