@@ -275,6 +275,7 @@ def test_why_a_trial_failed_is_said_of_the_step_within_it(
         ("--run -o sweep.yaml", "one of them"),
         ("--run --submit", "one of them"),
         ("--mount datasets=data", "add --run"),
+        ("--python python3.13", "add --run"),
         ("--watch", "add --submit"),
         ("-p seed=1", "add --submit"),
         ("--check", "with -o"),

@@ -39,6 +39,7 @@ def sweep_command(
     submit: Annotated[bool, FLAG] = False,
     parameter: Annotated[list[str], PARAMETERS] | None = None,
     mount: Annotated[list[str], SEVERAL] | None = None,
+    python: str | None = None,
     name: str | None = None,
     watch: Annotated[bool, FLAG] = False,
     argo_version: VersionOption = None,
@@ -86,6 +87,8 @@ def sweep_command(
         NAME=VALUE, with --run or --submit: a parameter of the sweep.
     mount
         CLAIM=PATH, with --run: the folder that a persistent volume claim stands for.
+    python
+        With --run: the interpreter of Python steps; else the one that runs flowdsl.
     name
         With --run or --submit: the name of the run.
     watch
@@ -102,14 +105,16 @@ def sweep_command(
         ("-p", parameter, run or submit),
         ("--name", name, run or submit),
         ("--mount", mount, run),
+        ("--python", python, run),
         ("--watch", watch, submit),
     ):
         if given and not needed:
-            raise Refused(f"{word} is for a run: add {'--run' if word == '--mount' else '--submit'}")
+            here = word in ("--mount", "--python")
+            raise Refused(f"{word} is for a run: add {'--run' if here else '--submit'}")
     if run:
         from flowdsl.cli.runs import running
 
-        options = running.Options(parameters=parameter or (), mounts=mount or (), name=name)
+        options = running.Options(parameters=parameter or (), mounts=mount or (), python=python, name=name)
         return running.run_files((str(file),), options, goal, asked)
     if submit:
         from flowdsl.cli.runs import submitting
