@@ -111,6 +111,7 @@ RULES: tuple[Rule, ...] = (
     resources.placement,
     doubts.amounts,
     hooks.places,
+    hooks.deadly,
     hooks.own_outputs,
     never.never,
     pods.fields,
