@@ -359,9 +359,17 @@ class Dag(Frame):
             refused,
             waits=not target,
             rank=task.rank,
+            looked=lambda: self._looks_at(task, node),
             again=self._hook_fails if target else None,
         )
         self.machine.when_changed(node, hooks.changed)
+
+    def _looks_at(self, task: Task, node: Node) -> bool:
+        """Whether something that goes on leads to a node: what it is a round of, or a task behind its own."""
+        if node is not task.node:
+            return task.node is not None and not task.node.fulfilled
+        behind = (one.node for one in task.after)
+        return task.name in self.last or any(one is None or not one.fulfilled for one in behind)
 
     def _hook_fails(self, message: str) -> None:
         """The graph ends with the error of a hook; what is around it is not told where only a place is missing."""

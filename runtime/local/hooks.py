@@ -61,7 +61,8 @@ class Hooks:
 
     `holder` is what has them, with the variables of the workflow as they are when it is asked for. `waits`: whether
     nothing is asked while the node is pending. `rank`: among those that wait for a free place, its hooks come before
-    those of a higher one. `refused` gets the error of a hook that cannot be judged or executed,
+    those of a higher one. `looked`: whether Argo looks at the node again when a daemon, which has settled, ends.
+    `refused` gets the error of a hook that cannot be judged or executed,
     and whether it is the exit hook. `again`: gets the error where hooks that run are asked for a free place again,
     and there is none.
     """
@@ -78,9 +79,11 @@ class Hooks:
         *,
         waits: bool,
         rank: int,
+        looked: Callable[[], bool],
         again: Callable[[str], None] | None = None,
     ) -> None:
         self.again = again
+        self.looked = looked
         self.frame = frame
         self.machine: Run = frame.machine
         self.node = node
@@ -98,6 +101,8 @@ class Hooks:
         self.running = 0
         """How many of those are no exit hooks."""
         self.ended = False
+        self.left = False
+        """Whether its exit hook had its turn."""
         self.spoilt = False
         self.told = False
 
@@ -121,9 +126,11 @@ class Hooks:
                 return
             if wanted:
                 self.run(full, hook, on_exit=False)
-        if self.node.fulfilled and not self.ended:
-            self.ended = True
-            self._exit()
+        late, self.ended = self.ended, self.ended or self.node.fulfilled
+        if self.node.completed and not self.left:
+            self.left = True
+            if not late or (not self.frame.over and self.looked()):
+                self._exit()
         self._tell()
 
     def _read(self) -> bool:
@@ -158,7 +165,7 @@ class Hooks:
 
     def _exit(self) -> None:
         hook = self.exit
-        if hook is None or not self.node.completed or not self.machine.may_run(on_exit=True):
+        if hook is None or not self.machine.may_run(on_exit=True):
             return
         try:
             if not hook.get("expression") or truth(hook["expression"], self._scope()):

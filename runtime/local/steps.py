@@ -44,6 +44,8 @@ class Steps(Frame):
         self.missing = ""
         self.refusal = ""
         self.turned_away: list[Callable[[], None]] = []
+        self.held = 0
+        """How many exit hooks of daemons in earlier groups run, which Argo waits for before all else."""
 
     def start(self) -> None:
         """Begin with the first group."""
@@ -178,6 +180,7 @@ class Steps(Frame):
             self._refused,
             waits=False,
             rank=_LAST,
+            looked=lambda: True,
         )
         self.machine.when_changed(node, hooks.changed)
 
@@ -229,7 +232,11 @@ class Steps(Frame):
         for again in turned_away:
             self.machine.after_those_within(self, _LAST, again)
         self.open -= 1
-        if self.open or self.group.fulfilled:
+        self._maybe_go_on()
+
+    def _maybe_go_on(self) -> None:
+        """Whether all of a group has ended, and how."""
+        if self.open or self.held or self.group.fulfilled:
             return
         if self.refusal:
             self._fail_group(ERROR, self.refusal)
@@ -258,20 +265,37 @@ class Steps(Frame):
         return f"child '{child.id}' failed"
 
     def _watch_daemon(self, child: Node) -> None:
-        """A daemon that ends while later groups run fails its own, which Argo looks at as long as anything runs."""
+        """A daemon that ends while later groups run fails its own, which Argo looks at as long as anything runs.
+
+        Its exit hook runs before.
+        """
         group = self.group
 
-        def changed() -> None:
+        def ended() -> None:
             if not self.over and (message := self._failure(child)):
                 self._fail_group(FAILED, message, group)
+
+        def hook_ended() -> None:
+            self.held -= 1
+            ended()
+            if not self.over:
+                self._maybe_go_on()
+
+        def changed() -> None:
+            hook = self.machine.nodes.get(f"{child.name}.onExit")
+            if hook is None or hook.fulfilled:
+                ended()
+            else:
+                self.held += 1
+                self.machine.when_fulfilled(hook, hook_ended)
 
         self.machine.when_changed(child, changed)
 
     def _fail_group(self, phase: str, message: str, group: Node | None = None) -> None:
         """End with a group that has failed, the one that runs or an earlier one."""
+        self.node.outbound = self._outbound()
         self.group = group or self.group
         self.machine.mark(self.group, phase, message)
-        self.node.outbound = self._outbound()
         self.finish(FAILED, message)
 
     def abort(self) -> None:
