@@ -398,9 +398,12 @@ class Machine:
             child = self.run.nodes.get(f"{node.name}.{name}")
             if child is not None and not child.fulfilled:
                 self.run.mark(child, phase, message)
+        needless = node.phase == SUCCEEDED  # a daemon that was ended
+        if needless and self.finished is not None:
+            return  # nobody looks at its pod any more
         node.outputs = outcome.outputs or None
-        if node.completed:  # it was failed, or a daemon that is needed no longer
-            node.message = outcome.message if node.failed and outcome.message else node.message
+        if node.failed:
+            node.message = outcome.message or node.message
             return
         node.daemoned = False
         if outcome.outputs:
@@ -409,6 +412,8 @@ class Machine:
         if execution.template.get("daemon") is True and phase == SUCCEEDED:
             phase = "Failed"
         self.run.mark(node, phase, outcome.message)
+        if needless:
+            return
         if not daemon or execution.node is not node:  # with a strategy, a daemon that ends is started again
             execution.body_ended(node)
 
