@@ -54,7 +54,8 @@ def lines(name: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("expression", "expected"), [*lines("expr.txt"), *lines("sprig.txt"), *lines("recorded.txt")]
+    ("expression", "expected"),
+    [*lines("expr.txt"), *lines("sprig.txt"), *lines("times.txt"), *lines("recorded.txt")],
 )
 def test_expressions(expression: str, expected: str) -> None:
     if expected == "error":

@@ -9,7 +9,6 @@ Source: github.com/expr-lang/expr 1.17.8 (compiler, vm), and getFuncMap in util/
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar import expression_tree as t
@@ -20,7 +19,8 @@ from flowdsl.runtime.expressions.functions import FUNCTIONS
 from flowdsl.runtime.expressions.kinds import check_kinds
 from flowdsl.runtime.expressions.lists import ordered
 from flowdsl.runtime.expressions.operators import binary, cut, flag, member, unary
-from flowdsl.runtime.expressions.sprig import SPRIG, formatted
+from flowdsl.runtime.expressions.sprig import SPRIG
+from flowdsl.runtime.expressions.times import method
 from flowdsl.runtime.expressions.values import (
     AnyMap,
     ExpressionError,
@@ -188,9 +188,14 @@ class _Evaluation:
             if (made := SPRIG.get(str(name.value))) is None:
                 raise ExpressionError("invalid operation: cannot call nil")
             return made(*arguments)
-        if isinstance(base, datetime) and isinstance(name, t.Literal) and str(name.value) in _OF_TIMES:
-            return _OF_TIMES[str(name.value)](base, *arguments)
-        raise ExpressionError(f"cannot call {getattr(name, 'value', '')} of {go_type(base)}")
+        called = str(getattr(name, "value", ""))
+        own = method(base, called)
+        if own is None:
+            raise ExpressionError(f"cannot call {called} of {go_type(base)}")
+        try:
+            return own(base, *arguments)
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise ExpressionError(f"cannot call {called} of {go_type(base)}: {error}") from None
 
     def predicate(self, name: str, arguments: tuple[t.Node, ...], around: _Around) -> Value:
         items = elements(self.of(arguments[0], around), name)
@@ -283,15 +288,3 @@ def _key(value: Value, any_key: bool = False) -> Value:
     if any_key:
         raise ExpressionError(f"hash of unhashable type {go_type(value)}")
     raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not string")
-
-
-_OF_TIMES: dict[str, Callable[..., Value]] = {
-    "Year": lambda when: when.year,
-    "Day": lambda when: when.day,
-    "Hour": lambda when: when.hour,
-    "Minute": lambda when: when.minute,
-    "Second": lambda when: when.second,
-    "YearDay": lambda when: when.timetuple().tm_yday,
-    "Unix": lambda when: int(when.timestamp()),
-    "Format": lambda when, layout: formatted(layout, when),
-}

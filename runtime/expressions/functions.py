@@ -20,6 +20,7 @@ from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions import lists
 from flowdsl.runtime.expressions.jsonpath import jsonpath
+from flowdsl.runtime.expressions.times import date
 from flowdsl.runtime.expressions.values import (
     AnyMap,
     ExpressionError,
@@ -160,19 +161,6 @@ def _now(zone: Value = None) -> datetime:
     return datetime.now(zone if isinstance(zone, ZoneInfo) else UTC)
 
 
-def _date(*given: Value) -> datetime:
-    zone = given[0] if isinstance(given[0], ZoneInfo) else None
-    rest = given[1:] if zone else given
-    if len(rest) != 1:
-        raise ExpressionError("dates with a layout are not evaluated here")
-    text = as_text(rest[0])
-    try:
-        made = datetime.fromisoformat(text)
-    except ValueError:
-        raise ExpressionError(f"invalid date {text}") from None
-    return made if made.tzinfo else made.replace(tzinfo=zone or UTC)
-
-
 def _duration(value: Value) -> timedelta:
     try:
         return timedelta(seconds=duration(as_text(value)))
@@ -247,7 +235,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "toBase64": lambda text: base64.b64encode(as_text(text).encode()).decode(),
     "fromBase64": _decoded,
     "now": _now,
-    "date": _date,
+    "date": date,
     "duration": _duration,
     "timezone": _zone,
     "first": lists.end(0),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.runtime.expressions.values import (
     AnyMap,
     ExpressionError,
+    Word,
     equal,
     go_type,
     is_number,
@@ -94,6 +95,8 @@ _EXACT: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator
 
 def binary(word: str, left: Value, right: Value) -> Value:
     """An operator on two values. Raises ExpressionError."""
+    if go_type(left) != go_type(right) and (isinstance(left, Word) or isinstance(right, Word)):
+        return _refuse(word, left, right)
     if word in ("==", "!="):
         return equal(left, right) == (word == "==")
     if word == "in":
@@ -109,6 +112,8 @@ def binary(word: str, left: Value, right: Value) -> Value:
         return _ORDER[word](left.encode(), right.encode())
     if isinstance(left, (datetime, timedelta)) and isinstance(right, (datetime, timedelta)):
         return _of_times(word, left, right)
+    if word == "*" and timedelta in (type(left), type(right)) and (is_number(left) or is_number(right)):
+        return _lengthened(left, right)
     if not (is_number(left) and is_number(right)):
         return _refuse(word, left, right)
     return _of_numbers(word, left, right)
@@ -145,6 +150,12 @@ def _of_times(word: str, left: Any, right: Any) -> Value:
         return rule(left, right) if rule is not None else _refuse(word, left, right)
     except TypeError:
         return _refuse(word, left, right)
+
+
+def _lengthened(left: Any, right: Any) -> Value:
+    """A duration so many times; a fraction makes a number of nanoseconds of it."""
+    span, times = (left, right) if isinstance(left, timedelta) else (right, left)
+    return span * times if isinstance(times, int) else float(span // timedelta(microseconds=1) * 1000) * times
 
 
 def _refuse(word: str, left: Value, right: Value) -> Value:

@@ -10,8 +10,7 @@ Source: github.com/Masterminds/sprig 3.3.0. What needs a network, a key or chanc
 from __future__ import annotations
 
 import math
-import re
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.functions import sprig as signatures
@@ -27,9 +26,11 @@ from flowdsl.runtime.expressions.sprig_numbers import (
     until_step,
 )
 from flowdsl.runtime.expressions.sprig_text import TEXTS, strval
+from flowdsl.runtime.expressions.times import SPRIG_TIMES
 from flowdsl.runtime.expressions.values import (
     ExpressionError,
     NilList,
+    Word,
     equal,
     from_json,
     go_type,
@@ -197,7 +198,16 @@ def _initial(items: Value) -> Value:
 
 
 def _kind(value: Value) -> str:
-    kinds = {bool: "bool", int: "int", float: "float64", str: "string", list: "slice", bytes: "slice"}
+    kinds = {
+        timedelta: "int64",
+        Word: "int",
+        bool: "bool",
+        int: "int",
+        float: "float64",
+        str: "string",
+        list: "slice",
+        bytes: "slice",
+    }
     if value is None:
         return "invalid"
     return kinds.get(type(value), "map" if isinstance(value, dict) else "struct")
@@ -215,35 +225,6 @@ def _encoded(value: Value, *, indent: int = 0, escape: bool = True) -> str:
         return json_of(value, indent=indent, escape=escape)
     except ExpressionError:
         return ""
-
-
-_LAYOUT = {
-    "2006": "%Y", "06": "%y", "01": "%m", "02": "%d", "15": "%H", "03": "%I", "04": "%M", "05": "%S",
-    "Jan": "%b", "January": "%B", "Mon": "%a", "Monday": "%A", "PM": "%p", "MST": "%Z",
-}  # fmt: skip
-
-
-def formatted(layout: str, when: datetime) -> str:
-    """A time in one of Go's layouts, such as `2006-01-02 15:04:05`."""
-    words = sorted(_LAYOUT, key=len, reverse=True)
-    pattern = "|".join((*words, r"Z07:00", r"-07:00", r"-0700"))
-
-    def put(match: re.Match[str]) -> str:
-        word = match[0]
-        if word in _LAYOUT:
-            return when.strftime(_LAYOUT[word])
-        offset = when.strftime("%z") or "+0000"
-        if word == "Z07:00" and offset == "+0000":
-            return "Z"
-        return offset if word == "-0700" else f"{offset[:3]}:{offset[3:]}"
-
-    return re.sub(pattern, put, layout)
-
-
-def _moment(value: Value) -> datetime:
-    if isinstance(value, datetime):
-        return value
-    return datetime.fromtimestamp(value, UTC) if isinstance(value, int) else datetime.now(UTC)
 
 
 def _failed(message: str) -> Value:
@@ -331,10 +312,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "mustToPrettyJson": lambda value: json_of(value, indent=2),
     "toRawJson": lambda value: _encoded(value, escape=False),
     "mustToRawJson": lambda value: json_of(value, escape=False),
-    "now": lambda: datetime.now(UTC),
-    "date": lambda layout, when: formatted(layout, _moment(when)),
-    "unixEpoch": lambda when: str(int(when.timestamp())),
-    "htmlDate": lambda when: formatted("2006-01-02", _moment(when)),
+    **SPRIG_TIMES,
     "fail": _failed,
     "hello": lambda: "Hello!",
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from flowdsl.runtime.expressions.values import ExpressionError, is_number, to_int, wrapped
@@ -32,7 +33,7 @@ def to_int64(value: Value) -> int:
         except ValueError:
             return 0
         return number if wrapped(number) == number else 0
-    return 0
+    return value // timedelta(microseconds=1) * 1000 if isinstance(value, timedelta) else 0
 
 
 def to_float64(value: Value) -> float:

@@ -1,6 +1,7 @@
 """Values as text, the way Go's packages write and read them.
 
-Values are None, bool, int of 64 bits, float, str, bytes, list, dict and datetime.
+Values are None, bool, int of 64 bits, float, str, bytes, list, dict,
+datetime and timedelta.
 """
 
 # What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
@@ -33,6 +34,20 @@ class NilList(list[Any]):
     """An empty list that Go did not make: JSON has null for it."""
 
 
+class Word(int):
+    """A number that has a name, and a type of its own in Go, such as a month."""
+
+    name = ""
+    kind = ""
+
+
+def word(number: int, name: str, kind: str) -> Word:
+    """Such a number."""
+    made = Word(number)
+    made.name, made.kind = name, kind
+    return made
+
+
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _FLOAT = regex(
     r"[+-]?(?:(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE | re.ASCII
@@ -58,7 +73,7 @@ def go_type(value: Value) -> str:
     }
     names |= {dict: "map[string]interface {}", AnyMap: "map[interface {}]interface {}", bytes: "[]uint8"}
     names |= {datetime: "time.Time", timedelta: "time.Duration"}
-    return names.get(type(value), type(value).__name__)
+    return value.kind if isinstance(value, Word) else names.get(type(value), type(value).__name__)
 
 
 def wrapped(number: int) -> int:
@@ -107,8 +122,57 @@ def shown(value: Value) -> str:
         case dict():
             found: dict[Any, Any] = value
             return f"map[{' '.join(f'{shown(key)}:{shown(found[key])}' for key in _sorted(found))}]"
+        case Word():
+            return value.name
+        case datetime():
+            return time_text(value)
+        case timedelta():
+            return duration_text(value)
         case _:
             return str(value)
+
+
+def time_text(when: datetime) -> str:
+    """String of time.Time."""
+    fraction = f".{when.microsecond:06d}".rstrip("0") if when.microsecond else ""
+    clock = f"{when.hour:02d}:{when.minute:02d}:{when.second:02d}{fraction}"
+    return f"{when.year:04d}-{when.month:02d}-{when.day:02d} {clock} {offset_text(when)} {zone_name(when)}"
+
+
+def offset_text(when: datetime, form: str = "0700") -> str:
+    """How far the zone of a time is from UTC, as `+0100`, or in another of Go's forms."""
+    found = when.utcoffset() or timedelta()
+    minutes, seconds = divmod(int(abs(found).total_seconds()), 60)
+    parts = [f"{minutes // 60:02d}", f"{minutes % 60:02d}", f"{seconds:02d}"]
+    shown = parts[: len(form.replace(":", "")) // 2]
+    return ("-" if found < timedelta() else "+") + (":" if ":" in form else "").join(shown)
+
+
+def zone_name(when: datetime) -> str:
+    """The short name of the zone of a time, or how far it is from UTC."""
+    name = when.tzname() or "UTC"
+    return offset_text(when) if name != "UTC" and name.startswith("UTC") else name
+
+
+def duration_text(span: timedelta) -> str:
+    """String of time.Duration: `1h0m0.5s`."""
+    micros = abs(span) // timedelta(microseconds=1)
+    sign = "-" if span < timedelta() else ""
+    if not micros:
+        return "0s"
+    if micros < 1000:
+        return f"{sign}{micros}µs"
+    if micros < 10**6:
+        return f"{sign}{_decimal(micros, 1000)}ms"
+    minutes, rest = divmod(micros, 60 * 10**6)
+    hours, minutes = divmod(minutes, 60)
+    front = f"{hours}h{minutes}m" if hours else f"{minutes}m" if minutes else ""
+    return f"{sign}{front}{_decimal(rest, 10**6)}s"
+
+
+def _decimal(number: int, unit: int) -> str:
+    whole, rest = divmod(number, unit)
+    return f"{whole}.{rest:0{len(str(unit)) - 1}d}".rstrip("0").rstrip(".")
 
 
 def _sorted(keys: dict[Any, Any]) -> list[Any]:
@@ -185,11 +249,13 @@ def json_of(value: Value, *, indent: int = 0, level: int = 0, escape: bool = Tru
             ]
             return _between("{", parts, "}", indent, level)
         case datetime():
-            return f'"{value.isoformat().replace("+00:00", "Z")}"'
+            at, fraction, rest = value.isoformat().replace("+00:00", "Z").partition(".")
+            digits, zone = rest[:6].rstrip("0"), rest[6:]
+            return f'"{at}{fraction}{digits}{zone}"'
         case timedelta():
-            return str(int(value.total_seconds() * 10**9))
+            return str(value // timedelta(microseconds=1) * 1000)
         case int():
-            return str(value)
+            return int.__repr__(value)
         case _:
             raise ExpressionError(f"json: unsupported type: {go_type(value)}")
 
