@@ -113,6 +113,7 @@ RULES: tuple[Rule, ...] = (
     hooks.places,
     hooks.deadly,
     hooks.own_outputs,
+    hooks.outputs_of_hooks,
     never.never,
     pods.fields,
     pods.claims,

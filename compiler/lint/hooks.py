@@ -1,4 +1,4 @@
-"""Hooks that find no place where `parallelism` leaves none, or end Argo's controller, or ask what they cannot know."""
+"""Hooks that find no place, or end Argo's controller, for `parallelism`, and what they do not know or tell."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.lint import reading, typing
 from flowdsl.compiler.lint.findings import UnknownVariable
+from flowdsl.compiler.lint.references import strings
 from flowdsl.compiler.lint.tree import entries
 from flowdsl.compiler.lint.uses import WORD_OF
+from flowdsl.compiler.lint.variables import global_outputs
 from flowdsl.compiler.lint.view import GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, Severity
@@ -223,3 +225,41 @@ def _unknown(call: Call, own: tuple[str, str], reference: Reference) -> Finding 
     if what == ("outputs",) or (word == "steps" and looped and not reference.guarded):
         return UnknownVariable(reference.dotted, (), _BEHIND.format(template=template, task=task))
     return None
+
+
+class OfHook(Finding):
+    """A plain tag with a global output that only hooks make, which Argo's validator does not know."""
+
+    code: ClassVar[str] = "FD804"
+    title: ClassVar[str] = (
+        "only a hook makes `{name}`, and Argo refuses a plain tag with what no task or step makes"
+    )
+    label: ClassVar[str] = "not known when the workflow is submitted"
+    help: ClassVar[str] = (
+        "write `{{{{={name}}}}}`, which is looked at when it is needed, or let a task or step make it"
+    )
+    name: str
+
+
+def outputs_of_hooks(view: View) -> Iterator[Problem]:
+    """Plain tags name no global output that only hooks make.
+
+    Source: validateSteps and validateDAG in workflow/validate of Argo 4.1, which add what they call to the variables of
+    the workflow; what hooks call, they do not.
+    """
+    if view.kind not in ("Workflow", "CronWorkflow") or view.spec.get("workflowTemplateRef") is not None:
+        return
+    if not all(call.known for call in (*view.calls, *view.hooks)):
+        return
+    by_hooks, by_others = set[str](), set[str]()
+    for call in (*view.calls, *view.hooks):
+        made = by_others if call.parent is None and call.owner.body else by_hooks
+        made.update(global_outputs(call.callee) if call.callee is not None else ())
+    only = by_hooks - by_others
+    if not only or any("{{" in name for name in by_others):
+        return
+    for path, _, text in strings(view.spec, view.path):
+        for tag in tags(text):
+            name = tag.body.strip()
+            if tag.kind != "expression" and name in only:
+                yield Problem(path, OfHook(name), part=(tag.start, tag.end))
