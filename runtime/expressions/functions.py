@@ -24,6 +24,7 @@ from flowdsl.runtime.expressions.times import date
 from flowdsl.runtime.expressions.values import (
     AnyMap,
     ExpressionError,
+    NilList,
     as_list,
     as_number,
     as_text,
@@ -121,7 +122,7 @@ def _split(text: Value, separator: Value, count: Value = None, *, after: bool = 
     whole, sign = as_text(text), as_text(separator)
     most = -1 if count is None else as_whole(count)
     if most == 0:
-        return []
+        return NilList()
     if not sign:
         return list(whole) if most < 0 or most >= len(whole) else [*whole[: most - 1], whole[most - 1 :]]
     parts = whole.split(sign) if most < 0 else whole.split(sign, most - 1)
@@ -162,10 +163,14 @@ def _now(zone: Value = None) -> datetime:
 
 
 def _duration(value: Value) -> timedelta:
+    text = as_text(value)
     try:
-        return timedelta(seconds=duration(as_text(value)))
+        found = timedelta(seconds=duration(text))
     except GrammarError:
         raise ExpressionError(f"time: invalid duration {value!r}") from None
+    if found and text.lstrip("+-").isdigit():  # seconds to Argo, and nothing to Go
+        raise ExpressionError(f"time: missing unit in duration {value!r}")
+    return found
 
 
 def _zone(value: Value) -> ZoneInfo:

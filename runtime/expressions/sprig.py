@@ -243,10 +243,8 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "min": lambda first, *rest: min(to_int64(value) for value in (first, *rest)),
     "addf": folded_float(lambda one, two: one + two),
     "subf": folded_float(lambda one, two: one - two),
-    "mulf": folded_float(lambda one, two: one * two),
-    "divf": folded_float(
-        lambda one, two: one / two if two else math.copysign(math.inf, one) if one else math.nan
-    ),
+    "mulf": folded_float(lambda one, two: one * two + 0.0),
+    "divf": folded_float(lambda one, two: one / two if two else _failed("decimal division by 0")),
     "add1f": lambda value: to_float64(value) + 1,
     "maxf": lambda first, *rest: max(to_float64(value) for value in (first, *rest)),
     "minf": lambda first, *rest: min(to_float64(value) for value in (first, *rest)),

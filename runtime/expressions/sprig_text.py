@@ -18,7 +18,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.expressions.functions import SPACES, cased
-from flowdsl.runtime.expressions.values import ExpressionError, shown
+from flowdsl.runtime.expressions.values import ExpressionError, NilList, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +91,8 @@ def _trunc(count: int, text: str) -> str:
 
 def _substr(start: int, end: int, text: str) -> str:
     raw = text.encode()
+    if start > len(raw) or 0 <= end < start:
+        raise ExpressionError(f"runtime error: slice bounds out of range [{start}:{min(end, len(raw))}]")
     if start < 0:
         return raw[: max(end, 0)].decode(errors="replace")
     return raw[start : len(raw) if end < 0 or end > len(raw) else end].decode(errors="replace")
@@ -127,7 +129,7 @@ def _wrapped(width: int, text: str, separator: str = "\n", long_words: bool = Fa
 
 
 def _indent(count: int, text: str) -> str:
-    pad = " " * count
+    pad = " " * count if count >= 0 else _negative()
     return pad + text.replace("\n", "\n" + pad)
 
 
@@ -177,7 +179,7 @@ def _replaced(pattern: str, text: str, new: str) -> str:
 
 
 def _limited(found: list[str], count: int) -> list[str]:
-    return found if count < 0 else found[:count]
+    return (found if count < 0 else found[:count]) or NilList()
 
 
 def _all(pattern: str, text: str, count: int) -> list[str]:
@@ -186,7 +188,7 @@ def _all(pattern: str, text: str, count: int) -> list[str]:
 
 def _regex_split(pattern: str, text: str, count: int) -> list[str]:
     if count == 0:
-        return []
+        return NilList()
     found: list[Any] = []
     last = 0
     for match in _pattern(pattern).finditer(text):
@@ -301,7 +303,7 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "snakecase": lambda text: _snake(text, "_"),
     "kebabcase": lambda text: _snake(text, "-"),
     "camelcase": _camel,
-    "swapcase": lambda text: text.swapcase(),
+    "swapcase": lambda text: cased(text, str.swapcase),
     "toString": strval,
     "toStrings": _texts,
     "join": lambda glue, items: glue.join(_texts(items)),
