@@ -193,7 +193,7 @@ def _refused(use: Use, asked: Asked) -> Iterator[str]:
     if body == "resource" and not asked.kubectl:
         from flowdsl.runtime.local.pods.jobs import why_not
 
-        what = why_not(use.template["resource"])
+        what = why_not(use.template)
         if not what and asked.engine is not None:
             what = "runs pods that --engine gives no names to each other"
         if what:

@@ -146,9 +146,6 @@ def test_results_are_read_off_the_object(tmp_path: Path) -> None:
         done = pods.run(job("", 2, outputs={"parameters": wanted}))
         assert done.outputs is not None
         assert [one["value"] for one in done.outputs["parameters"]] == ["2", "0,1", "train"]
-        wanted = [{"name": "all", "valueFrom": {"jsonPath": "{.status.conditions[*].type}"}}]
-        done = pods.run(job("", 2, "other", outputs={"parameters": wanted}), "two")
-        assert "is read by kubectl only" in done.message
 
 
 def test_an_empty_folder_is_each_pods_own(tmp_path: Path) -> None:
@@ -240,7 +237,7 @@ def test_a_job_whose_end_is_no_condition_would_be_waited_for(tmp_path: Path) -> 
     ],
 )
 def test_what_is_not_played(change: Json, why: str) -> None:
-    assert why_not({**job("")["resource"], **change}) == why
+    assert why_not({"resource": {**job("")["resource"], **change}}) == why
 
 
 @pytest.mark.parametrize(
@@ -249,13 +246,60 @@ def test_what_is_not_played(change: Json, why: str) -> None:
         ({"spec": {"parallelism": 1}}, "starts a Job whose pods run one after the other"),
         ({"spec": {"suspend": True}}, "makes a Job that does not begin"),
         ({"pod": {"initContainers": [{"name": "i"}]}}, "starts a Job whose pods have several containers"),
+        (
+            {
+                "outputs": {
+                    "parameters": [{"name": "x", "valueFrom": {"jsonPath": "{.status.conditions[*].type}"}}]
+                }
+            },
+            "reads a part of a Job by a path that only kubectl follows",
+        ),
     ],
 )
 def test_jobs_that_are_not_played(more: Json, why: str) -> None:
-    assert why_not(job("", **more)["resource"]) == why
+    assert why_not(job("", **more)) == why
 
 
 def test_other_pods_run_beside(tmp_path: Path) -> None:
     with street(tmp_path, python=sys.executable) as pods:
         pods.start(job("import time; time.sleep(0.3)", 2))
         assert pods.run(sh("echo hello"), "two", result=True).outputs == {"result": "hello", "exitCode": "0"}
+
+
+def test_the_deadline_counts_while_a_job_waits_for_room(tmp_path: Path) -> None:
+    with street(tmp_path, cpu=1.0) as pods:
+        busy = {"resources": {"requests": {"cpu": "1"}}}
+        pods.start(sh("sleep 2", **busy))
+        pods.running()
+        late = job("", 1, container=busy, spec={"activeDeadlineSeconds": 1})
+        pods.start(late, "two")
+        assert pods.ended(2)["two"].message.endswith("failure condition 'status.failed > 0' evaluated true")
+
+
+def test_names_are_replaced_as_a_whole_where_there_is_no_hosts_file(tmp_path: Path) -> None:
+    source = "import os; print(os.environ['SEEN'])"
+    seen = (
+        "train-0.train:29500,train-0.train http://train.ns/x train:80 /opt/train.py train.py -m train train/x"
+    )
+    container = {"env": [{"name": "SEEN", "value": seen}]}
+    with street(tmp_path, isolate=False, namespace="ns") as pods:
+        assert pods.run(job(source, 1, container=container, pod={"subdomain": "train"})).phase == "Succeeded"
+        here = "127.0.0.1"
+        assert pods.log(container="0") == (
+            f"{here}:29500,{here} http://{here}/x {here}:80 /opt/train.py train.py -m train train/x\n"
+        )
+
+
+def test_a_job_that_is_deleted_ends_and_can_be_made_again(tmp_path: Path) -> None:
+    gone = json.dumps(
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": {"suspend": True}}
+    )
+    with street(tmp_path) as pods:
+        for number, action in enumerate(("patch", "delete")):
+            pods.start(job("import time; time.sleep(100)"), f"run{number}")
+            pods.running()
+            pods.start({"resource": {"action": action, "manifest": gone}}, f"end{number}")
+            ended = pods.ended(2)
+            assert (ended[f"run{number}"].phase, ended[f"end{number}"].phase) == ("Failed", "Succeeded")
+            pods.run({"resource": {"action": "delete", "manifest": gone}}, f"gone{number}")
+        assert pods.run(job("")).phase == "Succeeded"

@@ -8,16 +8,18 @@ an object is applied, its pods run to their end, and its conditions are judged. 
 from __future__ import annotations
 
 import copy
+import re
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.labels import WORKER
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.events import Outcome
 from flowdsl.runtime.local.objects import objects
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from flowdsl.runtime.local.events import StartPod
@@ -29,12 +31,16 @@ _MAKING = ("create", "apply")
 _GONE = ("patch", "delete")
 """What is done with an object whose pods have ended: nothing of it is left to be changed."""
 _HOSTS = "flowdsl-hosts"
+_DOT = regex(r"\.").search
 _OWN = ("emptyDir", "ephemeral")
 """Volumes that each pod has for itself."""
 
 
-def why_not(resource: Json) -> str:
+def why_not(template: Json) -> str:
     """Why the object of a `resource` template cannot be played here; empty if it can."""
+    from flowdsl.runtime.local.pods.leaves import PLAIN
+
+    resource: Json = template["resource"]
     found = objects(resource)
     action = resource.get("action")
     kinds = {(str(one.get("apiVersion")), str(one.get("kind"))) for one in found}
@@ -54,6 +60,10 @@ def why_not(resource: Json) -> str:
         return "makes a Job that does not begin"
     if _count(spec, "completions") > _count(spec, "parallelism"):
         return "starts a Job whose pods run one after the other"
+    sources = (part(one, "valueFrom") for one in several(part(template, "outputs"), "parameters"))
+    paths = (str(one["jsonPath"]) for one in sources if one.get("jsonPath"))
+    if any(PLAIN.fullmatch(path) is None for path in paths):
+        return "reads a part of a Job by a path that only kubectl follows"
     return ""
 
 
@@ -162,12 +172,15 @@ def hosts_file(names: tuple[str, ...], usual: str) -> str:
 def renamed(start: StartPod, names: tuple[str, ...]) -> StartPod:
     """The pod with the address of this machine instead of names, where it has no hosts file of its own."""
     ordered = sorted(names, key=len, reverse=True)
+    known, dotted = ("|".join(map(re.escape, some)) for some in (ordered, filter(_DOT, ordered)))
+    # A name stands in a URL, before a port, or is told from other words by its dots.
+    whole = regex(
+        rf"(?<=//)(?:{known})(?![\w-]|\.\w)|(?<![\w./-])(?:(?:{known})(?=:\d)|(?:{dotted})(?![\w/-]|\.\w))"
+    )
 
     def here(thing: Any) -> Any:
         if isinstance(thing, str):
-            for name in ordered:
-                thing = thing.replace(name, "127.0.0.1")
-            return thing
+            return whole.sub("127.0.0.1", thing)
         if isinstance(thing, list):
             return [here(one) for one in thing]  # pyright: ignore[reportUnknownVariableType] -- of JSON
         return thing
@@ -182,10 +195,11 @@ def renamed(start: StartPod, names: tuple[str, ...]) -> StartPod:
     return start._replace(template=template)
 
 
-def over(played: Job, ways: Mapping[str, bool], began: float, late: bool) -> Json:
-    """The object of a Job whose pods have ended; `ways` says of each whether it has succeeded."""
-    done = sorted(int(name) for name, well in ways.items() if well)
-    failed = len(ways) - len(done)
+def over(played: Job, pod: Outcome, began: float, late: bool) -> Json:
+    """The object of a Job whose pods have ended, as the pod says that stood for them; `late`: by its deadline."""
+    ways = pod.containers or {}  # there are none where nothing has begun
+    done = sorted(int(name) for name, (phase, _) in ways.items() if phase == "Succeeded")
+    failed = len(several(part(played.start.template, "containerSet"), "containers")) - len(done)
     status: Json = {"startTime": _time(began)}
     if done:
         status["succeeded"] = len(done)

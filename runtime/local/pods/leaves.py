@@ -277,7 +277,7 @@ def shown(template: Json, found: Json) -> list[Json]:
     for one in parameters:
         source = part(one, "valueFrom")
         if path := str(source.get("jsonPath") or ""):
-            plain = _PLAIN.fullmatch(path)
+            plain = PLAIN.fullmatch(path)
             if plain is None:
                 raise KubectlError(
                     f"{path} is read by kubectl only: --kubectl, or --fake takes a value for it"
@@ -288,7 +288,7 @@ def shown(template: Json, found: Json) -> list[Json]:
     return parameters
 
 
-_PLAIN = regex(r"\{\.((?:\w+|\[\d+\])(?:\.\w+|\[\d+\])*)\}")
+PLAIN = regex(r"\{\.((?:\w+|\[\d+\])(?:\.\w+|\[\d+\])*)\}")
 _INDEX = regex(r"\[(\d+)\]")
 
 

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
+from flowdsl.runtime.local.objects import objects
 from flowdsl.runtime.local.pods.amounts import Slots, amount
 from flowdsl.runtime.local.pods.helper import Helper
 from flowdsl.runtime.local.pods.house import House
 from flowdsl.runtime.local.pods.pod import Pod
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.shapes import part
 
 Json = dict[str, Any]
 KINDS = ("http", "data", "resource", "plugin")
@@ -46,6 +48,7 @@ class Pods:
         self.pods: dict[str, Pod] = {}
         self.others: dict[str, threading.Event] = {}
         self.jobs: dict[str, Json] = {}  # the objects of those that have ended, by name
+        self.playing: dict[str, str] = {}  # the nodes of those that run, by name
         self.closed = False
         self.gone = False
         self.house.helper = Helper(
@@ -84,12 +87,13 @@ class Pods:
         """Run the pods of a Job; another object that can be played runs nothing."""
         from flowdsl.runtime.local.pods.jobs import hosts_file, job, outcome, over, renamed, why_not
 
-        if why_not(pod.template["resource"]) or self.settings.engine is not None:
+        if why_not(pod.template) or self.settings.engine is not None:
             self.other(pod)  # which says how it is let through
             return
         hosts = self.house.scratch / f"hosts-{next(self.house.numbers)}"
         played = job(pod, self.settings, hosts)
         if played is None:
+            self._change(pod.template["resource"])
             self._report(PodRunning(time.time(), pod.node))
             self._report(PodEnded(time.time(), pod.node, Outcome("Succeeded", "", {"exitCode": "0"})))
             return
@@ -108,24 +112,38 @@ class Pods:
             start = renamed(start, played.names)
         began = time.time()
         late = threading.Event()
+        over_at: list[threading.Timer] = []
 
         def ended(made: Pod, found: Outcome) -> None:
-            if found.containers is not None and not made.stopped:
-                ways = {name: phase == "Succeeded" for name, (phase, _) in found.containers.items()}
-                self.jobs[played.name] = over(played, ways, began, late.is_set())
+            self.playing.pop(played.name, None)
+            for timer in over_at:
+                timer.cancel()
+            if not made.stopped and (late.is_set() or found.containers is not None):
+                self.jobs[played.name] = over(played, found, began, late.is_set())
                 found = outcome(played, self.jobs[played.name])
             self._ended(made, found._replace(containers=None))
 
+        self.playing[played.name] = pod.node
         made = self._start(start, ended, bool(played.names))
         if made is not None and played.deadline is not None:
 
             def end() -> None:
                 late.set()
-                made.stop("")
+                self.stop(StopPod(pod.node, ""))
 
-            timer = threading.Timer(played.deadline, end)
-            timer.daemon = True
-            timer.start()
+            over_at.append(threading.Timer(played.deadline, end))
+            over_at[0].daemon = True
+            over_at[0].start()
+
+    def _change(self, resource: Json) -> None:
+        """Change or delete a Job: its pods end, and one that is gone can be made again."""
+        for one in objects(resource):
+            name = str(part(one, "metadata").get("name") or "")
+            deleted = resource["action"] == "delete"
+            if name in self.playing and (deleted or part(one, "spec").get("suspend")):
+                self.stop(StopPod(self.playing[name], ""))
+            if deleted:
+                self.jobs.pop(name, None)
 
     def _start(self, pod: StartPod, ended: Callable[[Pod, Outcome], None], meets: bool = False) -> Pod | None:
         """Run the containers of a pod, as soon as there is room for them; `meets`: they listen at known ports."""
