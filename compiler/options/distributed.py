@@ -13,6 +13,7 @@ from flowdsl.compiler.options.resources import wanted
 from flowdsl.distributed import Distributed as Written
 from flowdsl.distributed import TensorFlow, Torch
 from flowdsl.values.value import is_value
+from flowdsl.volume import Secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,9 +53,7 @@ def doubts(made: Settings, found: Mapping[str, Any]) -> Iterator[tuple[str, Wron
     yield from ((name, Wrong(finding, "name")) for name, finding in beside(made) if name in found)
     for name, value in made.environment.env:
         if name in VARIABLES:
-            option = (
-                "env" if name in found.get("env", {}) or isinstance(value, (str, int, float)) else "secrets"
-            )
+            option = "secrets" if isinstance(value, Secret) else "env"
             yield option, Wrong(MeetingVariable(name), f"key:{name}")
 
 

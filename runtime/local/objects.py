@@ -1,4 +1,4 @@
-"""The objects that `resource` templates are about, as their manifests say them before they run."""
+"""The objects that `resource` templates are about, as their manifests say them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,20 @@ _MAKING = ("create", "apply", "replace")
 
 
 def objects(resource: Json) -> list[Json]:
-    """The objects of a manifest, with a word that stands for each tag; none if that is no YAML."""
+    """The objects of a manifest before it runs, with a word that stands for each tag; none if that is no YAML."""
+    return _read(_TAG.sub(_HOLE, str(resource.get("manifest") or "")))
+
+
+def replaced(resource: Json) -> list[Json]:
+    """The same of a manifest whose tags are replaced: braces that are left in it are text."""
+    return _read(str(resource.get("manifest") or ""))
+
+
+def _read(manifest: str) -> list[Json]:
     import yaml
 
-    manifest = resource.get("manifest")
     try:
-        documents: list[object] = list(yaml.safe_load_all(_TAG.sub(_HOLE, str(manifest or ""))))
+        documents: list[object] = list(yaml.safe_load_all(manifest))
     except yaml.YAMLError:
         return []
     return [one for each in documents if is_mapping(each) for one in several(each, "items") or [each]]

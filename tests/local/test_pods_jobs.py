@@ -303,3 +303,13 @@ def test_a_job_that_is_deleted_ends_and_can_be_made_again(tmp_path: Path) -> Non
             assert (ended[f"run{number}"].phase, ended[f"end{number}"].phase) == ("Failed", "Succeeded")
             pods.run({"resource": {"action": "delete", "manifest": gone}}, f"gone{number}")
         assert pods.run(job("")).phase == "Succeeded"
+
+
+def test_braces_in_a_program_are_left_alone(tmp_path: Path) -> None:
+    source = """
+        rate = 3
+        print(f"{{{rate}}} and {{x}}", {"a": {"b": 1}})
+    """
+    with street(tmp_path) as pods:
+        assert pods.run(job(source, 1)).phase == "Succeeded"
+        assert pods.log(container="0") == "{3} and {x} {'a': {'b': 1}}\n"

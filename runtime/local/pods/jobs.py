@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from flowdsl.grammar.labels import WORKER
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.events import Outcome
-from flowdsl.runtime.local.objects import objects
+from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.local.objects import objects, replaced
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Job(NamedTuple):
 def job(start: StartPod, settings: Settings, hosts: Path) -> Job | None:
     """The Job that a `resource` template makes; None where nothing is to run. `hosts` is where names may be written."""
     resource = start.template["resource"]
-    (found,) = objects(resource)
+    (found,) = replaced(resource)
     if found["kind"] != "Job" or resource["action"] not in _MAKING:
         return None
     spec = part(found, "spec")
@@ -200,7 +201,7 @@ def over(played: Job, pod: Outcome, began: float, late: bool) -> Json:
     ways = pod.containers or {}  # there are none where nothing has begun
     done = sorted(int(name) for name, (phase, _) in ways.items() if phase == "Succeeded")
     failed = len(several(part(played.start.template, "containerSet"), "containers")) - len(done)
-    status: Json = {"startTime": _time(began)}
+    status: Json = {"startTime": rfc3339(began)}
     if done:
         status["succeeded"] = len(done)
     if failed:
@@ -208,16 +209,12 @@ def over(played: Job, pod: Outcome, began: float, late: bool) -> Json:
         status |= {"failed": failed, "conditions": [{"type": "Failed", "status": "True", "reason": reason}]}
     else:
         status |= {
-            "completionTime": _time(time.time()),
+            "completionTime": rfc3339(time.time()),
             "conditions": [{"type": "Complete", "status": "True"}],
         }
     if part(played.found, "spec").get("completionMode") == "Indexed":
         status["completedIndexes"] = ",".join(map(str, done))
     return {**played.found, "status": status}
-
-
-def _time(seconds: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def outcome(played: Job, found: Json, again: bool = False) -> Outcome:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flowdsl.runtime.local.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
-from flowdsl.runtime.local.objects import objects
+from flowdsl.runtime.local.objects import replaced
 from flowdsl.runtime.local.pods.amounts import Slots, amount
 from flowdsl.runtime.local.pods.helper import Helper
 from flowdsl.runtime.local.pods.house import House
@@ -137,7 +137,7 @@ class Pods:
 
     def _change(self, resource: Json) -> None:
         """Change or delete a Job: its pods end, and one that is gone can be made again."""
-        for one in objects(resource):
+        for one in replaced(resource):
             name = str(part(one, "metadata").get("name") or "")
             deleted = resource["action"] == "delete"
             if name in self.playing and (deleted or part(one, "spec").get("suspend")):
