@@ -7,6 +7,7 @@ expression and hands the text to expr-lang; the language here is what both agree
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -51,6 +52,41 @@ def depends(text: str) -> tuple[Operand, ...]:
         start = _unclosed(text)
         raise GrammarError(text, start, start + 1, _CLOSE) from None
     return tuple(_operand(str(token), *span(token)) for token in tokens)
+
+
+_SIGNS = regex(r"&&|\|\||[!()]|[^\s!()&|]+")
+
+
+def holds(text: str, answers: Iterable[bool]) -> bool:
+    """Whether a `depends` text that can be read is true, where `answers` are those of its operands in order."""
+    given, found, waiting = iter(answers), list[bool](), list[str]()
+
+    def close(signs: tuple[str, ...]) -> None:
+        """Apply the last of the signs that wait, as long as it is one of these."""
+        while waiting and waiting[-1] in signs:
+            sign, last = waiting.pop(), found.pop()
+            if sign == "!":
+                found.append(not last)
+            else:
+                other = found.pop()
+                found.append(other and last if sign == "&&" else other or last)
+
+    for sign in _SIGNS.findall(text):
+        if sign in ("!", "("):
+            waiting.append(sign)
+            continue
+        if sign in ("&&", "||"):
+            close(("&&",) if sign == "&&" else ("&&", "||"))
+            waiting.append(sign)
+            continue
+        if sign == ")":
+            close(("&&", "||"))
+            waiting.pop()
+        else:
+            found.append(next(given))
+        close(("!",))
+    close(("&&", "||"))
+    return found[0]
 
 
 def _operand(written: str, start: int, end: int) -> Operand:

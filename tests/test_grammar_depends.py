@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowdsl.grammar.depends import depends
+from flowdsl.grammar.depends import depends, holds
 from flowdsl.grammar.error import GrammarError
 
 NAMES = st.from_regex(r"[a-zA-Z0-9][-a-zA-Z0-9]{0,5}", fullmatch=True)
@@ -87,3 +89,19 @@ def test_any_text_is_read_or_refused_inside_it(text: str) -> None:
 def test_depth_is_free() -> None:
     deep = "(" * 20_000 + "a" + ")" * 20_000
     assert [operand.task for operand in depends(deep)] == ["a"]
+    assert holds(deep, [True])
+    assert not holds("!" + "(!" * 20_001 + "a" + ")" * 20_001, [False])
+
+
+@given(texts(), st.randoms(use_true_random=False))
+def test_a_text_holds_as_python_has_it(
+    case: tuple[str, list[tuple[str, str | None]]], source: random.Random
+) -> None:
+    text, _ = case
+    operands = depends(text)
+    answers = [source.random() < 0.5 for _ in operands]
+    spelled = text
+    for operand, answer in reversed([*zip(operands, answers, strict=True)]):
+        spelled = f"{spelled[: operand.start]} {answer} {spelled[operand.end :]}"
+    spelled = spelled.replace("!", " not ").replace("&&", " and ").replace("||", " or ")
+    assert holds(text, answers) is eval(" ".join(spelled.split()))  # noqa: S307 -- words and signs of the test

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, depends
+from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, depends, holds
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from flowdsl.compiler.lint.view import Call, View
     from flowdsl.grammar.depends import Operand
@@ -55,8 +54,8 @@ def omitted(view: View) -> Iterator[Problem]:
             loops = {task.name for task in tasks if task.loop}
             if not all(_known(each, each.task in loops) for each in operands):
                 continue
-            ends = product(*map(_ends, tasks))
-            if not any(_holds(text, operands, dict(zip(names, each, strict=True))) for each in ends):
+            ends = (dict(zip(names, each, strict=True)) for each in product(*map(_ends, tasks)))
+            if not any(holds(text, [_answer(one, each) for one in operands]) for each in ends):
                 reason = _reason(operands, tasks)
                 yield Problem((*call.path, "depends"), NeverDepends(call.name, reason))
 
@@ -96,43 +95,7 @@ def _ends(task: Call) -> list[frozenset[str]]:
     return ends
 
 
-_TOKEN = regex(r"&&|\|\||[!()]|[^\s!()&|]+")
-
-
-def _holds(text: str, operands: tuple[Operand, ...], ends: dict[str, frozenset[str]]) -> bool:
-    """Whether a text holds for ends of its tasks."""
-    asked = iter(operands)
-    tokens = [each[0] for each in _TOKEN.finditer(text)]
-    position = 0
-
-    def either() -> bool:
-        nonlocal position
-        value = both()
-        while tokens[position : position + 1] == ["||"]:
-            position += 1
-            value = both() or value
-        return value
-
-    def both() -> bool:
-        nonlocal position
-        value = one()
-        while tokens[position : position + 1] == ["&&"]:
-            position += 1
-            value = one() and value
-        return value
-
-    def one() -> bool:
-        nonlocal position
-        token = tokens[position]
-        position += 1
-        if token == "!":
-            return not one()
-        if token == "(":
-            value = either()
-            position += 1
-            return value
-        operand = next(asked)
-        wanted = _USUAL if operand.result is None else {operand.result}
-        return not ends[operand.task].isdisjoint(wanted)
-
-    return either()
+def _answer(operand: Operand, ends: Mapping[str, frozenset[str]]) -> bool:
+    """Whether an operand holds for ends of the tasks."""
+    wanted = _USUAL if operand.result is None else {operand.result}
+    return not ends[operand.task].isdisjoint(wanted)
