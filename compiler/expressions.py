@@ -213,6 +213,9 @@ def raw(expr: Expr) -> str:
             return f"({formula(asked)} ? {raw(one)} : {raw(two)})"
         case Op("numbers" | "failed"):
             return f"toJSON({formula(expr)})"
+        case Op("concat", lists):
+            # Of empty lists it makes null, of which filter makes a list again.
+            return f"toJSON(filter(concat({', '.join(f'fromJSON({raw(one)})' for one in lists)}), true))"
         case Op("digest", (of,)):
             return f"sprig.trunc({DIGITS}, sprig.sha256sum({raw(of)}))"
         case Get(of, Item() as item) if _of_integers(of):

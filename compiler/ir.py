@@ -355,13 +355,14 @@ class Argument(NamedTuple):
 class Loop(NamedTuple):
     """How a task is repeated: for items written out, or for the numbers of a list's elements.
 
-    The lists `beside` it are walked together with it.
+    The lists `beside` it are walked together with it. `elements`: for the elements of the list themselves.
     """
 
     items: tuple[object, ...] | None
     over: Expr | None
     keep_going: bool
     beside: tuple[Expr, ...] = ()
+    elements: bool = False
 
 
 class Task(NamedTuple):

@@ -16,6 +16,7 @@ from flowdsl.pipeline import Pipeline, pipeline
 from flowdsl.retry import Mutex, Retry, Semaphore
 from flowdsl.run import run
 from flowdsl.space import (
+    Tpe,
     choice,
     grid,
     integer,
@@ -55,6 +56,7 @@ __all__ = [
     "Sweep",
     "TensorFlow",
     "Torch",
+    "Tpe",
     "Volume",
     "approve",
     "call_template",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 
 from flowdsl.loop import count, shown
 from flowdsl.places.place import Argument, Site
-from flowdsl.space import Method, Space
+from flowdsl.space import Method, Space, Tpe
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Poison
 from flowdsl.values.lift import lift
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flowdsl.pipeline import PipelineDef
     from flowdsl.searched import Rule
     from flowdsl.step import StepDef
-    from flowdsl.tracing.trace import Trace
+    from flowdsl.tracing.trace import Loop, Trace
 
 _MOST = 100_000
 
@@ -30,17 +30,23 @@ _Drawn = list[Expr] | Callable[[_Source], Expr]
 
 def draw(
     trace: Trace,
+    loop: Loop,
     target: StepDef | PipelineDef,
     spaces: Mapping[str, object],
-    site: Site,
     *,
     trials: int | None,
-    search: str | None,
+    search: str | Tpe | None,
     seed: int,
 ) -> list[dict[str, Expr]]:
-    """The points of a search, each a value for every parameter; mistakes are recorded, and give no points."""
+    """The points of the search of a loop, each a value for every parameter; mistakes are recorded, and give no points.
+
+    Where a search learns, the loop is told how, and all but its first points stand for others.
+    """
+    site = loop.site
     read = {name: _space(trace, target, name, space, site) for name, space in spaces.items()}
     kind = ("random" if trials is not None else "grid") if search is None else search
+    method = Tpe() if kind == "tpe" else kind
+    kind = "tpe" if isinstance(method, Tpe) else kind
     if is_value(kind) or kind not in get_args(Method):
         trace.report("UnknownSearch", Argument(site, "search"), (), have=shown(search))
         return []
@@ -76,6 +82,12 @@ def draw(
             return []
         return rows
     assert trials is not None
+    if isinstance(method, Tpe):
+        from flowdsl.learnt import learnt
+
+        loop.learnt = learnt(trace, loop, target, spaces, lists, rules, method, trials, seed)
+        if loop.learnt is None:
+            return []
     if finite and trials > (size := _size(lists, rules, trials)):
         trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=size)
         return []

@@ -8,7 +8,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 from flowdsl.diagnostic import near
 from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Argument, Site, here
-from flowdsl.space import Grid, Method, Objective, Space
+from flowdsl.space import Grid, Method, Objective, Space, Tpe
 from flowdsl.step import Step
 from flowdsl.tracing.call import begin, bind, outputs_of, result_of
 from flowdsl.tracing.trace import Call, Loop, Trace, needed
@@ -81,7 +81,7 @@ def sweep(
     objective: Objective,
     trials: int | None = None,
     parallel: int | None = None,
-    search: Method | None = None,
+    search: Method | Tpe | None = None,
     seed: int = 0,
     min_success: int = 1,
     **fixed: object,
@@ -90,14 +90,15 @@ def sweep(
 
     `search="grid"` takes every combination of the choices (the default when `trials` is not given),
     `"random"` draws `trials` points from `seed`: always the same ones, written into the YAML; `"sobol"` draws points
-    that lie more evenly.
+    that lie more evenly. `"tpe"` learns: after some random points it chooses those of each round of `parallel` trials
+    by what the trials before it gave; `Tpe(...)` says more.
     `objective` is `maximize("output")` or `minimize("output")`. A trial that fails is left out; with
     fewer than `min_success` usable ones the run fails.
     """
     trace = needed("sweep")
     site = here()
     loop = Loop("sweep", site)
-    loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel)
+    loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel) or 1
     loop.objective = objective
     call = _begin(trace, body, site)
     if call is None:
@@ -109,7 +110,7 @@ def sweep(
     names = _known_names(trace, call, over, site)
     lists = over.lists if isinstance(over, Grid) else over
     spaces = {name: space for name, space in lists.items() if name in names}
-    loop.rows = draw(trace, call.target, spaces, site, trials=trials, search=search, seed=seed)
+    loop.rows = draw(trace, loop, call.target, spaces, trials=trials, search=search, seed=seed)
     loop.minimum = _minimum(trace, loop, min_success)
     _objective(trace, call, objective, site)
     _finish(trace, call, loop, _filled(call, over, fixed), fixed)

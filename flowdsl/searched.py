@@ -37,10 +37,15 @@ _ORDERED = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operato
 
 
 class Rule(NamedTuple):
-    """When a parameter is searched, and what it is in all other points."""
+    """When a parameter is searched, and what it is in all other points.
+
+    `conditions` all hold then; `comparison` is the test of a value that one of their comparisons comes to.
+    """
 
     holds: Callable[[Mapping[str, Expr]], bool]
     default: Expr
+    conditions: tuple[Condition, ...]
+    comparison: Callable[[Compared], Callable[[Any], bool]]
 
 
 class _Range(NamedTuple):
@@ -92,7 +97,7 @@ def rules(
         for tree, one in zip(trees, given[name].conditions, strict=True):
             reader.judge(tree, one, made)
         holds = [reader.test(tree) for tree in trees]
-        made[name] = Rule(_all_of(holds), defaults[name])
+        made[name] = Rule(_all_of(holds), defaults[name], tuple(trees), reader.comparison)
     return None if reader.failed else made
 
 
@@ -154,7 +159,7 @@ class _Reader:
     def test(self, tree: Condition) -> Callable[[Values], bool]:
         """Whether a condition holds for the values of a point."""
         if isinstance(tree, Compared):
-            name, holds = tree.name, self._comparison(tree)
+            name, holds = tree.name, self.comparison(tree)
             return lambda values: holds(values[name])
         if isinstance(tree, Joined):
             parts = [self.test(one) for one in tree.parts]
@@ -168,7 +173,7 @@ class _Reader:
         told = False
         for one in comparisons(tree):
             values = self._candidates(one, before)
-            told |= self._tell(one.text, given, {one.name: values}, map(self._comparison(one), values))
+            told |= self._tell(one.text, given, {one.name: values}, map(self.comparison(one), values))
         names = list(dict.fromkeys(one.name for one in comparisons(tree)))
         known = {other: self._values(other, before) for other in names}
         whole = {other: values for other, values in known.items() if isinstance(values, list)}
@@ -229,14 +234,14 @@ class _Reader:
             return False
         kind = self._parameter(one.name).type
         try:
-            self._comparison(one)
+            self.comparison(one)
         except WrongValue as wrong:
             said = {"part": one.text, "problem": str(wrong), "type": t.spell(kind), "way": _way(kind)}
             self._report("ConditionType", given, name=name, other=one.name, **said)
             return False
         return True
 
-    def _comparison(self, one: Compared) -> Callable[[Any], bool]:
+    def comparison(self, one: Compared) -> Callable[[Any], bool]:
         """The test of a value. Raises WrongValue for a comparison that makes no sense."""
         kind = self._parameter(one.name).type
         inner = kind.item if isinstance(kind, t.Maybe) else kind

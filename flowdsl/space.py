@@ -10,8 +10,23 @@ from typing import Any, Literal, NamedTuple
 
 from flowdsl.places.place import Site, here
 
-Method = Literal["grid", "random", "sobol"]
+Method = Literal["grid", "random", "sobol", "tpe"]
 """How the points of a sweep are found."""
+
+
+class Tpe:
+    """A search that learns: by rounds, Optuna's tree-structured Parzen estimator chooses where good trials were.
+
+    The first `startup` points are random. `image` has Python and Optuna; without one, Optuna is installed into
+    `python:3.12-slim` before each round. Its other settings are Optuna's own.
+    """
+
+    __slots__ = ("image", "site", "startup")
+
+    def __init__(self, *, startup: int = 10, image: str | None = None) -> None:
+        self.startup = startup
+        self.image = image
+        self.site = here()
 
 
 class When(NamedTuple):

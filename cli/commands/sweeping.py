@@ -68,7 +68,8 @@ def sweep_command(
     parallel
         The most trials at a time.
     search
-        Draw points at random, or more evenly by Sobol's sequence, or take every combination.
+        Draw points at random, or more evenly by Sobol's sequence, or take every combination; tpe learns
+        from the trials before.
     seed
         Another number draws other points; 0 without it.
     min_success

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.cli.display.columns import line as one_line
 from flowdsl.cli.process import err, on_terminal
-from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.events import PodRunning
 from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
+from flowdsl.runtime.logs.source import place
 from flowdsl.runtime.status.tree import RunNode, duration, idle, plain
 
 if TYPE_CHECKING:
@@ -21,10 +21,7 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.events import Event
     from flowdsl.runtime.local.machine import Machine
 
-_ROUND = regex(r"\((\d+):[^()]*\)")
-
 _CHEAP = 0.01
-_GROUP = regex(r"\[\d+\]")
 
 
 class Shown(RunNode, Protocol):
@@ -222,16 +219,10 @@ def _line(node: Shown, before: str | None, run: str, instead: str) -> str:
 
 def _name(node: Shown, run: str) -> str:
     """What a step is called in a line."""
-    name = node.name.removeprefix(run) or node.template or run
-    name = _GROUP.sub("", _ROUND.sub(r"(\1)", name)).removeprefix(".")
-    return _attempt(name) if node.retried else name
-
-
-def _attempt(name: str) -> str:
-    """`train(1)` as the second attempt at `train`; the first is not called so."""
-    base, _, rest = name.rpartition("(")
-    number = rest.rstrip(")")
-    return base if number == "0" else f"{base}, attempt {int(number) + 1}" if number.isdigit() else name
+    found = place(run, node.name)
+    name = ".".join(found.path) or node.template or run
+    again = found.attempts[-1] if node.retried and found.attempts else 0
+    return f"{name}, attempt {again + 1}" if again else name
 
 
 def _because(message: str) -> str:

@@ -192,6 +192,9 @@ class Writer:
         if loop is not None:
             if loop.items is not None:
                 found["withItems"] = list(loop.items)
+            elif loop.elements:
+                assert loop.over is not None
+                found["withParam"] = text_of(loop.over, t.JSON)
             else:
                 found["withParam"] = f"{{{{=toJSON(0..{_count(loop)}-1)}}}}"
         parameters: list[Json] = []
@@ -279,4 +282,4 @@ def _parameter_source(output: ir.Output, graph: bool) -> Json:
     if isinstance(value, Out):
         tag = f"{{{{tasks.{value.task}.outputs.parameters}}}}" if not value.name else simple(value)
         return {"valueFrom": {"parameter": tag, **default}}
-    return {"valueFrom": {"expression": handed_on(value)}}
+    return {"valueFrom": {"expression": handed_on(value), **default}}

@@ -8,6 +8,7 @@ from flowdsl.compiler import ir
 from flowdsl.compiler.findings.functions import ReturnsComputed
 from flowdsl.compiler.forms import DIGEST, PLAIN, ROWS, Carried, handed, inputs, inside, ports
 from flowdsl.compiler.lowering.ends import musts, parameters_of
+from flowdsl.compiler.lowering.learning import learning
 from flowdsl.compiler.lowering.pick import PYTHON, pick
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.lowering.pods import hidden
@@ -172,9 +173,12 @@ class Graphs:
         call = plan.call
         loop = call.loop
         assert loop is not None
-        name = self.variants.names.name(plan.name, f"loop {self._within(graph)} {plan.name}")
+        difference = f"loop {self._within(graph)} {plan.name}"
+        name = whole = self.variants.names.name(plan.name, difference)
+        if loop.learnt is not None:
+            name = self.variants.names.name(f"{plan.name}-round", f"round of {difference}")
         if loop.objective is not None:
-            self.written.objectives[name] = (loop.objective.metric, loop.objective.goal)
+            self.written.objectives[whole] = (loop.objective.metric, loop.objective.goal)
         position = len(self.written.templates)
         body = self._body(graph, plan)
         given = {p.name: plan.inner[p.name] for p in call.target.signature.parameters}
@@ -192,7 +196,7 @@ class Graphs:
             arguments,
             (),
             None,
-            ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside)),
+            ir.Loop(plan.items, plan.over, loop.keep_going, tuple(plan.beside), plan.points is not None),
             call.site,
         )
         ins = [
@@ -205,11 +209,12 @@ class Graphs:
         if t.outputs(call.target.signature.returns) or loop.keep_going:
             rows = Out(task.name, "", t.JSON)
             outs = (ir.Output("results", "parameter", None, rows, "[]" if plan.items is None else None),)
-        self.written.templates.insert(
-            position,
-            ir.Template(name, tuple(ins), outs, ir.Graph((task,), loop.parallel), call.site, {}),
-        )
-        return name
+        found = [ir.Template(name, tuple(ins), outs, ir.Graph((task,), loop.parallel), call.site, {})]
+        if plan.points is not None:
+            asks = self.variants.names.name(f"{plan.name}-points", f"points of {difference}")
+            found = learning(whole, found[0], asks, loop, plan.points)
+        self.written.templates[position:position] = found
+        return whole
 
     def _around(self, plan: CallPlan, leaf: str) -> str:
         """The template of a graph around one step: what Argo has as a variable becomes a parameter there."""

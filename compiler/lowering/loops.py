@@ -24,6 +24,7 @@ from flowdsl.compiler.forms import (
     listed,
     undigested,
 )
+from flowdsl.compiler.lowering.ask import POINTS, Texts
 from flowdsl.compiler.lowering.carrier import cells_of
 from flowdsl.compiler.lowering.plans import FOLDER
 from flowdsl.compiler.lowering.unfold import common, parted, said, together, unfolded
@@ -53,6 +54,7 @@ from flowdsl.values.signature import MISSING
 if TYPE_CHECKING:
     from flowdsl.compiler.lowering.carrier import Carrier
     from flowdsl.compiler.lowering.plans import CallPlan
+    from flowdsl.learnt import Learnt
     from flowdsl.values.signature import Signature
 
 
@@ -146,7 +148,10 @@ class Loops:
         keys = (number, *names)
         cells = zip(*columns, strict=True) if columns else ((),) * len(rows)
         texts = [dict(zip(keys, (f"/{index}", *row), strict=True)) for index, row in enumerate(cells)]
-        if all(_plain("".join(column)) for column in columns):
+        learnt = plan.call.loop.learnt if plan.call.loop is not None else None
+        points = None if learnt is None else _points(learnt, number, texts, kinds)
+        choices = [] if points is None else [*points.choices.values(), [*points.defaults.values()]]
+        if all(_plain("".join(column)) for column in (*columns, *choices)):
             plan.items = tuple(texts)
             fields: dict[str, Expr] = {name: Item(name, kinds[name]) for name in names}
             fields[INDEX] = Item(number, t.TEXT)
@@ -156,6 +161,9 @@ class Loops:
             plan.items = tuple(encode(row, t.JSON) for row in texts)
             fields = {name: Cell(whole, whole, name, kinds[name]) for name in names}
             fields[INDEX] = Cell(whole, whole, number, t.TEXT)
+            points = points and points._replace(whole=True)
+        if points is not None:
+            plan.points, plan.items, plan.over = points, None, Param(POINTS, t.JSON)
         for name in names:
             plan.inner[name] = Carried(forms[name], [fields[name]], kinds[name])
         plan.inner[INDEX] = Carried(PLAIN, [fields[INDEX]], t.TEXT)
@@ -265,6 +273,18 @@ def _is_static(expr: Expr) -> bool:
     if type(expr) is Const:
         return True
     return isinstance(expr, (OnVolume, Stored)) and all(isinstance(text, Const) for text in children(expr))
+
+
+def _points(learnt: Learnt, number: str, rows: list[dict[str, str]], kinds: dict[str, t.Type]) -> Texts:
+    """The points of a search that learns as they travel, those that it begins with out of the rows."""
+    choices = {one.name: _texts([*one.values], kinds[one.name]) for one in learnt.dimensions if one.values}
+    defaults = {
+        one.name: _texts([one.default], kinds[one.name])[0]
+        for one in learnt.dimensions
+        if one.default is not None
+    }
+    integers = frozenset(one.name for one in learnt.dimensions if whole(kinds[one.name]))
+    return Texts(number, tuple(rows[: learnt.startup]), choices, defaults, integers, False)
 
 
 def _texts(column: list[Expr], kind: t.Type) -> list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from flowdsl.compiler.ir import Store
+    from flowdsl.compiler.lowering.ask import Texts
     from flowdsl.compiler.steps.leaves import Descriptions
     from flowdsl.tracing.trace import Graph
     from flowdsl.volume import Volume
@@ -58,6 +59,7 @@ class CallPlan:
         "over",
         "picked",
         "placed",
+        "points",
         "store",
         "sub",
         "taken",
@@ -71,6 +73,7 @@ class CallPlan:
         self.items: tuple[object, ...] | None = None
         self.over: Expr | None = None
         self.beside: list[Expr] = []  # lists that are walked together with it
+        self.points: Texts | None = None  # of a sweep that learns: its points, as they travel
         self.around = False  # whether a graph stands around its step
         self.store: Store | None = None  # where the files of a step go, if not to the repository
         self.placed: set[str] = set()  # outputs whose files have a place of their own: a key or a path
@@ -89,7 +92,9 @@ class CallPlan:
     @property
     def large(self) -> bool:
         """Whether the call is a loop with very many rows."""
-        return self.items is not None and len(self.items) > LARGE
+        loop = self.call.loop
+        items = loop.rows if loop is not None and loop.learnt is not None else self.items
+        return items is not None and len(items) > LARGE
 
     @property
     def best(self) -> str:

@@ -72,7 +72,7 @@ class UnknownSearch(Finding):
     code = "FD255"
     title = "`search` cannot be {have}"
     label = "not a search"
-    help = 'use "grid", "random" or "sobol"'
+    help = 'use "grid", "random", "sobol" or "tpe"'
     have: str
 
 
@@ -301,3 +301,56 @@ class ConditionRunTime(Finding):
     help = "give `{other}` values that are known now, or leave the condition out"
     name: str
     other: str
+
+
+class RoundsUnknown(Finding):
+    """A search that learns, without the size of its rounds."""
+
+    code = "FD390"
+    title = "a search that learns needs to know how many trials run at once"
+    label = "`parallel` is missing here"
+    help = "pass `parallel=4`: each round knows what those before it gave, so fewer at once learn more"
+
+
+class NothingLearnt(Finding):
+    """A search that learns, with random points alone."""
+
+    code = "FD391"
+    title = "all {trials} trials would be random: a search that learns begins with {startup} such points"
+    label = "not more than those"
+    help = 'ask for more trials, write search=Tpe(startup=...) with fewer, or search="random"'
+    trials: int
+    startup: int
+
+
+class Unsearchable(Finding):
+    """A space about which nothing can be learnt."""
+
+    code = "FD392"
+    title = "a search that learns cannot choose `{name}`: {reason}"
+    label = "this space"
+    help = "{way}"
+    name: str
+    reason: str
+    way: str
+
+
+class TooManyRounds(Finding):
+    """A search that learns in so many rounds that the object of the run could not hold what they are told."""
+
+    code = "FD393"
+    title = "{trials} trials in {rounds} rounds are too many: a search that learns has at most 1000 in 100"
+    label = "each round is told of all trials before it"
+    help = 'let more trials run at once, ask for fewer, or write search="random"'
+    trials: int
+    rounds: int
+
+
+class NotAnImage(Finding):
+    """The image of a search that learns is none."""
+
+    code = "FD394"
+    title = "the image of the search is {have}, not the name of one"
+    label = "this is {have}"
+    help = "write the name of an image that has Python and Optuna, or leave it out"
+    have: str

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import CodeType
 
+    from flowdsl.learnt import Learnt
     from flowdsl.pipeline import PipelineDef
     from flowdsl.space import Objective
     from flowdsl.step import StepDef
@@ -70,12 +71,15 @@ def regions(region: Region | None) -> Iterator[Region]:
 class Loop:
     """How a call is repeated: once for each row, or for each element of lists known only at run time."""
 
-    __slots__ = ("keep_going", "kind", "lists", "minimum", "objective", "parallel", "rows", "site")
+    __slots__ = ("keep_going", "kind", "learnt", "lists", "minimum", "objective", "parallel", "rows", "site")
 
     def __init__(self, kind: str, site: Site) -> None:
         self.kind = kind  # "fan_out" or "sweep"
         self.site = site
         self.rows: list[dict[str, Expr]] | None = None
+        self.learnt: Learnt | None = (
+            None  # how all but the first rows are found in the run; they stand for others
+        )
         self.lists: dict[str, Expr] = {}
         self.parallel: int | None = None
         self.objective: Objective | None = None

@@ -13,6 +13,9 @@ from flowdsl.grammar.regex import regex
 _NAME = r"[^.()\[\]]+"
 _PIECE = regex(rf"\.(?P<name>{_NAME})|\[\d+\]|\((?P<attempt>\d+)\)|\((?P<round>\d+):")
 _ITEM_ENDS = regex(rf"\)(?=$|\.{_NAME}|\(\d+[:)]|\[\d+\])")
+_PART = regex(r"round-[1-9]\d*$")
+_NUMBER = regex(r'(?:^|[{,])"?(?:i|flowdsl-index)"?: ?"?(?:/\d+)*/(\d+)')
+"""In the name of a trial of a sweep that learns, its number among all; the rounds have their own numbers."""
 _CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -69,8 +72,12 @@ def place(run: str, node: str) -> Place:
             attempts.append(int(matched["attempt"]))
         elif matched["round"] is not None:
             ends = _ITEM_ENDS.search(rest, at)
+            item = rest[at : ends.start() if ends else len(rest)]
             at = ends.end() if ends else len(rest)
-            path[-1:] = [f"{''.join(path[-1:])}({matched['round']})"]
+            number = _NUMBER.search(item) if path[1:] and _PART.match(path[-2]) else None
+            path[-2 if number else -1 :] = [
+                f"{''.join(path[-1:])}({number[1] if number else matched['round']})"
+            ]
     if at < len(rest):
         path.append(rest[at:].removeprefix("."))
     return Place(tuple(path), tuple(attempts))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _ROUND = regex(r"\((\d+):(.*)\)$", re.DOTALL)
+_PART = regex(r"(?:points|round)-[1-9]\d*$")
+"""The tasks of a sweep that learns: they choose the points of its next trials, and run these."""
 _WORST = (ERROR, FAILED, RUNNING, PENDING, SUCCEEDED, SKIPPED, OMITTED)
 
 
@@ -271,7 +273,23 @@ def _entry(node: RunNode, name: str, path: str, inside: dict[str, list[RunNode]]
     if len(children) == 1 and children[0].rounds and node.boundary is not None:
         loop = children[0]  # a graph that is there for a loop
         return Entry(name, path, node, (), _moved(loop.rounds, loop.path, path), earlier)
+    if children and any(one.rounds for one in children) and all(_PART.match(one.name) for one in children):
+        return Entry(name, path, node, *_learnt(children, path), earlier)
     return Entry(name, path, node, children, (), earlier)
+
+
+def _learnt(parts: tuple[Entry, ...], path: str) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """What chose the points of a sweep that learns, or failed besides; and its trials, numbered through."""
+    others: list[Entry] = []
+    trials: list[Entry] = []
+    for one in parts:
+        before = len(trials)
+        for each in one.rounds:
+            name = f"({before + int(each.name[1:-1])})"
+            trials += (moved._replace(name=name) for moved in _moved((each,), each.path, f"{path}{name}"))
+        if not one.rounds or one.failed:
+            others.append(one._replace(rounds=()))
+    return tuple(others), tuple(trials)
 
 
 def _entries(nodes: list[RunNode], above: str, inside: dict[str, list[RunNode]]) -> tuple[Entry, ...]:

@@ -1,0 +1,248 @@
+"""The script that chooses the points of a round of a search that learns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.ports import IN, OUT
+from flowdsl.compiler.steps.script import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from flowdsl.learnt import Learnt
+    from flowdsl.space import Objective
+
+PYTHON = "python:3.12-slim"
+"""The image of the script where none is named."""
+OPTUNA = "optuna==5.0.0"
+"""What is installed into it."""
+POINTS = "flowdsl-points"
+"""The input of a round: its points."""
+
+
+class Texts(NamedTuple):
+    """The points of a search as they travel.
+
+    `number` is the name of the number of a point, `first` are the points that begin the search, with it. `choices` are
+    the texts of parameters with few values, and `defaults` those of parameters that are not always searched; `integers`
+    are parameters that are whole numbers. `whole`: each point travels as one text.
+    """
+
+    number: str
+    first: tuple[Mapping[str, str], ...]
+    choices: Mapping[str, Sequence[str]]
+    defaults: Mapping[str, str]
+    integers: frozenset[str]
+    whole: bool
+
+
+_IMPORTS = """\
+import json
+import math
+import os
+import subprocess
+import sys
+from decimal import Decimal
+"""
+
+_SOURCE = '''
+
+def optuna():
+    """The library; where the image has none, it is installed."""
+    try:
+        import optuna
+    except ImportError:
+        if not PACKAGE:
+            sys.exit("the image of the search has no Optuna")
+        folder = "/tmp/flowdsl/packages"
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
+        if subprocess.call([*pip, "--target", folder, PACKAGE], env=dict(os.environ, PIP_USER="0")) != 0:
+            sys.exit("the search could not install Optuna, for the reason above")
+        sys.path.insert(0, folder)
+        import optuna
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna
+
+
+def read(name):
+    with open(f"IN/{name}", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write(name, text):
+    os.makedirs("OUT", exist_ok=True)
+    with open(f"OUT/{name}", "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def coded(text):
+    """A JSON text in which Argo finds nothing to replace."""
+    return json.dumps(text).replace("{", "\\\\u007b").replace("$", "\\\\u0024")
+
+
+def packed(row):
+    return "{" + ", ".join(f"{coded(name)}: {coded(value)}" for name, value in row.items()) + "}"
+
+
+def usable(text):
+    try:
+        return math.isfinite(float(text))
+    except (TypeError, ValueError):
+        return False
+
+
+def searched(name, at):
+    return name not in WHERE or WHERE[name](at)
+
+
+def number(name, text):
+    """What conditions compare: a number, or the position of a choice."""
+    kind, *bounds = SPACE[name]
+    return bounds[0].index(text) if kind == "choice" else float(text)
+
+
+def drawn(name, text):
+    """What Optuna drew, from the text of a value."""
+    kind, *bounds = SPACE[name]
+    if kind == "step":
+        return round(Decimal(text) / Decimal(repr(bounds[2])))
+    return int(float(text)) if kind == "int" else number(name, text)
+
+
+def text(name, value):
+    """The text of what Optuna draws; a float has six digits."""
+    kind, *bounds = SPACE[name]
+    if kind == "choice":
+        return bounds[0][value]
+    if kind == "step":
+        value = float(value * Decimal(repr(bounds[2])))
+    elif kind != "int":
+        value = min(max(float(f"{value:.6g}"), bounds[0]), bounds[1])
+    return repr(int(value) if name in INTEGERS else float(value))
+
+
+def distribution(library, name):
+    kind, *bounds = SPACE[name]
+    if kind == "choice":
+        return library.distributions.CategoricalDistribution(range(len(bounds[0])))
+    if kind in ("int", "step"):
+        return library.distributions.IntDistribution(*bounds[:2])
+    return library.distributions.FloatDistribution(*bounds, log=kind == "log")
+
+
+def suggestion(trial, name):
+    kind, *bounds = SPACE[name]
+    if kind == "choice":
+        return trial.suggest_categorical(name, range(len(bounds[0])))
+    if kind in ("int", "step"):
+        return trial.suggest_int(name, *bounds[:2])
+    return trial.suggest_float(name, *bounds, log=kind == "log")
+
+
+def known(library, row, metric):
+    """A trial that has ended, as Optuna has it."""
+    at, params = {}, {}
+    for name in SPACE:
+        at[name] = number(name, row[name]) if searched(name, at) else None
+        if at[name] is not None:
+            params[name] = drawn(name, row[name])
+    distributions = {name: distribution(library, name) for name in params}
+    if not usable(metric):
+        state = library.trial.TrialState.FAIL
+        return library.trial.create_trial(state=state, params=params, distributions=distributions)
+    return library.trial.create_trial(value=float(metric), params=params, distributions=distributions)
+
+
+def suggested(trial):
+    """A new point."""
+    at, row = {}, {}
+    for name in SPACE:
+        row[name], at[name] = DEFAULTS.get(name), None
+        if searched(name, at):
+            row[name] = text(name, suggestion(trial, name))
+            at[name] = number(name, row[name])
+    return {name: row[name] for name in FIRST[0] if name != NUMBER}
+
+
+def chosen(told, count):
+    """So many new points, by what those before them gave; less where nearly all have been tried."""
+    library = optuna()
+    sampler = library.samplers.TPESampler(seed=SEED + len(told), n_startup_trials=0, constant_liar=True)
+    study = library.create_study(direction=GOAL, sampler=sampler)
+    study.add_trials([known(library, row, metric) for row, metric in told])
+    seen = {tuple(row[name] for name in row if name != NUMBER) for row, _ in told}
+    found = []
+    for tried in range(10000):
+        if len(found) == count:
+            break
+        if tried == 100 * count:
+            study.sampler = library.samplers.RandomSampler(seed=SEED + len(told))
+        trial = study.ask()
+        row = suggested(trial)
+        if tuple(row.values()) in seen:
+            study.tell(trial, state=library.trial.TrialState.FAIL)
+            continue
+        seen.add(tuple(row.values()))
+        found.append({NUMBER: f"/{len(told) + len(found)}", **row})
+    return found
+
+
+told = read("told")
+ended = {row["flowdsl-index"].rpartition("/")[2]: row.get(METRIC) for row in read("results")}
+for pair in told:
+    if pair[1] is None:
+        pair[1] = ended.get(pair[0][NUMBER][1:])
+best = [float(metric) for _, metric in told if usable(metric)]
+if told:
+    print(f"{len(best)} of {len(told)} trials gave a usable {METRIC}")
+if best:
+    print(f"the best is {max(best) if GOAL == 'maximize' else min(best)}")
+points = chosen(told, min(ROUND, TRIALS - len(told))) if told else FIRST
+for row in points:
+    print(", ".join(f"{name}={value}" for name, value in row.items() if name != NUMBER))
+write("points", "[" + ", ".join(coded(packed(row)) if WHOLE else packed(row) for row in points) + "]")
+pairs = [*told, *([row, None] for row in points)]
+write("told", "[" + ", ".join(f"[{packed(row)}, {json.dumps(metric)}]" for row, metric in pairs) + "]")
+'''
+
+
+def ask(learnt: Learnt, objective: Objective, texts: Texts, trials: int) -> str:
+    """The source of the script: of the trials before the points of the next round, of none the first ones."""
+    dimensions = learnt.dimensions
+    choices = texts.choices
+    head = (
+        _IMPORTS,
+        f"TRIALS, ROUND, SEED = {trials}, {learnt.size}, {learnt.seed}",
+        f"METRIC, GOAL = {quote(objective.metric)}, {quote(f'{objective.goal}imize')}",
+        f"PACKAGE = {quote('' if learnt.image else OPTUNA)}",
+        f"NUMBER, WHOLE = {quote(texts.number)}, {texts.whole}",
+        f"INTEGERS = {_list(sorted(texts.integers))}",
+        _table(
+            "SPACE", {one.name: _bounds(one.kind, one.numbers, choices.get(one.name)) for one in dimensions}
+        ),
+        _table("WHERE", {one.name: f"lambda at: {one.condition}" for one in dimensions if one.condition}),
+        _table("DEFAULTS", {name: quote(text) for name, text in texts.defaults.items()}),
+        "FIRST = [",
+        *(f"    {_row(row)}," for row in texts.first),
+        "]\n",
+    )
+    return "\n".join(head) + _SOURCE.replace("IN/", f"{IN}/").replace("OUT", OUT)
+
+
+def _table(name: str, rows: Mapping[str, str]) -> str:
+    lines = [f"    {quote(key)}: {value}," for key, value in rows.items()]
+    return "\n".join((f"{name} = {{", *lines, "}")) if lines else f"{name} = {{}}"
+
+
+def _bounds(kind: str, numbers: Sequence[float], choices: Sequence[str] | None) -> str:
+    parts = [_list(choices)] if choices is not None else [repr(one) for one in numbers]
+    return f"({', '.join([quote(kind), *parts])})"
+
+
+def _row(row: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{quote(name)}: {quote(text)}" for name, text in row.items()) + "}"
+
+
+def _list(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(quote, texts))}]"

@@ -1,0 +1,19 @@
+from flowdsl import Tpe, integer, maximize, pipeline, step, sweep, uniform
+
+
+@step(image="python:3.12-slim")
+def train(layers: int, rate: float) -> float:
+    return layers * rate
+
+
+@pipeline
+def search() -> None:
+    spaces = {"layers": integer(1, 9), "rate": uniform(0.0, 1.0)}
+    sweep(
+        train,
+        over=spaces,
+        search=Tpe(image="registry.example.com/optuna:5"),
+        trials=20,
+        parallel=4,
+        objective=maximize(),
+    )
