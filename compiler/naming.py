@@ -51,6 +51,14 @@ def volume_name(claim: str) -> str:
     return claim if is_dns_label(claim) else f"{dns_name(claim, _LONGEST)}-{hexadecimal(claim)}"
 
 
+class _Taken(dict[str, "Call"]):
+    """The calls of a graph by their names; for a name that many wished for, the number that was free last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers: dict[str, int] = {}
+
+
 def task_names(
     calls: list[Call], assigned: Callable[[Site], str | None]
 ) -> tuple[dict[int, str], list[Diagnostic]]:
@@ -58,7 +66,7 @@ def task_names(
     diagnostics: list[Diagnostic] = []
     names: dict[int, str] = {}
     statements: dict[tuple[int, int], list[Call]] = defaultdict(list)
-    taken: dict[str, Call] = {}
+    taken = _Taken()
     for call in calls:
         if call.name is not None:
             _claim(call, taken, names, diagnostics)
@@ -82,7 +90,7 @@ def task_names(
     return names, diagnostics
 
 
-def _claim(call: Call, taken: dict[str, Call], names: dict[int, str], diagnostics: list[Diagnostic]) -> None:
+def _claim(call: Call, taken: _Taken, names: dict[int, str], diagnostics: list[Diagnostic]) -> None:
     asked: Any = call.name
     place = Argument(call.override, "name") if call.override is not None else call.site
     if (finding := _unfit(asked)) is not None:
@@ -115,13 +123,13 @@ def _unfit(asked: Any) -> Finding | None:
     return None
 
 
-def _is_free(name: str, taken: dict[str, Call]) -> bool:
+def _is_free(name: str, taken: _Taken) -> bool:
     """Whether a task can have a name that no other has."""
     return name not in taken and is_depended_upon(name)
 
 
 def _other(
-    base: str, call: Call, variable: str | None, taken: dict[str, Call], diagnostics: list[Diagnostic]
+    base: str, call: Call, variable: str | None, taken: _Taken, diagnostics: list[Diagnostic]
 ) -> str:
     """Another name for a statement whose name is taken: by its step, or by its constants."""
     step = slug(call.target.name)
@@ -155,12 +163,14 @@ def _marks(repeats: list[Call]) -> list[tuple[str, ...]]:
     return [(*mark, str(number)) for number, mark in enumerate(marks, 1)]
 
 
-def _free(wish: str, taken: dict[str, Call]) -> str:
+def _free(wish: str, taken: _Taken) -> str:
     name = dns_name(wish)
-    number = 2
-    while not _is_free(name, taken):
-        name = dns_name(f"{wish}-{number}")
+    if _is_free(name, taken):
+        return name
+    number = taken.numbers.get(wish, 2)
+    while not _is_free(name := dns_name(f"{wish}-{number}"), taken):
         number += 1
+    taken.numbers[wish] = number
     return name
 
 

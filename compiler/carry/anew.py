@@ -46,10 +46,9 @@ def anew(calls: Iterable[ast.Call], namespace: Mapping[str, Any], text: str) -> 
 
     The namespace says what their names stand for.
     """
-    seeded = _SEED.search(text) is not None
     for call in calls:
         name = _called(call.func, namespace)
-        if name not in _ANEW or (seeded and name.startswith("random.")):
+        if name not in _ANEW or (name.startswith("random.") and _SEED.search(text)):
             continue
         given = len(call.args) + len(call.keywords)
         if given <= _NOW.get(name, given):

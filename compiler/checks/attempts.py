@@ -22,17 +22,21 @@ _TRY = regex(r"\btry\b")
 
 def unseen_failures(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
     """`except` around calls of steps, and `finally` with such calls behind others."""
-    called: dict[str, tuple[SourceFile, dict[int, Call]]] = {}
+    called: dict[str, dict[int, Call] | None] = {}  # by file; None for one without the word
     for graph in trace.graphs.values():
         name = graph.owner.site.code.co_filename
-        file = sources.file(name)
-        if file is None or not _TRY.search(file.text):
+        if name not in called:
+            file = sources.file(name)
+            called[name] = {} if file is not None and _TRY.search(file.text) else None
+        if (calls := called[name]) is None:
             continue
-        _, calls = called.setdefault(name, (file, {}))
         for call in graph.calls:  # what calls steps in another file may be a library
             if call.site.code.co_filename == name and (span := sources.resolve(call.site)) is not None:
                 calls.setdefault(span.line, call)
-    for file, calls in called.values():
+    for name, calls in called.items():
+        file = sources.file(name)
+        if calls is None or file is None:
+            continue
         for node in ast.walk(file.tree) if file.tree is not None else ():
             if isinstance(node, (ast.Try, ast.TryStar)):
                 yield from _judged(node, file, calls)

@@ -12,32 +12,48 @@ from flowdsl.compiler.findings.branches import TakenOnce
 from flowdsl.diagnostic import Diagnostic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from flowdsl.places.source import SourceFile, Sources
     from flowdsl.tracing.trace import Trace
+
+_Assigned = ast.Assign | ast.AnnAssign
 
 
 def taken_once(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
     """Calls in the bodies of pipelines, and in what these use of the top of their file."""
     seen: set[int] = set()
+    assigned: dict[str, dict[str, list[_Assigned]]] = {}  # by file, and by the names that are assigned
     for graph in trace.graphs.values():
         function = graph.owner.plain
         file = sources.file(graph.owner.site.code.co_filename)
         if file is None or type(function) is not FunctionType:
             continue
-        for call in anew(_calls(function, file), function.__globals__, file.text):
+        if file.filename not in assigned:
+            assigned[file.filename] = _assigned(file)
+        for call in anew(_calls(function, file, assigned[file.filename]), function.__globals__, file.text):
             if id(call) not in seen:
                 seen.add(id(call))
                 yield Diagnostic(TakenOnce(f"{ast.unparse(call.func)}(...)"), file.node(call))
 
 
-def _calls(function: FunctionType, file: SourceFile) -> Iterator[ast.Call]:
+def _assigned(file: SourceFile) -> dict[str, list[_Assigned]]:
+    found: dict[str, list[_Assigned]] = {}
+    for node in file.tree.body if file.tree is not None else ():
+        if isinstance(node, _Assigned):
+            for name, _ in touched(node):
+                found.setdefault(name, []).append(node)
+    return found
+
+
+def _calls(
+    function: FunctionType, file: SourceFile, assigned: Mapping[str, list[_Assigned]]
+) -> Iterator[ast.Call]:
     """The calls that may matter, of a function, and of the assignments at the top of its file that it names."""
     code = function.__code__
-    names = {*_names(code)}
-    for node in file.tree.body if file.tree is not None else ():
-        if isinstance(node, (ast.Assign, ast.AnnAssign)) and names & {name for name, _ in touched(node)}:
+    names = dict.fromkeys(_names(code))
+    for name in names:
+        for node in assigned.get(name, ()):
             yield from calls(node)
     if not any(leads_to_them(function.__globals__.get(name)) for name in names):
         return  # a long pipeline is not walked for nothing

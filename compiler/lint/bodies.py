@@ -143,6 +143,7 @@ def mounts(view: View) -> Iterator[Problem]:
     shared = {each.get("name") for each in entries(view.spec, "volumes")}
     shared |= {inside(each, "metadata").get("name") for each in entries(view.spec, "volumeClaimTemplates")}
     shared |= {each.get("name") for each in entries(view.defaults, "volumes")}
+    tagged = any("{{" in str(each) for each in shared)
     kind = UnknownVolume if view.kind in ("Workflow", "CronWorkflow") else ForeignVolume
     for template in view.templates:
         if not template.is_pod:
@@ -157,15 +158,15 @@ def mounts(view: View) -> Iterator[Problem]:
         ]
         if view.external or not mounted:
             continue
-        known = shared | {each.get("name") for each in entries(template.data, "volumes")}
-        if any("{{" in str(each) for each in known):
+        own = {each.get("name") for each in entries(template.data, "volumes")}
+        if tagged or any("{{" in str(each) for each in own):
             continue
         for place, listed in mounted:
             for index, mount in enumerate(listed):
                 name = string(mount, "name")
-                if name and name not in known and not is_filled(name):
+                if name and name not in shared and name not in own and not is_filled(name):
                     path = (*template.path, *place, index, "name")
-                    yield Problem(path, kind(name, sorted(each for each in known if each)))
+                    yield Problem(path, kind(name, sorted(each for each in shared | own if each)))
 
 
 def _paths(template: Template) -> Iterator[Problem]:

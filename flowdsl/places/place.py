@@ -32,6 +32,10 @@ class Site(NamedTuple):
     code: CodeType
     lasti: int
 
+    def __hash__(self) -> int:
+        # That of a code object walks all its constants.
+        return hash((id(self.code), self.lasti))
+
 
 class Argument(NamedTuple):
     """One argument of the call at a site: a keyword's value, a keyword's name, or a position.
@@ -113,10 +117,29 @@ def extent(site: Site) -> tuple[int, int, int, int] | None:
 
     None where Python kept no columns.
     """
-    line, end_line, column, end_column = list(site.code.co_positions())[site.lasti // 2]
+    line, end_line, column, end_column = position(site)
     if line is None or end_line is None or column is None or end_column is None:
         return None
     return line, column, end_line, end_column
+
+
+Position = tuple[int | None, int | None, int | None, int | None]
+"""The first and last line and column, as `co_positions` says them."""
+
+_MOST_CODES = 256
+_KNOWN: dict[int, tuple[CodeType, list[Position]]] = {}
+"""By id, because the hash of a code object walks all its constants; the code is kept, so is its id."""
+
+
+def position(site: Site) -> Position:
+    """What an instruction was compiled from."""
+    code = site.code
+    known = _KNOWN.get(id(code))
+    if known is None:
+        if len(_KNOWN) >= _MOST_CODES:
+            _KNOWN.clear()
+        known = _KNOWN[id(code)] = (code, list(code.co_positions()))
+    return known[1][site.lasti // 2]
 
 
 def inside(part: Site, whole: Site) -> bool:

@@ -11,16 +11,14 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.places.place import Argument, Definition, Span
+from flowdsl.places.place import Argument, Definition, Span, position
 
 if TYPE_CHECKING:
     import ast
     from types import CodeType, FunctionType
 
     from flowdsl.places.locate import Index, Piece
-    from flowdsl.places.place import Place, Site
-
-    Position = tuple[int | None, int | None, int | None, int | None]  # an Extent, as far as it is known
+    from flowdsl.places.place import Place, Position, Site
 
 
 class Extent(NamedTuple):
@@ -102,8 +100,6 @@ class Sources:
 
     def __init__(self) -> None:
         self._files: dict[str, SourceFile | None] = {}
-        # By id, because the hash of a code object walks all its constants; the code is kept, so is its id.
-        self._positions: dict[int, tuple[CodeType, list[Position]]] = {}
         self._stores: dict[int, tuple[CodeType, dict[int, str]]] = {}
         try:
             self._folder = os.getcwd().rstrip(os.sep) + os.sep  # noqa: PTH109 -- pathlib is slow to import
@@ -157,10 +153,10 @@ class Sources:
             return self._part(place.code, place.name, place.part) or self._defined(place.code)
         site = place.site if isinstance(place, Argument) else place
         filename = site.code.co_filename
-        position = self._position(site)
-        file, extent = self.file(filename), _extent(position)
+        found = position(site)
+        file, extent = self.file(filename), _extent(found)
         if extent is None:
-            line = position[0]
+            line = found[0]
             return None if line is None else _line(filename, line)
         if file is None:
             return Span(filename, extent.line, extent.column + 1, extent.end_line, extent.end_column + 1)
@@ -178,10 +174,10 @@ class Sources:
         file = self.file(site.code.co_filename)
         if file is None or file.index is None:
             return None
-        position = self._position(site)
-        if position[2] is not None:
-            return file.index.assigned(position)
-        names = file.index.assigned_on(position[0] or 0)
+        found = position(site)
+        if found[2] is not None:
+            return file.index.assigned(found)
+        names = file.index.assigned_on(found[0] or 0)
         stored = self._stored(site) if names else None
         return stored if stored in names else None
 
@@ -207,13 +203,6 @@ class Sources:
         found = file.index.definition(code, name, part)
         return None if found is None else file.piece(found)
 
-    def _position(self, site: Site) -> Position:
-        code = site.code
-        known = self._positions.get(id(code))
-        if known is None:
-            known = self._positions[id(code)] = (code, list(code.co_positions()))
-        return known[1][site.lasti // 2]
-
     def _stored(self, site: Site) -> str | None:
         code = site.code
         known = self._stores.get(id(code))
@@ -222,9 +211,9 @@ class Sources:
         return known[1].get(site.lasti)
 
 
-def _extent(position: Position) -> Extent | None:
+def _extent(found: Position) -> Extent | None:
     """A recorded position, if Python kept the columns."""
-    line, end_line, column, end_column = position
+    line, end_line, column, end_column = found
     if line is None or end_line is None or column is None or end_column is None:
         return None
     return Extent(line, end_line, column, end_column)
