@@ -76,6 +76,7 @@ RULES: tuple[Rule, ...] = (
     printed.results,
     omitted.omitted,
     graph.recursion,
+    graph.depth,
     arguments.supplied,
     arguments.own_names,
     arguments.values,

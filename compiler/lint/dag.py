@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from flowdsl.grammar.depends import depends
 from flowdsl.grammar.error import GrammarError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from flowdsl.compiler.problem import Part
     from flowdsl.grammar.depends import Operand
+
+T = TypeVar("T")
 
 BATCH = 4096  # producers per pass of `reached`: bounds the memory on graphs of any size
 MOST_CYCLES = 20  # reported for one graph: each is as long as the graph in the worst case
@@ -169,4 +171,21 @@ def cycles(successors: Sequence[Sequence[int]]) -> list[list[int]]:
             else:
                 state[path.pop()] = 2
                 rests.pop()
+    return found
+
+
+def inner_first(root: T, successors: Callable[[T], Iterable[T]]) -> list[T]:
+    """What can be reached, each behind all that it leads to; but for ways back, which are not followed."""
+    found: list[T] = []
+    seen = {id(root)}
+    path = [(root, iter(successors(root)))]
+    while path:
+        one, rest = path[-1]
+        following = next((each for each in rest if id(each) not in seen), None)
+        if following is None:
+            found.append(one)
+            path.pop()
+        else:
+            seen.add(id(following))
+            path.append((following, iter(successors(following))))
     return found

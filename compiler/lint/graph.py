@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.dag import cycles
+from flowdsl.compiler.lint.dag import cycles, inner_first
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
@@ -177,6 +177,22 @@ class EndlessRecursion(Finding):
     cycle: str
 
 
+class TooDeep(Finding):
+    """Templates so deep in one another that Argo ends the run."""
+
+    code = "FD782"
+    title = "what `{name}` runs is {depth} templates deep, and Argo ends a run at {most}"
+    label = "the first of them"
+    help = "let graphs that only hand on to another one be that one"
+    name: str
+    depth: int
+    most: int
+
+
+DEEPEST = 100
+"""How deep templates may not be in one another. Source: maxStackDepth in workflow/controller/controller.go."""
+
+
 def bodies(view: View) -> Iterator[Problem]:
     """Each template has exactly one body, with something in it."""
     for template in view.templates:
@@ -324,10 +340,29 @@ def recursion(view: View) -> Iterator[Problem]:
         yield Problem(call.path, EndlessRecursion(_chain([template.title for template in chain])))
 
 
+def depth(view: View) -> Iterator[Problem]:
+    """Templates that certainly run are not too deep in one another."""
+    first = view.named.get(view.setting("entrypoint"))
+    if first is None:
+        return
+    depths: dict[int, int] = {}
+    for one in inner_first(first, _run_by):
+        depths[id(one)] = 1 + max((depths.get(id(each), 0) for each in _run_by(one)), default=0)
+    if (found := depths[id(first)]) >= DEEPEST:
+        yield Problem(first.path, TooDeep(first.title, found, DEEPEST))
+
+
+def _run_by(template: Template) -> list[Template]:
+    """What a template runs whenever all goes well."""
+    return [call.callee for call in template.calls if call.callee is not None and _runs(call)]
+
+
 def _is_certain(call: Call) -> bool:
     """Whether a call of a graph runs whenever all went well before it."""
-    if call.callee is None or call.callee.body not in GRAPH_BODIES:
-        return False
+    return call.callee is not None and call.callee.body in GRAPH_BODIES and _runs(call)
+
+
+def _runs(call: Call) -> bool:
     data, owner = call.data, call.owner.data
     depends: str = data.get("depends") or ""
     target = string(owner, "dag", "target")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.dag import inner_first
 from flowdsl.compiler.lint.tree import compact, entries, inside, is_list, is_mapping
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
@@ -120,19 +121,15 @@ def object_size(view: View) -> Iterator[Problem]:
 
 def _nodes(view: View) -> int:
     """How many nodes a run has, where it is written: loops over values of the run count once."""
+    first = view.named.get(view.setting("entrypoint"))
+    if first is None:
+        return 1
     counted: dict[int, int] = {}
-
-    def of(template: Template | None) -> int:
-        if template is None:
-            return 1
-        if not template.calls:
-            return 1
-        if id(template) not in counted:
-            counted[id(template)] = 1  # also what a template that calls itself counts as, inside
-            counted[id(template)] = 1 + sum([_times(call, of(call.callee)) for call in template.calls])
-        return counted[id(template)]
-
-    return of(view.named.get(view.setting("entrypoint")))
+    for template in inner_first(first, lambda one: [call.callee for call in one.calls if call.callee]):
+        # A template that calls itself counts once inside of it.
+        inner = [_times(call, counted.get(id(call.callee), 1)) for call in template.calls]
+        counted[id(template)] = 1 + sum(inner) if inner else 1
+    return counted[id(first)]
 
 
 def _times(call: Call, nodes: int) -> int:
