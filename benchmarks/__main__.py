@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks import local, rows
+from benchmarks import local, rows, shapes
 from benchmarks.measure import TOOLS, Tool, versions
 from benchmarks.report import as_data, limits, show
 
@@ -50,7 +50,12 @@ def main() -> int:
         short=chosen.short,
         progress=lambda name: _say(f"measuring: {name}"),
     )
-    print(f"\n{local.show(runs)}")
+    print(f"\n{local.show('runs on this machine, by the clock', runs)}")
+    sizes, more = shapes.measure(
+        pythons["flowdsl"], short=chosen.short, progress=lambda name: _say(f"measuring: {name}")
+    )
+    print(f"\n{local.show('what is four times as large', sizes)}")
+    crashes += more
     print(*crashes, sep="\n", end="\n" if crashes else "")
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(as_data(results, judged, found), indent=2) + "\n")

@@ -172,11 +172,11 @@ def measure(
     for parallel in PARALLEL:
         name = f"{COMMANDS} no-op shell steps, {parallel} at once"
         progress(name)
-        found = _child(python, _NOOP, [COMMANDS, parallel, rounds], crashes, name)
+        found = child(python, _NOOP, [COMMANDS, parallel, rounds], crashes, name)
         lines.append(_compared(name, found, "run", "bare processes", 1.5))
     name = f"walk {NODES[1]:,} nodes of pure control"
     progress(name)
-    found = _child(python, _CONTROL, [*NODES, rounds], crashes, name)
+    found = child(python, _CONTROL, [*NODES, rounds], crashes, name)
     ratio = None if found is None else found[1] / found[0]
     numbers = "" if found is None else f"{found[1] * 1000:.0f} ms, {found[0] * 1000:.0f} ms of {NODES[0]:,}"
     lines.append(Line(name, numbers, ratio, 4.4))
@@ -197,9 +197,9 @@ def measure(
     return lines, crashes
 
 
-def show(lines: list[Line]) -> str:
+def show(title: str, lines: list[Line]) -> str:
     """The table as text."""
-    rows = [("runs on this machine, by the clock", "", "ratio", "bound", "")]
+    rows = [(title, "", "ratio", "bound", "")]
     for line in lines:
         ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
         bound = "" if line.bound is None else f"<= {line.bound:g}"
@@ -217,9 +217,10 @@ def _compared(name: str, found: list[float] | None, one: str, other: str, bound:
     return Line(name, numbers, found[0] / found[1], bound)
 
 
-def _child(
-    python: Path, source: str, arguments: list[int], crashes: list[str], name: str
+def child(
+    python: Path, source: str, arguments: list[int | str], crashes: list[str], name: str
 ) -> list[float] | None:
+    """The numbers that a program prints; None where it crashed, whose text is added to the others."""
     done = subprocess.run(
         [python, "-c", source, *map(str, arguments)], capture_output=True, text=True, check=False
     )
