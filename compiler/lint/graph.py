@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.dag import cycles, inner_first
 from flowdsl.compiler.lint.tree import entries, inside, string
-from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES
+from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES, Template
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from flowdsl.compiler.lint.tree import Path
-    from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.compiler.lint.view import Call, View
 
 
 class NoBody(Finding):
@@ -343,7 +343,7 @@ def recursion(view: View) -> Iterator[Problem]:
 def depth(view: View) -> Iterator[Problem]:
     """Templates that certainly run are not too deep in one another."""
     first = view.named.get(view.setting("entrypoint"))
-    if first is None:
+    if first is None or len(inner_first(first, Template.callees)) < DEEPEST:
         return
     depths: dict[int, int] = {}
     for one in inner_first(first, _run_by):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.dag import inner_first
 from flowdsl.compiler.lint.tree import compact, entries, inside, is_list, is_mapping
+from flowdsl.compiler.lint.view import Template
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.compiler.lint.view import Call, View
 
 KIB = 1024
 MOST_OBJECT = 1024 * KIB
@@ -125,7 +126,7 @@ def _nodes(view: View) -> int:
     if first is None:
         return 1
     counted: dict[int, int] = {}
-    for template in inner_first(first, lambda one: [call.callee for call in one.calls if call.callee]):
+    for template in inner_first(first, Template.callees):
         # A template that calls itself counts once inside of it.
         inner = [_times(call, counted.get(id(call.callee), 1)) for call in template.calls]
         counted[id(template)] = 1 + sum(inner) if inner else 1

@@ -108,6 +108,10 @@ class Template:
             return id(self)
         return id(self) if "{{" in source or "$" in source or "{{" in self.name else self.text
 
+    def callees(self) -> list[Template]:
+        """The templates that its tasks and steps run, as far as they are known."""
+        return [call.callee for call in self.calls if call.callee is not None]
+
     @cached_property
     def containers(self) -> list[tuple[Path, Object]]:
         """Its containers that a user writes, each with the path from the template."""
