@@ -128,9 +128,7 @@ def _is_free(name: str, taken: _Taken) -> bool:
     return name not in taken and is_depended_upon(name)
 
 
-def _other(
-    base: str, call: Call, variable: str | None, taken: _Taken, diagnostics: list[Diagnostic]
-) -> str:
+def _other(base: str, call: Call, variable: str | None, taken: _Taken, diagnostics: list[Diagnostic]) -> str:
     """Another name for a statement whose name is taken: by its step, or by its constants."""
     step = slug(call.target.name)
     if variable is not None and _is_free(f"{base}-{step}", taken):

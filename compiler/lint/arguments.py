@@ -229,7 +229,7 @@ def own_names(view: View) -> Iterator[Problem]:
 
     Source: Argo Workflows, executeTemplate, which has `tasks.name` for what is called, and `steps.name` too.
     """
-    for call in view.calls:
+    for call in view.calls if any("tasks.name" in value for value in view.values) else ():
         for index, each in enumerate(entries(call.data, "arguments", "parameters")):
             value: object = each.get("value")
             if isinstance(value, str) and "tasks.name" in value and call.owner.body == "dag":

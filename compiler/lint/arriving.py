@@ -33,10 +33,14 @@ _TIMES = (
 _NUMBERS = (("retryStrategy", "limit"), ("retryStrategy", "backoff", "factor"), ("activeDeadlineSeconds",))
 """Where a template may have a text that is a whole number."""
 
+_HEADS = frozenset(fields[0] for fields in (*(each for each, _ in _TIMES), *_NUMBERS))
+
 
 def arriving_times(view: View) -> Iterator[Problem]:
     """The values that durations and numbers of templates get by a tag are such, where they are written."""
     for template in view.all:
+        if template.data.keys().isdisjoint(_HEADS):
+            continue
         for fields in (*(each for each, _ in _TIMES), *_NUMBERS):
             text: object = value_at(template.data, fields)
             if not isinstance(text, str) or "{{" not in text:

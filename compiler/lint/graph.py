@@ -343,7 +343,7 @@ def recursion(view: View) -> Iterator[Problem]:
 def depth(view: View) -> Iterator[Problem]:
     """Templates that certainly run are not too deep in one another."""
     first = view.named.get(view.setting("entrypoint"))
-    if first is None or len(inner_first(first, Template.callees)) < DEEPEST:
+    if first is None or len(inner_first(first, Template.graphs)) < DEEPEST - 1:
         return
     depths: dict[int, int] = {}
     for one in inner_first(first, _run_by):

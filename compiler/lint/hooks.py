@@ -249,11 +249,13 @@ def outputs_of_hooks(view: View) -> Iterator[Problem]:
     """
     if view.kind not in ("Workflow", "CronWorkflow") or view.spec.get("workflowTemplateRef") is not None:
         return
-    if not all(call.known for call in (*view.calls, *view.hooks)):
+    calls = (*view.calls, *view.hooks)
+    hooks = {id(call) for call in calls if call.parent is not None or not call.owner.body}
+    if not hooks or not all(call.known for call in calls):
         return
     by_hooks, by_others = set[str](), set[str]()
-    for call in (*view.calls, *view.hooks):
-        made = by_others if call.parent is None and call.owner.body else by_hooks
+    for call in calls:
+        made = by_hooks if id(call) in hooks else by_others
         made.update(global_outputs(call.callee) if call.callee is not None else ())
     only = by_hooks - by_others
     if not only or any("{{" in name for name in by_others):

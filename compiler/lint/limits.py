@@ -126,18 +126,15 @@ def _nodes(view: View) -> int:
     if first is None:
         return 1
     counted: dict[int, int] = {}
-    for template in inner_first(first, Template.callees):
-        # A template that calls itself counts once inside of it.
-        inner = [_times(call, counted.get(id(call.callee), 1)) for call in template.calls]
-        counted[id(template)] = 1 + sum(inner) if inner else 1
-    return counted[id(first)]
-
-
-def _times(call: Call, nodes: int) -> int:
-    """The nodes of all items of a call, and that of the loop itself."""
-    if "withItems" in call.data or "withSequence" in call.data:
-        return _items(call) * nodes + bool(call.loop)
-    return nodes + ("withParam" in call.data)
+    for template in inner_first(first, Template.graphs):
+        # A template that calls itself counts once inside of it, and so does one without calls.
+        found = 1 + len(template.calls)
+        for call in template.calls:
+            nodes = counted.get(id(call.callee), 1)
+            if nodes > 1 or call.loop:
+                found += _items(call) * nodes + bool(call.loop) - 1
+        counted[id(template)] = found
+    return counted.get(id(first), 1)
 
 
 def _items(call: Call) -> int:

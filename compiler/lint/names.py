@@ -221,11 +221,14 @@ def unique_names(view: View) -> Iterator[Problem]:
                 if call.name and first.setdefault(call.name, index) != index:
                     yield Problem((*call.path, "name"), DuplicateName(call.name, what, first[call.name]))
     for call in view.calls:
-        if (arguments := call.data.get("arguments")) is not None:
-            for field, what in _LISTS:
-                given: list[Object] = arguments.get(field) or []
-                if len(given) > 1 and len(by_name(given)) < len(given):
-                    yield from _repeated(given, (*call.path, "arguments", field), what)
+        arguments: Object = call.data.get("arguments") or {}
+        given: list[Object] = arguments.get("parameters") or []
+        if len(given) > 1 and len({each.get("name") for each in given}) < len(given):
+            yield from _repeated(given, (*call.path, "arguments", "parameters"), "parameter")
+    for call in view.handing:
+        yield from _repeated(
+            call.data["arguments"]["artifacts"], (*call.path, "arguments", "artifacts"), "artifact"
+        )
 
 
 _LISTS = (("parameters", "parameter"), ("artifacts", "artifact"))
@@ -274,9 +277,8 @@ def _repeated(listed: list[Object] | None, path: Path, what: str) -> Iterator[Pr
 def artifact_names(view: View) -> Iterator[Problem]:
     """Artifacts and global names are named as parameters are, which Argo asks and the API server does not."""
     yield from _artifact_names(view.spec, view.path, "arguments", "artifacts")
-    for call in view.calls:
-        if "arguments" in call.data:
-            yield from _artifact_names(call.data, call.path, "arguments", "artifacts")
+    for call in view.handing:
+        yield from _artifact_names(call.data, call.path, "arguments", "artifacts")
     for template in view.templates:
         for fields in (("inputs", "artifacts"), ("outputs", "artifacts"), ("outputs", "parameters")):
             yield from _artifact_names(template.data, template.path, *fields)

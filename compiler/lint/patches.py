@@ -158,6 +158,8 @@ def patched(view: View) -> Iterator[Problem]:
 def _filled(owner: Object) -> Object:
     """The patch of a template or spec with words in place of its tags; empty where something in it is wrong."""
     patch = string(owner, "podSpecPatch")
+    if not patch:
+        return {}
     body = _read(TAG.sub("tag", patch))
     if not is_mapping(body):
         return {}

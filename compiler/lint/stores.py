@@ -142,7 +142,7 @@ def _part(artifact: Object, path: Path) -> Iterator[Problem]:
 
 def sources(view: View) -> Iterator[Problem]:
     """Artifacts that are handed on are named by a tag, and nothing else. Source: Argo Workflows, ResolveVar."""
-    given = [(call.data.get("arguments"), (*call.path, "arguments")) for call in (*view.calls, *view.hooks)]
+    given = [(call.data.get("arguments"), (*call.path, "arguments")) for call in (*view.handing, *view.hooks)]
     given += [(each.data.get("outputs"), (*each.path, "outputs")) for each in view.templates]
     for owner, path in given:
         for index, artifact in enumerate(entries(owner or {}, "artifacts")):

@@ -87,7 +87,7 @@ def characters(view: View) -> Iterator[Problem]:
         for call in view.calls:
             path = (*call.path, "arguments", "parameters")
             yield from _values(entries(call.data, "arguments", "parameters"), path)
-    for call in view.calls:
+    for call in view.looping:
         if call.data.get("withItems"):
             yield from _items(view, call)
 

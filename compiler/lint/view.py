@@ -108,9 +108,9 @@ class Template:
             return id(self)
         return id(self) if "{{" in source or "$" in source or "{{" in self.name else self.text
 
-    def callees(self) -> list[Template]:
-        """The templates that its tasks and steps run, as far as they are known."""
-        return [call.callee for call in self.calls if call.callee is not None]
+    def graphs(self) -> list[Template]:
+        """The graphs that its tasks and steps run, as far as they are known."""
+        return [call.callee for call in self.calls if call.callee is not None and call.callee.calls]
 
     @cached_property
     def containers(self) -> list[tuple[Path, Object]]:
@@ -348,6 +348,16 @@ class View:
         arguments = [call.data["arguments"] for call in self.calls if call.data.get("arguments")]
         values = [each.get("value") for some in arguments for each in some.get("parameters") or ()]
         return [value for value in values if type(value) is str]
+
+    @cached_property
+    def handing(self) -> list[Call]:
+        """The calls that hand on artifacts."""
+        return [call for call in self.calls if inside(call.data, "arguments").get("artifacts")]
+
+    @cached_property
+    def looping(self) -> list[Call]:
+        """The calls that are loops."""
+        return [call for call in self.calls if call.loop]
 
     @cached_property
     def _surveys(self) -> dict[int, Survey]:
