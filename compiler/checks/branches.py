@@ -52,18 +52,20 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
     """What a loop hands on, or a pipeline that returns it, as a part of another value."""
 
     def is_rows(expr: Expr) -> bool:
-        if isinstance(expr, Rows):
-            return True
-        if not isinstance(expr, Out) or not isinstance(expr.task, Call):
-            return False
-        inside = trace.graphs.get(id(expr.task.target))
-        if inside is None or inside.result is None:
-            return False
-        result = inside.result
-        if isinstance(result, Many) and isinstance(result.type, (t.Record, t.Fixed)):
-            made = {out.name: item for out, item in zip(t.outputs(result.type), result.items, strict=True)}
-            result = made.get(expr.name, result)
-        return is_rows(result)
+        seen: set[int] = set()  # a pipeline that calls itself is a mistake of its own
+        while isinstance(expr, Out) and isinstance(expr.task, Call):
+            inside = trace.graphs.get(id(expr.task.target))
+            if inside is None or inside.result is None or id(inside) in seen:
+                return False
+            seen.add(id(inside))
+            result = inside.result
+            if isinstance(result, Many) and isinstance(result.type, (t.Record, t.Fixed)):
+                made = {
+                    out.name: item for out, item in zip(t.outputs(result.type), result.items, strict=True)
+                }
+                result = made.get(expr.name, result)
+            expr = result
+        return isinstance(expr, Rows)
 
     def holds_rows(expr: Expr) -> bool:
         if (isinstance(expr, Get) and _indexed(expr)) or (isinstance(expr, Op) and expr.op == "failed"):

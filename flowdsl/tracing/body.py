@@ -133,12 +133,15 @@ def _run(trace: Trace, graph: Graph) -> bool:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether an exception is a bug of ours: raised in flowdsl, and not to tell the user something."""
+    """Whether an exception is a bug of ours: raised in flowdsl, and not to tell the user something.
+
+    A recursion of the user's may end anywhere.
+    """
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
     module = "" if traceback is None else traceback.tb_frame.f_globals.get("__name__", "")
-    return module.partition(".")[0] == "flowdsl" and not isinstance(error, OutsidePipeline)
+    return module.partition(".")[0] == "flowdsl" and not isinstance(error, (OutsidePipeline, RecursionError))
 
 
 def _parameter(name: str, kind: t.Type) -> Expr:
@@ -176,7 +179,7 @@ def _refused(trace: Trace, error: Exception) -> bool:
     """Whether an exception comes from what was done with a run-time value; it is reported if that was not."""
     frame, site = innermost(error.__traceback__)
     text = str(error)
-    if frame is None or site is None:
+    if frame is None or site is None or isinstance(error, RecursionError):
         return False
     if operation(site)[0] in ("RAISE_VARARGS", "RERAISE") and not text.startswith(_NO_EXCEPTION):
         return False
