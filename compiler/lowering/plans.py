@@ -87,7 +87,8 @@ class CallPlan:
 
     def wait(self, tasks: Iterable[str]) -> None:
         """Begin after these tasks."""
-        self.after.update(dict.fromkeys(tasks))
+        for task in tasks:
+            self.after[task] = None
 
     @property
     def large(self) -> bool:

@@ -236,9 +236,8 @@ class Resolver:
         """The tasks whose outputs are in an expression."""
         for leaf in leaves(expr):
             if isinstance(leaf, (Out, Rows, Best)) and id(leaf.task) in self.names:
-                maker = self.plan.by_call.get(id(leaf.task))
-                picked = isinstance(leaf, Best) and maker is not None and maker.large
-                yield maker.best if picked and maker else self.names[id(leaf.task)]
+                maker = self.plan.by_call.get(id(leaf.task)) if isinstance(leaf, Best) else None
+                yield maker.best if maker is not None and maker.large else self.names[id(leaf.task)]
 
 
 def _optional(failed: set[str], expr: Expr) -> Expr | None:
