@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from flowdsl.compiler.lint import WRITTEN, lint, shelf
+from flowdsl.compiler.problem import AGAIN
 from flowdsl.compiler.schema import kinds
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
 from flowdsl.compiler.yaml.documents import Document, read
-from flowdsl.diagnostic import Diagnostic, Finding
+from flowdsl.diagnostic import Diagnostic, Finding, Related
 from flowdsl.places.place import Span
 from flowdsl.values.lift import is_dict
 
@@ -98,7 +99,8 @@ def _findings(document: Document, library: Library, version: str) -> Iterable[Di
         words = place, problem.finding.message.replace(dotted(problem.path), "", 1)
         if words not in told:
             told.add(words)
-            yield Diagnostic(problem.finding, place, around=around)
+            others = tuple(Related(document.place(each), AGAIN) for each in problem.also)
+            yield Diagnostic(problem.finding, place, others, around)
 
 
 def is_argo(body: object) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.diagnostic import Diagnostic
+from flowdsl.compiler.problem import AGAIN
+from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.places.place import Argument, Definition, Site
 
 if TYPE_CHECKING:
@@ -20,12 +21,20 @@ Path = tuple[str | int, ...]
 
 def placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Diagnostic | None:
     """A problem of a manifest at the place of the text that decides it; None where no text of the user does."""
+    place, *others = (_placed(each, manifest, traces) for each in (problem, *problem.also))
+    if place is None:
+        return None
+    related = tuple(Related(other, AGAIN) for other in others if other not in (None, place))
+    return Diagnostic(problem.finding, place, related)
+
+
+def _placed(problem: Problem, manifest: Manifest, traces: Iterable[Trace]) -> Place | None:
     place = origin(manifest, problem.path)
     if place is None:
         return None
     if problem.on_key and isinstance(place, Argument) and place.path[-1:] == problem.path[-1:]:
         place = place._replace(part="key")
-    return Diagnostic(problem.finding, _exact(place, manifest, problem.path, traces))
+    return _exact(place, manifest, problem.path, traces)
 
 
 def origin(manifest: Manifest, path: Path) -> Place | None:

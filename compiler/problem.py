@@ -10,19 +10,24 @@ if TYPE_CHECKING:
 Part = tuple[int, int]
 """A part of a text, by its offsets in code points from 0; the end is exclusive."""
 
+AGAIN = "the same here"
+"""What is said at the further places of a mistake."""
+
 
 class Problem(NamedTuple):
     """One finding at one path of a manifest.
 
     `path` leads from the document down through keys and list positions to the value at fault; what is
     missing is reported at the object that lacks it. `on_key` says that the last key itself is wrong,
-    not its value; `part`, that a part of the text there is.
+    not its value; `part`, that a part of the text there is. `also` has the further problems that are the same
+    mistake: who mends this one, mends them.
     """
 
     path: tuple[str | int, ...]
     finding: Finding
     on_key: bool = False
     part: Part | None = None
+    also: tuple[Problem, ...] = ()
 
 
 class Fault(NamedTuple):

@@ -42,6 +42,7 @@ def show(problem: Problem) -> str:
     place = dotted(problem.path) + (" (key)" if problem.on_key else "")
     lines = [f"{finding.severity}[{finding.code}] {place or '(the whole)'}", f"  {finding.message}"]
     lines += [f"  | {finding.caption}"] if finding.caption else []
+    lines += [f"  also at {dotted(each.path)}" for each in problem.also]
     lines += [f"  = {finding.advice}"] if finding.advice else []
     return "\n".join(lines)
 

@@ -72,9 +72,9 @@ def without_followers(view: View, found: list[Problem], by_schema: Sequence[Prob
 
 
 def _once(document: Object, problems: list[tuple[Problem, Name | None]]) -> Iterator[Problem]:
-    """The problems, with one for each list that is asked for names and is not there, and for each name with a tag.
+    """The problems, with one for each name that is not there, for each list of such, and for each name with a tag.
 
-    Such a name is wrong because of the tag.
+    A name with a tag is wrong because of the tag.
     """
     tagged = {each.path for each, _ in problems if isinstance(each.finding, UnknownVariable)}
     gone: defaultdict[Path, list[Problem]] = defaultdict(list)
@@ -85,14 +85,37 @@ def _once(document: Object, problems: list[tuple[Problem, Name | None]]) -> Iter
         listed: next((each for each in several if each.finding.severity == "error"), several[0])
         for listed, several in gone.items()
     }
+    again = _again(document, problems)
     for problem, name in problems:
         if name is not None and name.listed in first:
             if problem is first[name.listed]:
                 yield _of_all(problem, gone[name.listed])
+        elif name in again:
+            if problem is again[name][0]:
+                yield problem._replace(also=tuple(again[name][1:]))
         elif problem.path not in tagged or not isinstance(
             problem.finding, (BadArtifactName, UndefinedTemplate)
         ):
             yield problem
+
+
+def _again(
+    document: Object, problems: Iterable[tuple[Problem, Name | None]]
+) -> dict[Name | None, list[Problem]]:
+    """The problems of names that several places ask for, and that are not there."""
+    asking: defaultdict[Name | None, list[Problem]] = defaultdict(list)
+    for problem, name in problems:
+        if name is not None:
+            asking[name].append(problem)
+    return {
+        name: sorted(several, key=lambda each: each.finding.severity)  # errors before warnings
+        for name, several in asking.items()
+        if name is not None and len(several) > 1 and not _is_there(document, name)
+    }
+
+
+def _is_there(document: Object, name: Name) -> bool:
+    return any(given == name.name for given, _ in _entries(document, name.listed))
 
 
 def _of_all(problem: Problem, several: Iterable[Problem]) -> Problem:
@@ -207,12 +230,21 @@ def _misspelt(
     }
     text = ""
     for wrong, times in Counter(filter(None, asked)).items():
-        close = near(wrong.name, [name for name, _ in _entries(document, wrong.listed)])
+        known = [name for name, _ in _entries(document, wrong.listed)]
+        longer = [name for name in known if _is_more(name, wrong.name)]
+        close = longer[0] if len(longer) == 1 else near(wrong.name, known, 0.7)
         if close is not None and _is_unused(close, text := text or compact(document)):
             given = wrong._replace(name=close)
             others = sum(each == given and one != wrong for each, one in needless)
             if times + others > 1 or wrong in bare:
                 yield given, wrong
+
+
+def _is_more(one: str, other: str) -> bool:
+    """Whether one name is the other with a word before or behind it, or the other way round."""
+    short, long = sorted((one, other), key=len)
+    ends = long.endswith((f"-{short}", f"_{short}"))
+    return bool(short) and (ends or long.startswith((f"{short}-", f"{short}_")))
 
 
 def _is_unused(name: str, text: str) -> bool:

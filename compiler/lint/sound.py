@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.problem import Problem
 
 _NOTHING = object()
+_NO = ("false", "no", "off", "n", "0")
 
 
 class Sound(NamedTuple):
@@ -29,7 +30,10 @@ class Sound(NamedTuple):
 
     def placed(self, problem: Problem) -> Problem:
         """A problem of the document at its place in the written one."""
-        return problem._replace(path=_back(problem.path, self.moved)) if self.moved else problem
+        if not self.moved:
+            return problem
+        also = tuple(map(self.placed, problem.also))
+        return problem._replace(path=_back(problem.path, self.moved), also=also)
 
 
 def sound(document: Object, written: Callable[[Path], str] = lambda _: "") -> Sound:
@@ -128,6 +132,8 @@ def _harmless(document: Object, problems: Sequence[Problem]) -> Object:
 
 def _substitute(finding: WrongType, in_list: bool) -> Any:
     value = finding.value
+    if finding.expression == "boolean":
+        return str(value).lower() not in _NO
     if finding.expression == "string":
         return finding.written or str(value) if isinstance(value, (bool, int, float)) else ""
     if not in_list:
