@@ -73,6 +73,7 @@ RULES: tuple[Rule, ...] = (
     calls.hooks,
     graph.dependencies,
     loops.loops,
+    loops.written_lists,
     printed.results,
     omitted.omitted,
     graph.recursion,

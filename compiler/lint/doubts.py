@@ -18,6 +18,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.quantity import quantity
 from flowdsl.grammar.regex import regex
 
@@ -227,7 +228,7 @@ def images(view: View) -> Iterator[Problem]:
     for template in view.templates:
         for place, container in template.containers:
             image = string(container, "image")
-            if untagged(image):
+            if untagged(image) and not image_fault(image):
                 yield Problem((*template.path, *place, "image"), NoTag(image))
 
 

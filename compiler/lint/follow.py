@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.arguments import MissingArgument
 from flowdsl.compiler.lint.asked import Names
+from flowdsl.compiler.lint.bodies import ArtifactPath, OutputSource
 from flowdsl.compiler.lint.calls import UndefinedTemplate
-from flowdsl.compiler.lint.findings import UnknownVariable
+from flowdsl.compiler.lint.findings import UnknownOutput, UnknownVariable
 from flowdsl.compiler.lint.graph import SeveralBodies
 from flowdsl.compiler.lint.names import BadArtifactName, DuplicateName, NoName
 from flowdsl.compiler.lint.pods import Incomplete
@@ -148,7 +149,7 @@ class Lost:
         path, finding = problem.path, problem.finding
         if isinstance(finding, (MissingField, UnknownField, WrongType)):
             self.told.append(path)
-        if isinstance(finding, SeveralBodies):
+        if isinstance(finding, (ArtifactPath, OutputSource, SeveralBodies)):
             self.mixed.add(path)
         elif isinstance(finding, UnknownField):
             self.unknown.append(finding)
@@ -178,10 +179,10 @@ class Lost:
         self.names[listed].add(str(name))
 
     def meaning(self, problem: Problem) -> bool:
-        """Whether nobody knows which variables there are: in a template of several sorts."""
+        """Whether nobody knows which variables there are: in a template of several sorts, or a field with no place."""
         path = problem.path
-        return isinstance(problem.finding, UnknownVariable) and not self.mixed.isdisjoint(
-            path[:length] for length in range(len(path))
+        return isinstance(problem.finding, (UnknownOutput, UnknownVariable)) and not self.mixed.isdisjoint(
+            path[:length] for length in range(len(path) + 1)
         )
 
     def has(self, name: Name) -> bool:

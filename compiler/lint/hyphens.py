@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.typing_findings import UnknownName
 from flowdsl.compiler.problem import Fault
-from flowdsl.grammar.functions import builtins
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS
 
@@ -33,7 +32,7 @@ def hyphenated(text: str, names: frozenset[str]) -> Iterator[Fault]:
         name: str | None = match["name"]
         if name is None or "-" not in name:
             continue
-        known = known or {*ROOTS, *builtins(), *names, *_LET.findall(text)}
+        known = known or {*ROOTS, *names, *_LET.findall(text)}
         if any(_is_name(step, known) for step in _STEP.finditer(name)):
             yield Fault(UnknownName("variable", name, (), as_keys(name)), match.span("name"))
 

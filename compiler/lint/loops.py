@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.view import LOOPS
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
@@ -15,7 +15,7 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.tree import Object
+    from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Call, View
     from flowdsl.compiler.problem import Part
 
@@ -80,7 +80,6 @@ def loops(view: View) -> Iterator[Problem]:
         if data.get("inline") is not None and call.loop and _looked_for(call):
             yield Problem((*call.path, "inline"), InlineLoop(call.name), on_key=True)
         text: str = data.get("withParam") or ""
-        yield from _written_list(view, text)
         if text and "{{" not in text and (part := _no_list(text)) is not None:
             found = "the text of `withParam` is not a JSON list"
             way = "write a list in JSON, such as `[1, 2]`, or a tag that gives one"
@@ -98,22 +97,43 @@ def _looked_for(call: Call) -> bool:
     return owner.call_index.get(call.name) in owner.dag.needed
 
 
-_PARAMETER = regex(r"\{\{\s*workflow\.parameters\.([-\w]+)\s*\}\}")
+_PARAMETER = regex(r"\{\{\s*(workflow|inputs)\.parameters\.([-\w]+)\s*\}\}")
 
 
-def _written_list(view: View, text: str) -> Iterator[Problem]:
-    """The finding about a parameter of the run that a loop goes over, with a value that is no list."""
-    asked = _PARAMETER.fullmatch(text)
-    if asked is None or view.kind not in ("Workflow", "CronWorkflow"):
-        return
-    for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
-        value: str = parameter.get("value") or ""
-        if parameter.get("name") != asked[1] or not value or "{{" in value:
-            continue
-        if (part := _no_list(value)) is not None:
-            found = f"a loop goes over `{asked[1]}`, and its value is not a JSON list"
-            path = (*view.path, "arguments", "parameters", index, "value")
-            yield Problem(path, LoopFields(found, "write a list in JSON, such as `[1, 2]`"), part=part)
+def written_lists(view: View) -> Iterator[Problem]:
+    """The values of parameters that loops go over are lists, where they are written out."""
+    runs = view.kind in ("Workflow", "CronWorkflow")
+    looped: dict[int, set[str]] = {}
+    whole: set[str] = set()
+    for call in view.calls:
+        asked = _PARAMETER.fullmatch(call.data.get("withParam") or "")
+        if asked is not None:
+            own = looped.setdefault(id(call.owner), set())
+            (whole if asked[1] == "workflow" else own).add(asked[2])
+    if runs:
+        name = view.setting("entrypoint")
+        start = next((template for template in view.listed if name and template.name == name), None)
+        own = looped.get(id(start), set())
+        yield from _no_lists(view.spec, (*view.path, "arguments"), whole | own)
+        if start is not None:
+            left = own.difference(view.arguments)
+            yield from _no_lists(start.data, (*start.path, "inputs"), left)
+    for call in (*view.calls, *view.hooks):
+        yield from _no_lists(call.data, (*call.path, "arguments"), looped.get(id(call.callee), set()))
+
+
+def _no_lists(owner: Object, path: Path, names: set[str]) -> Iterator[Problem]:
+    """The findings about parameters in the last field of a path that are to be lists, and have another value."""
+    for index, parameter in enumerate(entries(owner, str(path[-1]), "parameters") if names else ()):
+        for field in ("value", "default"):
+            value = string(parameter, field)
+            if not value or "{{" in value or parameter.get("name") not in names:
+                continue
+            if (part := _no_list(value)) is not None:
+                found = f"a loop goes over `{parameter['name']}`, and its value is not a JSON list"
+                finding = LoopFields(found, "write a list in JSON, such as `[1, 2]`")
+                yield Problem((*path, "parameters", index, field), finding, part=part)
+            break
 
 
 _VERB = regex(r"%[-+# 0]*\d*(?:\.\d+)?([^\d.])")

@@ -14,6 +14,7 @@ from flowdsl.compiler.lint.findings import (
     UnknownOutput,
     UnknownVariable,
 )
+from flowdsl.compiler.lint.hyphens import as_keys
 from flowdsl.compiler.lint.scope import Scope
 from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs, string
 from flowdsl.compiler.lint.typing_findings import OnlyDefault, PassedOn
@@ -253,6 +254,10 @@ class Reader:
         """The findings about the variable of a simple tag."""
         root, _, rest = name.partition(".")
         if name in self.scope.allowed:
+            return
+        if root in BODY_OF and rest and place.call is None and spot.path[-1] in EXPRESSIONS:
+            reason = f"write `{as_keys(name)}` without braces: Argo reads the expression as it stands"
+            yield spot.problem(UnknownVariable(name, (), reason))
             return
         if root in BODY_OF and rest:
             producer, _, output = rest.partition(".")

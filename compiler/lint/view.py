@@ -154,7 +154,7 @@ class Template:
         return frozenset(
             name
             for name, artifact in self.artifacts.items()
-            if not artifact.get("optional") and not has_location(artifact)
+            if not (artifact.get("optional") or artifact.get("from") or has_location(artifact))
         )
 
     @cached_property

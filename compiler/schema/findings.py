@@ -190,6 +190,10 @@ class UnknownVersion(Finding):
     found: str
 
 
+_SAME = {("Artifact", "value"): "from", ("Parameter", "from"): "value"}
+"""Fields that say in another type what is meant: parameters have values, artifacts come from somewhere."""
+
+
 class UnknownField(Finding):
     """A field that the type does not have; the API server refuses it or drops it."""
 
@@ -227,7 +231,7 @@ class UnknownField(Finding):
             elsewhere = home(self.kind, self.steps, self.document)
             if elsewhere is not None:
                 return elsewhere
-        close = meant(field, fields(self.owner))
+        close = _SAME.get((self.owner, field)) or meant(field, fields(self.owner))
         return None if close is None else (*self.steps[:-1], close)
 
 
