@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.findings.bodies import BadImage
+from flowdsl.compiler.lint.loops import LoopFields, is_whole, no_list
 from flowdsl.compiler.lint.names import VALUE_FORM, BadLabel
 from flowdsl.compiler.lint.settings import duration_faults, too_short, whole_faults
-from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import value_at
+from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
@@ -68,6 +71,52 @@ def arriving_labels(view: View) -> Iterator[Problem]:
                         yield Problem(path, BadLabel(value, f"the value of {what}", VALUE_FORM))
 
 
+def arriving_loops(view: View) -> Iterator[Problem]:
+    """The values that loops get by a tag are lists and numbers, where they are written."""
+    told: set[Path] = set()
+    for call in view.calls:
+        texts = [(("withParam",), call.data.get("withParam"))]
+        texts += [(("withSequence", end), inside(call.data, "withSequence").get(end)) for end in _ENDS]
+        for fields, text in texts:
+            if not isinstance(text, str) or "{{" not in text:
+                continue
+            for path, value in arriving(view, call.owner, text, (*call.path, *fields)):
+                if value and path not in told:
+                    told.add(path)
+                    yield from _of_loop(view, fields[-1], path, value)
+
+
+_ENDS = ("start", "count", "end")
+
+
+def _of_loop(view: View, field: str, path: Path, value: str) -> Iterator[Problem]:
+    """The finding about a value that arrives in a field of a loop."""
+    if field != "withParam":
+        if not is_whole(value):
+            found = f"`{field}` of a `withSequence` becomes `{value}`"
+            yield Problem(path, LoopFields(found, "write a whole number"))
+    elif (part := no_list(value)) is not None:
+        entry: object = value_at(view.document, path[:-1])
+        name = entry.get("name") if is_mapping(entry) else field
+        found = f"a loop goes over `{name}`, and its value is not a JSON list"
+        yield Problem(path, LoopFields(found, "write a list in JSON, such as `[1, 2]`"), part=part)
+
+
+def arriving_images(view: View) -> Iterator[Problem]:
+    """The images that containers get by a tag are such, where they are written."""
+    told: set[Path] = set()
+    for template in view.all:
+        for place, container in template.containers:
+            text = string(container, "image")
+            for path, value in (
+                arriving(view, template, text, (*template.path, *place)) if "{{" in text else ()
+            ):
+                reason = image_fault(value) if value else "the API server refuses a pod without an image"
+                if reason and path not in told:
+                    told.add(path)
+                    yield Problem(path, BadImage(value, reason))
+
+
 def _renamed(finding: Finding, field: str) -> Finding:
     """A finding about a value, under the name of the field that it arrives in."""
     return type(finding)(**{**vars(finding), "field": field})
@@ -90,8 +139,7 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
         yield from _values(view.spec, (*view.path, "arguments"), name)
     if word != "inputs.parameters" or name not in template.parameters:
         return
-    calls = [call for call in (*view.calls, *view.hooks) if call.callee is template]
-    givers = [(call.data, (*call.path, "arguments")) for call in calls]
+    givers = [(call.data, (*call.path, "arguments")) for call in view.callers.get(id(template), ())]
     if template.name in (view.setting("entrypoint"), view.setting("onExit")):
         givers.append((view.spec, (*view.path, "arguments")))
     given = [[*_values(owner, there, name)] for owner, there in givers]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.tree import entries, inside, string
+from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.view import LOOPS
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
@@ -15,7 +15,7 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.tree import Object
     from flowdsl.compiler.lint.view import Call, View
     from flowdsl.compiler.problem import Part
 
@@ -80,7 +80,7 @@ def loops(view: View) -> Iterator[Problem]:
         if data.get("inline") is not None and call.loop and _looked_for(call):
             yield Problem((*call.path, "inline"), InlineLoop(call.name), on_key=True)
         text: str = data.get("withParam") or ""
-        if text and "{{" not in text and (part := _no_list(text)) is not None:
+        if text and "{{" not in text and (part := no_list(text)) is not None:
             found = "the text of `withParam` is not a JSON list"
             way = "write a list in JSON, such as `[1, 2]`, or a tag that gives one"
             yield Problem((*call.path, "withParam"), LoopFields(found, way), part=part)
@@ -95,45 +95,6 @@ def _looked_for(call: Call) -> bool:
     if owner.body == "steps":
         return data.get("withParam") != "[]" and inside(data, "withSequence").get("count") not in (0, "0")
     return owner.call_index.get(call.name) in owner.dag.needed
-
-
-_PARAMETER = regex(r"\{\{\s*(workflow|inputs)\.parameters\.([-\w]+)\s*\}\}")
-
-
-def written_lists(view: View) -> Iterator[Problem]:
-    """The values of parameters that loops go over are lists, where they are written out."""
-    runs = view.kind in ("Workflow", "CronWorkflow")
-    looped: dict[int, set[str]] = {}
-    whole: set[str] = set()
-    for call in view.calls:
-        asked = _PARAMETER.fullmatch(call.data.get("withParam") or "")
-        if asked is not None:
-            own = looped.setdefault(id(call.owner), set())
-            (whole if asked[1] == "workflow" else own).add(asked[2])
-    if runs:
-        name = view.setting("entrypoint")
-        start = next((template for template in view.listed if name and template.name == name), None)
-        own = looped.get(id(start), set())
-        yield from _no_lists(view.spec, (*view.path, "arguments"), whole | own)
-        if start is not None:
-            left = own.difference(view.arguments)
-            yield from _no_lists(start.data, (*start.path, "inputs"), left)
-    for call in (*view.calls, *view.hooks):
-        yield from _no_lists(call.data, (*call.path, "arguments"), looped.get(id(call.callee), set()))
-
-
-def _no_lists(owner: Object, path: Path, names: set[str]) -> Iterator[Problem]:
-    """The findings about parameters in the last field of a path that are to be lists, and have another value."""
-    for index, parameter in enumerate(entries(owner, str(path[-1]), "parameters") if names else ()):
-        for field in ("value", "default"):
-            value = string(parameter, field)
-            if not value or "{{" in value or parameter.get("name") not in names:
-                continue
-            if (part := _no_list(value)) is not None:
-                found = f"a loop goes over `{parameter['name']}`, and its value is not a JSON list"
-                finding = LoopFields(found, "write a list in JSON, such as `[1, 2]`")
-                yield Problem((*path, "parameters", index, field), finding, part=part)
-            break
 
 
 _VERB = regex(r"%[-+# 0]*\d*(?:\.\d+)?([^\d.])")
@@ -163,7 +124,7 @@ def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
         yield Problem((*path, "format"), finding)
     for field in ("start", "count", "end"):
         value = sequence.get(field)
-        if isinstance(value, str) and not _is_whole(TAG.sub("1", value)):
+        if isinstance(value, str) and not is_whole(TAG.sub("1", value)):
             finding = LoopFields(f"`{field}` of `withSequence` is `{value}`", "write a whole number")
             yield Problem((*path, field), finding)
         elif field == "count" and str(value).startswith("-") and str(value).strip("-0"):
@@ -171,13 +132,13 @@ def _sequence(call: Call, sequence: Object) -> Iterator[Problem]:
             yield Problem((*path, field), LoopFields(found, "write a number from 0"))
 
 
-def _is_whole(text: str) -> bool:
+def is_whole(text: str) -> bool:
     """Whether Go reads the text as a whole number."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     return digits.isascii() and digits.isdigit()
 
 
-def _no_list(text: str) -> Part | None:
+def no_list(text: str) -> Part | None:
     """The part of a text because of which it is no list in JSON; None where it is one, or null, an empty one."""
     try:
         value: object = json.loads(text)

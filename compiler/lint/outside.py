@@ -44,10 +44,22 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 finding = None if name in known else workflow_fault(view, name, known)
             elif path[len(view.path)] == "hooks" and name.partition(".")[0] in ROOTS and name not in known:
                 finding = UnknownVariable(name, (), _IN_HOOK)
+            elif path[len(view.path) :] == ("podSpecPatch",) and name.startswith("inputs.parameters."):
+                finding = _in_all(view, name)
             else:
                 finding = misspelt(name)
             if finding is not None:
                 yield Spot.of_name(path, name, tag.body, tag.start + 2).problem(finding)
+
+
+def _in_all(view: View, name: str) -> Finding | None:
+    """The finding about an input in the patch of all pods that not all of their templates have."""
+    wanted = name.removeprefix("inputs.parameters.")
+    without = [each.title for each in view.templates if each.is_pod and wanted not in each.parameters]
+    if not without or view.kind not in ("Workflow", "CronWorkflow"):
+        return None
+    way = f"the patch is of all pods, and `{without[0]}` has no such input: move it to the templates that have it"
+    return UnknownVariable(name, (), way)
 
 
 _IN_HOOK = (

@@ -337,6 +337,14 @@ class View:
         found = by_name(entries(self.spec, "arguments", "parameters"))
         return found if self.base is None else {**self.base.arguments, **found}
 
+    @cached_property
+    def callers(self) -> dict[int, list[Call]]:
+        """The tasks, steps and hooks that call each template, by the identity of the template."""
+        found: dict[int, list[Call]] = {}
+        for call in (*self.calls, *self.hooks):
+            found.setdefault(id(call.callee), []).append(call)
+        return found
+
     def setting(self, field: str) -> str:
         """A text of the spec, or of what it refers to."""
         own: str = self.spec.get(field) or ""

@@ -1,0 +1,130 @@
+"""Global outputs before they are made, as Argo's validator goes through a workflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint.references import strings
+from flowdsl.compiler.lint.tree import inside
+from flowdsl.compiler.lint.variables import global_outputs
+from flowdsl.compiler.lint.view import GRAPH_BODIES
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding
+from flowdsl.grammar.template import tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.view import Call, Template, View
+
+
+class TooEarly(Finding):
+    """A plain tag with a global output that is made later: Argo refuses the workflow."""
+
+    code = "FD823"
+    title = "`{name}` is not known here yet{reason}"
+    label = "Argo refuses the workflow"
+    help = "{way}"
+    name: str
+    way: str
+    reason: str = ": what makes it comes later"
+
+
+FAILURES = "workflow.failures"
+_AT_END = "read it in what `onExit` runs, or give it to a hook of the workflow as an argument"
+_STEPS = "move the step that makes it to a group before, or hand the value on as an argument"
+_OTHERS = "list what makes it before what uses it, or hand the value on as an argument"
+
+
+def early(view: View) -> Iterator[Problem]:
+    """Plain tags name global outputs that a call before them makes.
+
+    Source: validateTemplate, validateSteps and validateDAG in workflow/validate of Argo 4.1, which visit each template
+    where it is called first.
+    """
+    calls = [call for call in view.calls if call.parent is None]
+    made = {name for call in calls if call.callee is not None for name in global_outputs(call.callee)}
+    if any("{{" in name for name in made) or not all(call.known for call in calls):
+        made = set[str]()
+    ends = view.kind in ("Workflow", "CronWorkflow") and (view.spec.get("onExit") or view.hooks)
+    if ends and _mentioned(view, FAILURES):
+        made.add(FAILURES)
+    if not made or view.external or view.base is not None:
+        return
+    walk = _Walk(made, {id(template) for template in view.all})
+    for field in ("entrypoint", "onExit"):
+        template = view.named.get(view.setting(field))
+        if field == "onExit" and template is not None:
+            walk.unknown.discard(FAILURES)
+        if template is not None:
+            walk.visit(template)
+    for template in view.listed:
+        walk.visit(template)
+    yield from walk.found
+
+
+def _mentioned(view: View, name: str) -> bool:
+    """Whether a name stands in a template, or in what one hands on."""
+    leaves = (template for template in view.all if template.body not in GRAPH_BODIES)
+    return any(name in text for text in view.values) or any(
+        name in text for template in leaves for text in (template.source, template.text)
+    )
+
+
+def _at_end(call: Call) -> bool:
+    """Whether a step knows its own outputs, because a hook of its end may."""
+    return bool(call.data.get("onExit")) or inside(call.data, "hooks").get("exit") is not None
+
+
+class _Walk:
+    """Visits templates as Argo's validator does, and notes what is named before it is known."""
+
+    def __init__(self, made: set[str], own: set[int]) -> None:
+        self.unknown = made
+        self.own = own
+        self.visited: set[int] = set()
+        self.found: list[Problem] = []
+
+    def visit(self, template: Template) -> None:
+        """Look at a template that is called, and at those that it calls; at each once."""
+        if id(template) in self.visited or not self.unknown:
+            return
+        self.visited.add(id(template))
+        is_own = id(template) in self.own
+        if template.body not in GRAPH_BODIES:
+            self._texts(template.data, template.path, _OTHERS if is_own else "")
+            return
+        in_steps = template.body == "steps"
+        for call in () if in_steps else template.calls:  # which Argo sorts before
+            self._make(call)
+        for call in template.calls:
+            if call.callee is not None:
+                self.visit(call.callee)
+            if in_steps and not _at_end(call):
+                self._call(call, _STEPS if is_own else "")
+            self._make(call)
+            if in_steps and _at_end(call):
+                self._call(call, _STEPS if is_own else "")
+        for call in () if in_steps else template.calls:
+            self._call(call, _OTHERS if is_own else "")
+        outputs = template.data.get("outputs")
+        self._texts(outputs, (*template.path, "outputs"), _OTHERS if is_own else "")
+
+    def _make(self, call: Call) -> None:
+        if call.callee is not None:
+            self.unknown.difference_update(global_outputs(call.callee))
+
+    def _call(self, call: Call, way: str) -> None:
+        self._texts({key: value for key, value in call.data.items() if key != "inline"}, call.path, way)
+
+    def _texts(self, node: object, path: Path, way: str) -> None:
+        """Look at the texts below a node; those of another document, without a `way`, have no place in this one."""
+        for place, _, text in strings(node, path) if self.unknown and way else ():
+            for tag in tags(text):
+                name = tag.body.strip()
+                if tag.kind != "expression" and name in self.unknown:
+                    finding = TooEarly(name, way)
+                    if name == FAILURES:
+                        finding = TooEarly(name, _AT_END, ": only exit handlers have it")
+                    self.found.append(Problem(place, finding, part=(tag.start, tag.end)))
