@@ -89,7 +89,20 @@ def kinds() -> dict[str, type[Finding]]:
 SIZES = {"FD595", "FD596", "FD597", "FD598", "FD774"}
 
 #: Of manifests that somebody wrote, and of several at once: tests/check has them.
-WRITTEN = {"FD588", "FD773", "FD801", "FD802", "FD812", "FD816", "FD817", "FD819", "FD820", "FD821", "FD822"}
+WRITTEN = {
+    "FD588",
+    "FD773",
+    "FD801",
+    "FD802",
+    "FD812",
+    "FD816",
+    "FD817",
+    "FD819",
+    "FD820",
+    "FD821",
+    "FD822",
+    "FD824",
+}
 
 
 def test_every_kind_of_finding_is_in_some_golden_file() -> None:

@@ -110,6 +110,15 @@ class BadToleration(Finding):
     way: str
 
 
+class NoNode(Finding):
+    """Terms of a node affinity that no node fits, since nothing is in them: the pod waits for ever."""
+
+    code = "FD825"
+    title = "no node fits an empty term"
+    label = "the pod waits for ever"
+    help = "add `matchExpressions` to the term, or take the affinity out for a pod that may run anywhere"
+
+
 class BadRequirement(Finding):
     """A term of a node affinity that the API server refuses."""
 
@@ -235,6 +244,9 @@ _OPERATORS = ("Exists", "Equal", "Lt", "Gt")
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
+_FIELDS = frozenset(("matchExpressions", "matchFields"))
+
+
 def placement(view: View) -> Iterator[Problem]:
     """Node selectors, tolerations and affinities have a form that the API server takes."""
     for template in view.templates:
@@ -286,6 +298,9 @@ def placement(view: View) -> Iterator[Problem]:
         liked = "preferredDuringSchedulingIgnoredDuringExecution"
         for i, each in enumerate(entries(affinity, liked)):
             terms.append(((*place, liked, i, "preference"), inside(each, "preference")))
+        required = [term for here, term in terms if here[-2] == "nodeSelectorTerms"]
+        if required and not any(_FIELDS & {field for field, each in one.items() if each} for one in required):
+            yield Problem((*place, needed, "nodeSelectorTerms"), NoNode())
         for here, term in terms:
             for i, requirement in enumerate(entries(term, "matchExpressions")):
                 yield from requirement_faults(requirement, (*here, "matchExpressions", i))

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.tree import entries, inside, string
+from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.lint.typed import typed
 from flowdsl.compiler.lint.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.schema.findings import value_at
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, tags
 
 if TYPE_CHECKING:
@@ -97,6 +100,23 @@ def stores(view: View) -> Iterator[Problem]:
                 found = f"is to be listed from {_NOT_LISTED[field]}, which Argo cannot do"
                 way = "keep the files in a bucket, such as `s3`"
                 yield Problem((*path, field), BadArtifact(string(listed, "name"), found, way), on_key=True)
+
+
+_SCHEME = regex(r"[a-zA-Z][a-zA-Z0-9+]*://")
+
+
+def addresses(view: View) -> Iterator[Problem]:
+    """Endpoints and buckets are named without the scheme of an address. Source: minio-go, getEndpointURL."""
+    for found in typed(view, frozenset(("GCSArtifact", "S3Artifact"))):
+        owner: object = value_at(view.document, found.path[:-1])
+        name = string(owner, "name") if is_mapping(owner) else ""
+        for field in ("endpoint", "bucket"):
+            text = string(found.data, field)
+            if (scheme := _SCHEME.match(text)) is not None:
+                way = f"write `{text[scheme.end() :].partition('/')[0]}`"
+                way += ", and `insecure: true` beside it" if text.startswith("http://") else ""
+                finding = BadArtifact(name or str(found.path[-2]), f"has an address for its `{field}`", way)
+                yield Problem((*found.path, field), finding, part=scheme.span())
 
 
 def _fetched(artifact: Object, path: Path) -> Iterator[Problem]:
