@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from flowdsl.compiler.lint import WRITTEN, lint, shelf
+from flowdsl.compiler.lint import WRITTEN, arguments, lint, shelf
 from flowdsl.compiler.problem import AGAIN
 from flowdsl.compiler.schema import kinds
 from flowdsl.compiler.schema.findings import dotted
@@ -53,14 +53,21 @@ class Manifests(NamedTuple):
     @property
     def bodies(self) -> list[dict[str, Any]]:
         """Those that Argo reads, whatever their version."""
-        return [one.body for one in self.documents if is_argo(one.body)]
+        return [one.body for one in self.documents if is_argo(one.body) and not one.within]
 
 
-def manifests(text: str, file: str, *, named: bool = True) -> Manifests:
-    """The manifests of a text; `named`: it is wrong if there is none of Argo's."""
+def manifests(text: str, file: str, *, named: bool = True, within: bool = True) -> Manifests:
+    """The manifests of a text; `named`: it is wrong if there is none of Argo's.
+
+    `within` adds those that objects of other kinds make.
+    """
     documents, problems = read(text, file)
-    parts = [part for one in documents for part in one.listed]
-    found = [one for one in parts if is_argo(one.body) or _wants_to_be(one.body)]
+    found: list[Document] = []
+    for part in (part for one in documents for part in one.listed):
+        if is_argo(part.body) or _wants_to_be(part.body):
+            found.append(part)
+        elif within and is_dict(part.body) and part.body.get("kind") in _MAKERS:
+            found += part.held(kinds())
     if named and not found and not problems:
         problems = [Diagnostic(NoManifest(file), None)]
     return Manifests(file, found, problems)
@@ -93,14 +100,16 @@ def _findings(document: Document, library: Library, version: str) -> Iterable[Di
         *lint(document.body, library, WRITTEN, document.written),
         *misfits(document.body, version),
     ):
+        if document.within and isinstance(problem.finding, arguments.ToBeGiven):
+            continue  # what makes objects of it gives it a value
         around = None if problem.part is None else document.span(problem.path)
         place = document.place(problem)
         # What an anchor names is in several places of the document, and in one of the file.
         words = place, problem.finding.message.replace(dotted(problem.path), "", 1)
         if words not in told:
             told.add(words)
-            others = tuple(Related(document.place(each), AGAIN) for each in problem.also)
-            yield Diagnostic(problem.finding, place, others, around)
+            again = tuple(Related(document.place(each), AGAIN) for each in problem.also)
+            yield Diagnostic(problem.finding, place, again, around)
 
 
 def is_argo(body: object) -> bool:
@@ -127,6 +136,9 @@ def _near(kind: str) -> bool:
 
     return near(kind, kinds()) is not None and kind not in _OTHERS
 
+
+#: Kinds of objects that make workflows. Source: Argo Events, Katib.
+_MAKERS = frozenset(("Experiment", "Sensor"))
 
 #: Kinds of Argo's that hold no workflow. Source: Argo Workflows, Events, CD and Rollouts.
 _OTHERS = frozenset(

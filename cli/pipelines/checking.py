@@ -100,7 +100,7 @@ def judge_manifests(
     """The findings of YAML and JSON files, and the documents of Argo that are in them."""
     from flowdsl.compiler.manifests import check_manifests
 
-    files = [_manifests(target, True, goal) for target in targets]
+    files = [_manifests(target, True, goal, within=False) for target in targets]
     checked = check_manifests(one for one, _, _ in files)
     judged = [
         Judged(None, suppressed(found, sources, codes), sources)
@@ -130,7 +130,9 @@ def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
     return found
 
 
-def _manifests(target: str, named: bool, goal: Target) -> tuple[Manifests, Sources, frozenset[str]]:
+def _manifests(
+    target: str, named: bool, goal: Target, within: bool = True
+) -> tuple[Manifests, Sources, frozenset[str]]:
     from flowdsl.compiler.manifests import Manifests, manifests, undecodable
 
     sources = Sources()
@@ -153,5 +155,5 @@ def _manifests(target: str, named: bool, goal: Target) -> tuple[Manifests, Sourc
             sources.add(target, data.decode("utf-8", "replace"))
             return undecodable(error, target), sources, codes
     sources.add(target, text)
-    found = manifests(text.replace("\r\n", "\n"), target, named=named)
+    found = manifests(text.replace("\r\n", "\n"), target, named=named, within=within)
     return found._replace(version=profile.argo), sources, codes

@@ -22,7 +22,7 @@ from flowdsl.places.place import Span
 from flowdsl.values.lift import is_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from flowdsl.compiler.problem import Problem
     from flowdsl.diagnostic import Severity
@@ -116,7 +116,8 @@ class Document(NamedTuple):
     """One document: its value, the node it was made of, and the lines of its file with their offsets.
 
     `paired` are the characters that were two escapes in the file, by their offsets in the text that YAML has read.
-    `renamed` are the keys that are not read as they are written.
+    `renamed` are the keys that are not read as they are written. `within` says that it stands in a document of another
+    kind, which makes objects of it.
     """
 
     file: str
@@ -126,6 +127,7 @@ class Document(NamedTuple):
     body: Any
     node: yaml.Node
     renamed: Sequence[yaml.ScalarNode] = ()
+    within: bool = False
 
     @property
     def doubts(self) -> Iterator[Diagnostic]:
@@ -143,6 +145,26 @@ class Document(NamedTuple):
         items = cast("list[object]", found)
         nodes = [self._found(("items", index))[1] for index in range(len(items))]
         return [self._part(item, node) for item, node in zip(items, nodes, strict=True)]
+
+    def held(self, kinds: Collection[str]) -> list[Document]:
+        """The objects of some kinds that a document of another kind holds, such as a Sensor or an Experiment.
+
+        What makes objects of them names these, too.
+        """
+        found: list[Document] = []
+        stack: list[tuple[object, yaml.Node]] = [(self.body, self.node)]
+        while stack:
+            value, node = stack.pop()
+            if is_dict(value) and value.get("kind") in kinds and is_dict(value.get("spec")):
+                metadata: object = value.get("metadata") or {}
+                named = {"generateName": "held-", **metadata} if is_dict(metadata) else metadata
+                found.append(self._part({**value, "metadata": named}, node)._replace(within=True))
+                continue
+            below = value.items() if is_dict(value) else enumerate(cast("list[object]", value))
+            for key, each in below:
+                if isinstance(each, (dict, list)) and (there := _below(node, key)) is not None:
+                    stack.append((cast("object", each), there[1]))
+        return found[::-1]
 
     def _part(self, body: object, node: yaml.Node) -> Document:
         """A part of the document as one of its own."""
