@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.lint.hyphens import as_keys
 from flowdsl.compiler.lint.typing_findings import MayBeMissing, PassedOn
 from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.depends import depends, holds
+from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.regex import regex
 
@@ -116,8 +118,7 @@ def missing(producer: Call, call: Call, output: str, use: Missing) -> MayBeMissi
     guarded = "when" in call.data and use.path[-1] != "when"
     if when == "true" or "{{item" in when or guarded or call.parent is not None or producer.callee is None:
         return None
-    word, waits = re.escape(producer.name), str(call.data.get("depends") or "")
-    if re.search(rf"(?<![-\w]){word}\.(?!Skipped|Omitted)", waits):
+    if not _runs_without(str(call.data.get("depends") or ""), producer.name):
         return None
     effect, way = "the run never ends", f"write `{use.filled}`"
     kind, _, last = output.rpartition(".")
@@ -136,6 +137,27 @@ def missing(producer: Call, call: Call, output: str, use: Missing) -> MayBeMissi
     elif output not in _ABSENT and kind != "outputs.parameters":
         return None
     return MayBeMissing(producer.name, use.shown, effect, way)
+
+
+_MOST = 6
+"""Operands of other tasks of which all combinations are tried."""
+
+
+def _runs_without(text: str, name: str) -> bool:
+    """Whether a `depends` can hold where a task of it was skipped."""
+    try:
+        operands = depends(text) if "." in text or "!" in text else ()
+    except GrammarError:
+        return False
+    own = [each.result in (None, "Skipped", "Omitted") for each in operands if each.task == name]
+    others = len(operands) - len(own)
+    if not own or others > _MOST:
+        return not own or all(own)
+    for answers in product((True, False), repeat=others):
+        left, mine = iter(answers), iter(own)
+        if holds(text, [next(mine if each.task == name else left) for each in operands]):
+            return True
+    return False
 
 
 def _wanted(call: Call, path: Path) -> str:

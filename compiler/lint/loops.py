@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.view import LOOPS
@@ -136,6 +136,14 @@ def is_whole(text: str) -> bool:
     """Whether Go reads the text as a whole number."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     return digits.isascii() and digits.isdigit()
+
+
+def read_list(text: str) -> list[Any]:
+    """The list that a text is in JSON; an empty one where it is none."""
+    if no_list(text) is not None:
+        return []
+    found: list[Any] | None = json.loads(text)
+    return found or []
 
 
 def no_list(text: str) -> Part | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import conditions, reading, typing
+from flowdsl.compiler.lint.arriving import arriving
 from flowdsl.compiler.lint.failures import Missing, can_fail, missing
 from flowdsl.compiler.lint.filled import filled
 from flowdsl.compiler.lint.findings import (
@@ -15,9 +16,11 @@ from flowdsl.compiler.lint.findings import (
     UnknownVariable,
 )
 from flowdsl.compiler.lint.hyphens import as_keys
+from flowdsl.compiler.lint.items import survey
+from flowdsl.compiler.lint.loops import read_list
 from flowdsl.compiler.lint.scope import Scope
 from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs, string
-from flowdsl.compiler.lint.typing_findings import OnlyDefault, PassedOn
+from flowdsl.compiler.lint.typing_findings import OnlyDefault, PassedOn, WrongOperand
 from flowdsl.compiler.lint.unreplaced import left_open, unreplaced
 from flowdsl.compiler.lint.uses import (
     BODY_OF,
@@ -42,6 +45,7 @@ from flowdsl.grammar.template import ROOTS, tags
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
+    from flowdsl.compiler.lint.items import Survey
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
     from flowdsl.compiler.problem import Problem
@@ -62,6 +66,9 @@ HTTP = ("http", "successCondition")
 
 _SIMPLE = regex(r"\{\{([^{}=][^{}]*)\}\}")
 _READ = ('"expression":', '"fromExpression":', '"when":', '"jsonPath":', '"jqFilter":', '"successCondition":')
+
+
+_READER = regex(r"\b(fromJSON|jsonpath)\(\s*$")
 
 
 def references(view: View) -> Iterator[Problem]:
@@ -126,6 +133,7 @@ class Reader:
         self.scope = scope
         self.template = scope.template
         self.late = late
+        self.lists: dict[int, list[Survey]] = {}
 
     def calls(self) -> Iterator[Problem]:
         """The findings about the tasks or steps of the template, and their hooks."""
@@ -301,6 +309,8 @@ class Reader:
             if root in BODY_OF:
                 target = (root, rest[0], ".".join(rest[1:]))
                 yield from self.output(spot, target, place, exact=False, guarded=reference.guarded)
+                if rest[1:] == ["outputs", "parameters"]:
+                    yield from self.mapping(spot, text[: reference.start], name, place)
                 if not reference.guarded:
                     alone = reference.end - reference.start == len(text.strip())
                     yield from self.missing(spot, place, Missing(name, path, False, alone))
@@ -315,6 +325,22 @@ class Reader:
                 continue
             elif (finding := self.scope.fault(name)) is not None:
                 yield spot.problem(finding)
+
+    def mapping(self, spot: Spot, before: str, name: str, place: Place) -> Iterator[Problem]:
+        """The finding about the outputs of a loop as text: in an expression they are a mapping by their names.
+
+        Source: Argo Workflows, util/expand, which keeps what stands below a name.
+        """
+        reader = _READER.search(before)
+        graph = place.graph
+        position = None if graph is None or reader is None else graph.call_index.get(name.split(".")[1])
+        callee = None if graph is None or position is None else graph.calls[position].callee
+        if reader is not None and callee is not None and callee.output_parameters:
+            one = as_keys(f"{name}.{next(iter(callee.output_parameters))}")
+            way = f"write `{one}`, which is a list in JSON for each output"
+            yield spot.problem(
+                WrongOperand(reader[1], as_keys(name), "a mapping of the outputs by name", way)
+            )
 
     def output(
         self, spot: Spot, target: tuple[str, str, str], place: Place, exact: bool, guarded: bool = False
@@ -372,6 +398,17 @@ class Reader:
             return "text"
         return "map" if len(found) == 1 else "any"
 
+    def items_of(self, call: Call) -> list[Survey]:
+        """What a loop goes over, as far as it is written: of `withParam`, each list that arrives there."""
+        if call.loop == "withItems":
+            return [self.view.survey(call)]
+        if id(call) not in self.lists:
+            text: str = call.data["withParam"]
+            written = arriving(self.view, call.owner, text, (*call.path, "withParam"))
+            lists = [read_list(value) for _, value in written]
+            self.lists[id(call)] = [survey(each) for each in lists if each]
+        return self.lists[id(call)]
+
     def item(
         self, spot: Spot, key: str, place: Place, exact: bool, text: str | None = None
     ) -> Iterator[Problem]:
@@ -387,14 +424,15 @@ class Reader:
                 literal = unreplaced(literal, name, spot.path, text, place) if text else literal
                 yield from [] if literal is None else [spot.problem(literal)]
             return
-        if not key or call.loop == "withParam":
+        if not key:
             return
         if call.loop == "withSequence":
             reason = "the items of `withSequence` are numbers: write `item`"
             yield spot.problem(UnknownVariable(name, ("item",), reason))
             return
-        found = self.view.survey(call)
-        if (key if exact else key.partition(".")[0]) in found.common:
+        whole = key if exact else key.partition(".")[0]
+        found = next((each for each in self.items_of(call) if whole not in each.common), None)
+        if found is None:
             return
         if not found.some:
             yield spot.problem(UnknownVariable(name, ("item",), "the items are plain values: write `item`"))

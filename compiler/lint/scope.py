@@ -88,6 +88,11 @@ class Scope:
         if root in ("retries", "lastRetry"):
             way = "give the template a `retryStrategy`, or take the tag out"
             return LiteralTag(name, "the template has no `retryStrategy`", way)
+        bare = name.lstrip(".")
+        for meant in (bare, f"inputs.{bare}", f"workflow.{bare}"):
+            if root in ("", "parameters") and meant in self.allowed:
+                way = f"write `{{{{{meant}}}}}`"
+                return LiteralTag(name, f"Argo has no variables below `{root or '.'}`", way, meant)
         return misspelt(name)
 
     def _output_path(self, name: str, kind: str) -> Finding | None:
