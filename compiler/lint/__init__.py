@@ -5,6 +5,7 @@ The same rules judge what the compiler wrote and any other YAML of Argo's four k
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -226,7 +227,7 @@ def merge(whole: Sound, by_rules: list[Problem]) -> list[Problem]:
     ]
     gone = {each.path for each in whole.problems if isinstance(each.finding, WrongType)}
     # What a misspelt or wrong field leaves undone is no second mistake of the object that holds it.
-    taken = {each.path for each in kept}
+    taken = {each.path for one in kept for each in (one, *one.also)}
     lost = taken.difference(whole.moved.values())
     taken |= {
         each.path[:-1]
@@ -262,11 +263,31 @@ def _is_below(path: Path, owner: Path) -> bool:
     return len(path) > len(owner) and path[: len(owner)] == owner
 
 
+def _block(problem: Problem) -> tuple[Path, Path] | None:
+    """Where a field stands, and where it belongs; None where that is the same, or not known."""
+    finding, here = problem.finding, problem.path[:-1]
+    there = finding.target if isinstance(finding, UnknownField) else None
+    return None if there is None or there[:-1] == here else (here, there[:-1])
+
+
 def _once(by_schema: Iterable[Problem]) -> Iterator[Problem]:
-    """The findings of the schema without those of entries of a list that are all wrong in the same way."""
+    """The findings of the schema without those of entries of a list that are all wrong in the same way.
+
+    Of fields that stand at one wrong place and belong to another one, the first is told, with the others.
+    """
     told: set[tuple[Path, str, type]] = set()
+    moved: defaultdict[tuple[Path, Path], list[Problem]] = defaultdict(list)
+    by_schema = list(by_schema)
+    for problem in by_schema:
+        if (block := _block(problem)) is not None:
+            moved[block].append(problem)
     for problem in by_schema:
         finding = problem.finding
+        if (block := _block(problem)) is not None:
+            first, *others = moved[block]
+            if problem is first:
+                yield problem._replace(also=tuple(others))
+            continue
         if isinstance(finding, WrongType) and isinstance(problem.path[-1], int):
             value: object = finding.value
             what = (problem.path[:-1], finding.expression, type(value))

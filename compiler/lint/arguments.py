@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.findings import UnknownVariable
 from flowdsl.compiler.lint.tree import entries, inside, string
-from flowdsl.compiler.lint.view import has_location
+from flowdsl.compiler.lint.view import has_location, without_key
 from flowdsl.compiler.objects import MARKS
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, near, suggest
@@ -299,7 +299,10 @@ def _missing(
         ("artifact", callee.required_artifacts, artifacts, "a location, or `optional: true`"),
     ):
         for name in sorted(required.difference(given)):
-            yield Problem(path, MissingArgument(call, what, name, callee.title, alternative))
+            way = alternative
+            if what == "artifact" and (lacking := without_key(callee.artifacts[name])):
+                way = f"what its location lacks, {lacking}"
+            yield Problem(path, MissingArgument(call, what, name, callee.title, way))
 
 
 def values(view: View) -> Iterator[Problem]:

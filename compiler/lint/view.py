@@ -443,6 +443,12 @@ def by_name(entries: Iterable[Object] | None) -> dict[str, Object]:
     return {entry.get("name") or "": entry for entry in entries or ()}
 
 
+def without_key(artifact: Object) -> str:
+    """What the location of an artifact lacks to be one, in words; nothing where there is none begun."""
+    begun = (field for field in _KEYS if inside(artifact, field) and not artifact[field].get(_KEYS[field]))
+    return next((f"`{_KEYS[field]}` of `{field}`" for field in begun), "")
+
+
 def has_location(artifact: Object) -> bool:
     """Whether an artifact says where it is kept: in a bucket of its own, or in that of the cluster by its key.
 

@@ -117,6 +117,9 @@ def home(kind: str, path: Sequence[str | int], document: Any) -> tuple[str | int
     What is written with too few spaces behind a list belongs to the last entry of it.
     """
     parent, field = tuple(path[:-1]), path[-1]
+    called = _called(kind, parent, str(field), document)
+    if called is not None:
+        return (*called, field)
     for depth in range(len(parent) - 1, -1, -1):
         around = expression_at(kind, parent[:depth])
         if around is None or not is_type(around) or not _takes(around, path, document):
@@ -137,6 +140,43 @@ def home(kind: str, path: Sequence[str | int], document: Any) -> tuple[str | int
     written = [there for is_written, there in within if is_written]
     others = [there for is_written, there in within if not is_written]
     return next(((*there, field) for there in (*written, *others)), None)
+
+
+def _called(
+    kind: str, call: tuple[str | int, ...], field: str, document: Any
+) -> tuple[str | int, ...] | None:
+    """The template that a task or step calls, where a field of templates stands in the call."""
+    if expression_at(kind, call) not in ("DAGTask", "WorkflowStep") or field not in _OF_TEMPLATES:
+        return None
+    templates = call[: call.index("templates") + 1] if "templates" in call else ()
+    listed: object = value_at(document, templates)
+    wanted: object = value_at(document, (*call, "template"))
+    for index in range(len(cast("list[object]", listed)) if isinstance(listed, list) and wanted else 0):
+        there = (*templates, index)
+        if value_at(document, (*there, "name")) == wanted and value_at(document, (*there, field)) is None:
+            return there
+    return None
+
+
+_OF_TEMPLATES = frozenset(
+    (
+        "activeDeadlineSeconds",
+        "affinity",
+        "inputs",
+        "memoize",
+        "metadata",
+        "nodeSelector",
+        "outputs",
+        "podSpecPatch",
+        "retryStrategy",
+        "sidecars",
+        "synchronization",
+        "timeout",
+        "tolerations",
+        "volumes",
+    )
+)
+"""Fields of templates that are written at what calls them."""
 
 
 def _takes(owner: str, path: Sequence[str | int], document: Any) -> bool:
@@ -190,8 +230,16 @@ class UnknownVersion(Finding):
     found: str
 
 
-_SAME = {("Artifact", "value"): "from", ("Parameter", "from"): "value"}
-"""Fields that say in another type what is meant: parameters have values, artifacts come from somewhere."""
+_SAME = {
+    ("Artifact", "value"): "from",
+    ("Parameter", "from"): "value",
+    ("VolumeMount", "path"): "mountPath",
+}
+"""Fields that say in another type what is meant."""
+
+_ONLY_DAG = "steps run group after group: put the step into a later group, or write a `dag`"
+_NOWHERE = {("WorkflowStep", "dependencies"): _ONLY_DAG, ("WorkflowStep", "depends"): _ONLY_DAG}
+"""Fields of another type that this one has nothing like, with what to do."""
 
 
 class UnknownField(Finding):
@@ -216,6 +264,8 @@ class UnknownField(Finding):
         known, there = fields(self.owner), self.target
         if way := gone(self.owner).get(str(self.steps[-1])):
             return "removed in Argo Workflows 4.0", way
+        if way := _NOWHERE.get((self.owner, str(self.steps[-1]))):
+            return "unknown field", way
         if there is None:
             return "unknown field", suggest("", known) if known else f"{self.owner} has no fields: write {{}}"
         if there[:-1] != self.steps[:-1]:
@@ -231,7 +281,8 @@ class UnknownField(Finding):
             elsewhere = home(self.kind, self.steps, self.document)
             if elsewhere is not None:
                 return elsewhere
-        close = _SAME.get((self.owner, field)) or meant(field, fields(self.owner))
+        key = (self.owner, field)
+        close = _SAME.get(key) or (None if key in _NOWHERE else meant(field, fields(self.owner)))
         return None if close is None else (*self.steps[:-1], close)
 
 
