@@ -103,6 +103,7 @@ RULES: tuple[Rule, ...] = (
     settings.times,
     arriving.arriving_times,
     arriving.arriving_labels,
+    arriving.arriving_keys,
     arriving.arriving_loops,
     arriving.arriving_images,
     settings.retries,
@@ -254,6 +255,8 @@ def _told_below(problem: Problem, by_schema: Iterable[Problem]) -> bool:
         return any(
             isinstance(each.finding, TooFewEntries) and _is_below(each.path, path) for each in by_schema
         )
+    if isinstance(finding, resources.NoNode):
+        return any(_is_below(each.path, path) for each in by_schema)
     if isinstance(finding, pods.Incomplete):
         return any(isinstance(each.finding, WrongType) and _is_below(each.path, path) for each in by_schema)
     return False
@@ -261,6 +264,14 @@ def _told_below(problem: Problem, by_schema: Iterable[Problem]) -> bool:
 
 def _is_below(path: Path, owner: Path) -> bool:
     return len(path) > len(owner) and path[: len(owner)] == owner
+
+
+def _unquoted(problem: Problem) -> str | None:
+    """The word of a name that YAML takes for true or false, because it has no quotes."""
+    finding = problem.finding
+    if not isinstance(finding, WrongType) or not isinstance(finding.value, bool):
+        return None
+    return finding.written or None if problem.path[-1:] in (("name",), ("template",)) else None
 
 
 def _block(problem: Problem) -> tuple[Path, Path] | None:
@@ -273,16 +284,25 @@ def _block(problem: Problem) -> tuple[Path, Path] | None:
 def _once(by_schema: Iterable[Problem]) -> Iterator[Problem]:
     """The findings of the schema without those of entries of a list that are all wrong in the same way.
 
-    Of fields that stand at one wrong place and belong to another one, the first is told, with the others.
+    Of fields that stand at one wrong place and belong to another one, the first is told, with the others; likewise
+    of the places of a name that YAML takes for true or false.
     """
     told: set[tuple[Path, str, type]] = set()
     moved: defaultdict[tuple[Path, Path], list[Problem]] = defaultdict(list)
+    words: defaultdict[str, list[Problem]] = defaultdict(list)
     by_schema = list(by_schema)
     for problem in by_schema:
+        if (word := _unquoted(problem)) is not None:
+            words[word].append(problem)
         if (block := _block(problem)) is not None:
             moved[block].append(problem)
     for problem in by_schema:
         finding = problem.finding
+        if (word := _unquoted(problem)) is not None:
+            first, *others = words[word]
+            if problem is first:
+                yield problem._replace(also=tuple(others))
+            continue
         if (block := _block(problem)) is not None:
             first, *others = moved[block]
             if problem is first:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.loops import LoopFields, is_whole, no_list
 from flowdsl.compiler.lint.names import VALUE_FORM, BadLabel
-from flowdsl.compiler.lint.settings import duration_faults, too_short, whole_faults
+from flowdsl.compiler.lint.settings import NO_MEMO_KEY, BadKey, duration_faults, too_short, whole_faults
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import value_at
@@ -17,6 +17,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
@@ -57,6 +58,16 @@ def arriving_times(view: View) -> Iterator[Problem]:
                     if not found and fields[-1] in ("timeout", "pendingTimeout"):
                         found = list(too_short(template, fields[-1], value, path))
                     yield from (each._replace(finding=_renamed(each.finding, fields[-1])) for each in found)
+
+
+def arriving_keys(view: View) -> Iterator[Problem]:
+    """The values that keys of memoization get by a tag are such, where they are written."""
+    for template in view.all:
+        text = string(template.data, "memoize", "key")
+        if "{{" in text:
+            for path, value in arriving(view, template, text, (*template.path, "memoize", "key")):
+                if (wrong := NO_MEMO_KEY.search(value)) is not None:
+                    yield Problem(path, BadKey(value), part=wrong.span())
 
 
 def arriving_labels(view: View) -> Iterator[Problem]:
@@ -160,3 +171,21 @@ def _values(owner: Object, path: Path, name: str) -> Iterator[tuple[Path, str]]:
 
 def _names(owner: Object, name: str) -> bool:
     return any(each.get("name") == name for each in entries(owner, "arguments", "parameters"))
+
+
+def with_values(view: View, text: str) -> str:
+    """A text with the values that the parameters of the run have in it, as far as they are written."""
+    if view.kind not in ("Workflow", "CronWorkflow"):
+        return text
+
+    def value(tag: re.Match[str]) -> str:
+        parameter = view.arguments.get(tag[1].strip().removeprefix("workflow.parameters."), {})
+        given: object = parameter.get("value")
+        known = isinstance(given, str) and _HARMLESS.fullmatch(given) and "workflow.parameters." in tag[1]
+        return str(given) if known else tag[0]
+
+    return TAG.sub(value, text)
+
+
+_HARMLESS = regex(r"[\w.+-]+")
+"""Values that are what they are with quotes around them and without."""

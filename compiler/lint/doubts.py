@@ -198,7 +198,7 @@ def attempts(view: View) -> Iterator[Problem]:
         strategy = inside(owner, "retryStrategy")
         backoff = inside(strategy, "backoff")
         limit = strategy.get("limit")
-        if limit is not None and len(strategy) > 1 and _number(limit, 1) <= 0:
+        if limit is not None and _number(limit, 1) <= (0 if len(strategy) > 1 else -1):
             reason, way = f"its `limit` is {limit}", "write a `limit` of at least 1"
             yield Problem((*path, "retryStrategy", "limit"), NeverTriedAgain(reason, way))
             continue

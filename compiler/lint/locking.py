@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.control import LockInside
+from flowdsl.compiler.lint.arriving import with_values
 from flowdsl.compiler.lint.tree import entries, string
 from flowdsl.compiler.problem import Problem
 
@@ -26,11 +27,11 @@ def held(view: View) -> Iterator[Problem]:
     outer += [(each.title, each.data, each) for each in view.templates if each.calls]
     told: set[tuple[Path, int]] = set()
     for holder, owner, caller in outer:
-        locks = {lock for _, lock in _mutexes(owner)}
+        locks = {lock for _, lock in _mutexes(view, owner)}
         if not locks:
             continue
         for template in view.templates if caller is None else _below(caller):
-            for index, lock in _mutexes(template.data):
+            for index, lock in _mutexes(view, template.data):
                 place = template.path, index
                 if lock in locks and place not in told:
                     told.add(place)
@@ -38,10 +39,10 @@ def held(view: View) -> Iterator[Problem]:
                     yield Problem(path, LockInside(template.title, holder, f"`{lock[1]}`"))
 
 
-def _mutexes(owner: Object) -> Iterator[tuple[int, Held]]:
+def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:
     """The mutexes of a template or spec, each with its position; a name is known if all of the run have one for it."""
     for index, lock in enumerate(entries(owner, "synchronization", "mutexes")):
-        name = string(lock, "name")
+        name = with_values(view, string(lock, "name"))
         if name and all(part.startswith("workflow.") for part in name.replace(" ", "").split("{{")[1:]):
             yield index, (string(lock, "namespace"), name, bool(lock.get("database")))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.lint.arriving import with_values
 from flowdsl.compiler.lint.names import OWN_VOLUMES
 from flowdsl.compiler.lint.objects import unreadable
 from flowdsl.compiler.lint.pods import values
@@ -14,11 +15,9 @@ from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, Unknow
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.schema.validate import At, is_number, reading
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, tags
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
@@ -66,7 +65,7 @@ def patches(view: View) -> Iterator[Problem]:
         if not text or text in ("tag", "null", "~") or any(map(left_open, tags(patch))):
             continue
         found, part = NO_MAPPING, None
-        whole = _with_values(view, patch)
+        whole = with_values(view, patch)
         body = None if "{{" in whole else _read(whole)
         if (fault := unreadable(patch)) is not None:
             reason, part = fault
@@ -78,24 +77,6 @@ def patches(view: View) -> Iterator[Problem]:
             yield from _left_out(body, patch, (*path, "podSpecPatch"))
             continue
         yield Problem((*path, "podSpecPatch"), BadPatch(found, reason), part=part)
-
-
-def _with_values(view: View, patch: str) -> str:
-    """A patch with the values that the parameters of the run have in it, as far as they are written."""
-    if view.kind not in ("Workflow", "CronWorkflow"):
-        return patch
-
-    def value(tag: re.Match[str]) -> str:
-        parameter = view.arguments.get(tag[1].strip().removeprefix("workflow.parameters."), {})
-        text: object = parameter.get("value")
-        known = isinstance(text, str) and _HARMLESS.fullmatch(text) and "workflow.parameters." in tag[1]
-        return str(text) if known else tag[0]
-
-    return TAG.sub(value, patch)
-
-
-_HARMLESS = regex(r"[\w.+-]+")
-"""Values that are what they are with quotes around them and without."""
 
 
 def _read(patch: str) -> Any:

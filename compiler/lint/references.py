@@ -261,9 +261,10 @@ class Reader:
     def variable(self, spot: Spot, name: str, place: Place, text: str) -> Iterator[Problem]:
         """The findings about the variable of a simple tag."""
         root, _, rest = name.partition(".")
-        if name in self.scope.allowed:
+        own = place.call is None and spot.path[-1] in EXPRESSIONS
+        if name in self.scope.allowed and not (own and root == "lastRetry"):
             return
-        if root in BODY_OF and rest and place.call is None and spot.path[-1] in EXPRESSIONS:
+        if rest and own and (root in BODY_OF or root == "lastRetry"):
             reason = f"write `{as_keys(name)}` without braces: Argo reads the expression as it stands"
             yield spot.problem(UnknownVariable(name, (), reason))
             return

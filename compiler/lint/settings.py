@@ -253,7 +253,7 @@ def _backoff(strategy: Object, defaults: Object, path: Path) -> Iterator[Problem
         yield Problem((*path, "backoff"), BackoffWithoutLimit())
 
 
-_NO_MEMO_KEY = regex(r"^-|[^-a-zA-Z0-9]+")
+NO_MEMO_KEY = regex(r"^-|[^-a-zA-Z0-9]+")
 
 
 def memoization(view: View) -> Iterator[Problem]:
@@ -263,7 +263,7 @@ def memoization(view: View) -> Iterator[Problem]:
             continue
         key = string(template.data, "memoize", "key")
         known = masked(key)
-        wrong = _NO_MEMO_KEY.search(known)
+        wrong = NO_MEMO_KEY.search(known)
         if not key or wrong is not None:
             yield Problem((*template.path, "memoize", "key"), BadKey(key), part=wrong and wrong.span())
 
