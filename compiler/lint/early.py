@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.locking import below
 from flowdsl.compiler.lint.references import strings
 from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.variables import global_outputs
@@ -96,8 +97,8 @@ class _Walk:
             self._texts(template.data, template.path, _OTHERS if is_own else "")
             return
         in_steps = template.body == "steps"
-        for call in () if in_steps else template.calls:  # which Argo sorts before
-            self._make(call)
+        for each in () if in_steps else below(template):  # Argo sorts tasks before, and nobody says how
+            self.unknown.difference_update(global_outputs(each))
         for call in template.calls:
             if call.callee is not None:
                 self.visit(call.callee)

@@ -51,7 +51,7 @@ def commands(view: View) -> Iterator[Problem]:
             if not words or any("{{" in word for word in words):
                 continue
             program, kind = words[0], words[0].rpartition("/")[2]
-            if len(program.split()) > 1:
+            if len(program.split()) > 1 and "\\" not in program:
                 found = f"`{_short(program)}` is the name of one program"
                 way = f"write each word for itself: [{', '.join(program.split()[:4])}]"
                 finding = TakenLiterally(found, "there is no program of that name", way)

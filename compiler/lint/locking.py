@@ -30,7 +30,7 @@ def held(view: View) -> Iterator[Problem]:
         locks = {lock for _, lock in _mutexes(view, owner)}
         if not locks:
             continue
-        for template in view.templates if caller is None else _below(caller):
+        for template in view.templates if caller is None else below(caller):
             for index, lock in _mutexes(view, template.data):
                 place = template.path, index
                 if lock in locks and place not in told:
@@ -47,7 +47,7 @@ def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:
             yield index, (string(lock, "namespace"), name, bool(lock.get("database")))
 
 
-def _below(template: Template) -> list[Template]:
+def below(template: Template) -> list[Template]:
     """The templates that run while another one does, because it calls them."""
     found: dict[int, Template] = {}
     left = [call.callee for call in template.calls]
