@@ -85,7 +85,7 @@ def arriving_labels(view: View) -> Iterator[Problem]:
 def arriving_loops(view: View) -> Iterator[Problem]:
     """The values that loops get by a tag are lists and numbers, where they are written."""
     told: set[Path] = set()
-    for call in view.calls:
+    for call in view.looping:
         texts: list[tuple[tuple[str, ...], object]] = [(("withParam",), call.data.get("withParam"))]
         texts += [(("withSequence", end), inside(call.data, "withSequence").get(end)) for end in _ENDS]
         for fields, text in texts:

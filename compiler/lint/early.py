@@ -45,7 +45,8 @@ def early(view: View) -> Iterator[Problem]:
     where it is called first.
     """
     calls = [call for call in view.calls if call.parent is None]
-    made = {name for call in calls if call.callee is not None for name in global_outputs(call.callee)}
+    called = {id(call.callee): call.callee for call in calls if call.callee is not None}
+    made = {name for each in called.values() for name in global_outputs(each)}
     if any("{{" in name for name in made) or not all(call.known for call in calls):
         made = set[str]()
     ends = view.kind in ("Workflow", "CronWorkflow") and (view.spec.get("onExit") or view.hooks)

@@ -107,7 +107,8 @@ _SCHEME = regex(r"[a-zA-Z][a-zA-Z0-9+]*://")
 
 def addresses(view: View) -> Iterator[Problem]:
     """Endpoints and buckets are named without the scheme of an address. Source: minio-go, getEndpointURL."""
-    for found in typed(view, frozenset(("GCSArtifact", "S3Artifact"))):
+    named = [each for each in view.templates if '"endpoint":' in each.text or '"bucket":' in each.text]
+    for found in typed(view, frozenset(("GCSArtifact", "S3Artifact")), named):
         owner: object = value_at(view.document, found.path[:-1])
         name = string(owner, "name") if is_mapping(owner) else ""
         for field in ("endpoint", "bucket"):

@@ -9,8 +9,10 @@ from flowdsl.compiler.lint.tree import pairs
 from flowdsl.compiler.schema.table import fields, is_type
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import View
+    from flowdsl.compiler.lint.view import Template, View
 
 
 class Typed(NamedTuple):
@@ -21,11 +23,11 @@ class Typed(NamedTuple):
     path: Path
 
 
-def typed(view: View, wanted: frozenset[str]) -> list[Typed]:
-    """The objects of the wanted types, in the templates that the view looks at and around them."""
+def typed(view: View, wanted: frozenset[str], within: Iterable[Template] | None = None) -> list[Typed]:
+    """The objects of the wanted types, in the templates that the view looks at, or these of them, and around them."""
     found: list[Typed] = []
     _collect(found, view.kind, view.document, (), wanted)
-    for template in view.templates:
+    for template in view.templates if within is None else within:
         _collect(found, "Template", template.data, template.path, wanted)
     return found
 
