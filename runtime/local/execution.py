@@ -150,6 +150,8 @@ class Execution:
                 self.machine.at(deadline, self._waited_too_long, lambda: bool(node.lock))
         self.node.lock = name
         self.node.message = message
+        if refusal := self.machine.refusal(self.node):
+            self.machine.hindmost.append(lambda: self.stop_waiting(refusal))
 
     def _waited_too_long(self) -> None:
         if self.node is not None and self.node.lock:
@@ -208,6 +210,7 @@ class Execution:
             self.call.created(self.node)
         else:
             self.machine.mark(self.node, RUNNING, "")
+        self.machine.retries[self.node.id] = self
         self._attempt()
 
     def _attempt(self) -> None:
@@ -234,7 +237,9 @@ class Execution:
         if node is None or strategy is None or node.completed:
             return
         if self.call.frame is not None and self.call.frame.over:
-            return  # nobody looks at it any more
+            if self.machine.strategy is not None:
+                self._stopped(attempt)
+            return  # nobody else looks at it any more
         policy = retry.policy_of(strategy)
         if error is not None and policy == "OnFailure":
             self.machine.mark(node, ERROR, error)
@@ -243,9 +248,7 @@ class Execution:
         if not attempt.failed:
             self._retried(SUCCEEDED, None)
             return
-        stopped = self.machine.no_more_retries()
-        if stopped:
-            self._retried(attempt.phase, stopped)
+        if self._stopped(attempt):
             return
         try:
             wait = retry.begins(strategy, node.attempts(), self.machine.now)
@@ -265,9 +268,7 @@ class Execution:
         node, strategy = self.node, self.retry
         if node is None or strategy is None or node.completed:
             return
-        stopped = self.machine.no_more_retries()
-        if stopped:
-            self._retried(attempt.phase, stopped)
+        if self._stopped(attempt):
             return
         node.message = ""
         try:
@@ -280,6 +281,26 @@ class Execution:
             self.machine.later(self._attempt_gate)
         else:
             self._retried(attempt.phase, reason)
+
+    def _stopped(self, attempt: Node) -> bool:
+        """End where nothing is tried again any more."""
+        message = self.machine.no_more_retries()
+        if message and self.node is not None and not self.machine.may_run(self.node.in_exit_handler()):
+            self.give_up()
+        elif message:
+            self._retried(attempt.phase, message)
+        return bool(message)
+
+    def give_up(self) -> None:
+        """Fail without the outputs of the last attempt, which may never end: the run is to stop."""
+        node, attempt = self.node, self.attempt
+        if node is None or node.completed:
+            return
+        frame = None if attempt is None else self.machine.frames.get(attempt.name)
+        if frame is not None:
+            frame.abandon()
+        self.machine.mark(node, FAILED, self.machine.no_more_retries())
+        self._over(node, None)
 
     def _attempt_gate(self) -> None:
         """A further attempt needs a place too, but none in its frame; failFast there lets none begin.
@@ -355,6 +376,7 @@ class Execution:
             self._over(node, error)
 
     def _over(self, node: Node, error: str | None) -> None:
+        self.machine.retries.pop(node.id, None)
         frame = self.call.frame
         if frame is None or not frame.fail_fast():  # else nobody ever gives its locks back
             self.machine.release(self.call.name)

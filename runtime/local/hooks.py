@@ -127,7 +127,7 @@ class Hooks:
             if wanted:
                 self.run(full, hook, on_exit=False)
         late, self.ended = self.ended, self.ended or self.node.fulfilled
-        if self.node.completed and not self.left:
+        if self.node.completed and self.node.fulfilled and not self.left:
             self.left = True
             if not late or (not self.frame.over and self.looked()):
                 self._exit()

@@ -91,6 +91,7 @@ class Machine:
                 self._resumed(node, given)
             case events.ShutDown(_, strategy):
                 self._shut_down(strategy)
+        self._give_up()
         self._tick()
         if self._exit is not None:
             self._note_failures()
@@ -372,7 +373,8 @@ class Machine:
         for child in node.children.values():
             if child.type == "Container" and not child.fulfilled:
                 self.run.mark(child, FAILED, message)
-        self.run.running[node.id].body_ended(node)
+        if not node.runs:
+            self.run.running[node.id].body_ended(node)
 
     def _pod_running(self, node: Node, ip: str) -> None:
         if node.fulfilled:
@@ -389,7 +391,10 @@ class Machine:
                 if frame is not None and not retry.daemoned:
                     frame.daemons.append(retry)
                 self.run.mark(retry, RUNNING, daemon=True)
-        self.run.mark(node, RUNNING, daemon=daemon)
+        self.run.mark(node, RUNNING, daemon=daemon, runs=not daemon)
+        for child in node.children.values():
+            if child.type == "Container" and not child.fulfilled:
+                self.run.mark(child, RUNNING)
 
     def _pod_ended(self, node: Node, outcome: events.Outcome) -> None:
         execution = self.run.running.pop(node.id)
@@ -401,17 +406,20 @@ class Machine:
         needless = node.phase == SUCCEEDED  # a daemon that was ended
         if needless and self.finished is not None:
             return  # nobody looks at its pod any more
+        if node.failed and not node.runs:
+            return  # it was stopped before it began
         node.outputs = outcome.outputs or None
-        if node.failed:
-            node.message = outcome.message or node.message
-            return
         node.daemoned = False
         if outcome.outputs:
             self.run.remember(outcome.outputs)
         phase = outcome.phase
         if execution.template.get("daemon") is True and phase == SUCCEEDED:
             phase = "Failed"
-        self.run.mark(node, phase, outcome.message)
+        message = outcome.message
+        if node.failed:  # it was stopped, or a hook of it could not be judged
+            node.finished = None
+            message = message or node.message
+        self.run.mark(node, phase, message, runs=False)
         if needless:
             return
         if not daemon or execution.node is not node:  # with a strategy, a daemon that ends is started again
@@ -448,7 +456,7 @@ class Machine:
                 self._fail_pod(node, f"workflow shutdown with strategy:  {strategy}")
         self.run.hurry(lambda on_exit: not self.run.may_run(on_exit))
         self.run.drain()
-        for frame in list(self.run.frames.values()):
+        for frame in reversed(list(self.run.frames.values())):
             if not frame.over and not self.run.may_run(frame.on_exit):
                 frame.shut_down()
 
@@ -461,16 +469,25 @@ class Machine:
         self.run.hurry(lambda on_exit: not on_exit)
 
     def _fail_waiting(self, message: str, wanted: Callable[[Node], bool]) -> None:
-        for identity, (execution, _) in list(self.run.suspended.items()):
+        for identity in list(self.run.suspended):
             node = self.run.by_id[identity]
             if wanted(node):
-                del self.run.suspended[identity]
-                self.run.mark(node, FAILED, message)
-                execution.body_ended(node)
+                self.run.end_suspension(node, message)
         for holder, stop in self.run.locks.waiting():
             waiting = self.run.nodes.get(holder)
             if waiting is not None and wanted(waiting):
                 stop(message)
+
+    def _give_up(self) -> None:
+        """What is tried again fails as soon as nothing of it is at work, where the run is told to stop.
+
+        Source: failNodesWithoutCreatedPodsAfterDeadlineOrShutdown, which looks before anything goes on.
+        """
+        if self.run.strategy is not None:
+            for identity, one in list(self.run.retries.items()):
+                node = self.run.by_id[identity]
+                if not self.run.may_run(node.in_exit_handler()) and node.at_rest():
+                    one.give_up()
 
     def _still_running(self) -> list[tuple[Node, Leaf]]:
         found = [(self.run.by_id[name], execution) for name, execution in self.run.running.items()]

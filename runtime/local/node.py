@@ -50,6 +50,7 @@ class Node:
         "phase",
         "plain",
         "retried",
+        "runs",
         "scope",
         "started",
         "template",
@@ -79,6 +80,8 @@ class Node:
         self.plain = False
         """Whether an empty nodeFlag is shown, as the controller does for nodes that it makes itself."""
         self.daemoned = False
+        self.runs = False
+        """Whether its pod has begun and not ended: until then nobody goes on behind it, whatever its phase."""
         self.ip = ""
         self.lock = ""
         """The lock that it waits for."""
@@ -92,7 +95,7 @@ class Node:
     @property
     def fulfilled(self) -> bool:
         """Whether those that wait for it may go on; for a daemon, when it runs."""
-        return self.phase in FULFILLED or (self.daemoned and self.phase != PENDING)
+        return (self.phase in FULFILLED and not self.runs) or (self.daemoned and self.phase != PENDING)
 
     @property
     def failed(self) -> bool:
@@ -110,6 +113,17 @@ class Node:
             self.message = message
         if self.phase in FULFILLED and self.finished is None:
             self.finished = now
+
+    def at_rest(self) -> bool:
+        """Whether all that it led to has ended, though it may not know that yet (childrenFulfilled)."""
+        waiting, seen = [self], {self.id}
+        while waiting:
+            at = waiting.pop()
+            if not at.children and not at.fulfilled:
+                return False
+            waiting += [child for name, child in at.children.items() if name not in seen]
+            seen.update(at.children)
+        return True
 
     def attempts(self) -> list[Node]:
         """Of a Retry node: its attempts, without the nodes of hooks."""

@@ -136,6 +136,13 @@ class Leaf(Protocol):
         """The body of the template, or of one attempt, has ended."""
 
 
+class Retries(Protocol):
+    """The execution of a template that is tried again."""
+
+    def give_up(self) -> None:
+        """Fail: the run is to stop, and nothing of it is at work."""
+
+
 class Run:
     """The state of a run, and what is done with it."""
 
@@ -170,6 +177,8 @@ class Run:
         self.timers: list[Timer] = []
         self.backing_off: dict[str, tuple[bool, Callable[[], None]]] = {}
         """The retries that wait for their time: whether they are of an exit handler, and what is next."""
+        self.retries: dict[str, Retries] = {}
+        """What is tried again, by its node."""
         self.actions: list[events.Action] = []
         self.queue: deque[Callable[[], object]] = deque()
         self.hindmost: deque[Callable[[], object]] = deque()
@@ -357,11 +366,23 @@ class Run:
         self.failures += node.failed
         return node
 
-    def mark(self, node: Node, phase: str, message: str | None = None, *, daemon: bool = False) -> None:
-        """Change the phase of a node, perhaps to that of a daemon that is ready, and tell those that wait for it."""
+    def mark(
+        self,
+        node: Node,
+        phase: str,
+        message: str | None = None,
+        *,
+        daemon: bool = False,
+        runs: bool | None = None,
+    ) -> None:
+        """Change the phase of a node, perhaps to that of a daemon that is ready, and tell those that wait for it.
+
+        `runs`: whether its pod does from now on, where that changes.
+        """
         before = node.phase
         was = node.fulfilled
         node.daemoned = node.daemoned or daemon
+        node.runs = node.runs if runs is None else runs
         node.mark(self.now, phase, message)
         self._count(node, before, phase, "" if node.lock else before, phase)
         self.failures += node.failed
@@ -507,6 +528,14 @@ class Run:
         self.suspended[node.id] = (execution, until)
         if until is not None:
             self.at(until, lambda: self.resume(node, {}), lambda: node.id in self.suspended)
+        if refusal := self.refusal(node):
+            self.hindmost.append(lambda: self.end_suspension(node, refusal))
+
+    def end_suspension(self, node: Node, message: str) -> None:
+        """Fail a suspended node."""
+        execution, _ = self.suspended.pop(node.id)
+        self.mark(node, FAILED, message)
+        execution.body_ended(node)
 
     def resume(self, node: Node, given: dict[str, str]) -> None:
         """Let a suspended node go on, with values for its supplied outputs."""
@@ -533,6 +562,14 @@ class Run:
     def may_run(self, on_exit: bool) -> bool:
         """Whether a pod may begin after the run was told to stop (ShouldExecute)."""
         return self.strategy is None or (self.strategy == "Stop" and on_exit)
+
+    def refusal(self, node: Node) -> str:
+        """Why a node that waits is not waited for, or nothing: the run was told to stop, or it is too late."""
+        in_exit = node.in_exit_handler()
+        if not self.may_run(in_exit):
+            return f"Stopped with strategy '{self.strategy}'"
+        late = self.deadline is not None and self.now >= self.deadline and not in_exit
+        return STEP_TOO_LATE if late else ""
 
     def no_more_retries(self) -> str:
         """Why nothing is tried again, or nothing."""

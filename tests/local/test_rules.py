@@ -59,10 +59,11 @@ def test_an_end_waits_for_the_pods_that_are_being_stopped() -> None:
     machine = Machine(workflow(leaf("main")))
     (started,) = machine.handle(events.Started(START))
     assert isinstance(started, events.StartPod)
+    machine.handle(events.PodRunning(START, started.node))
     assert machine.handle(events.ShutDown(START + 1, "Terminate")) == [events.StopPod(started.node)]
     ended = machine.handle(events.PodEnded(START + 9, started.node, events.Outcome("Failed", "killed")))
     assert ended == [events.Ended("Failed", "Stopped with strategy 'Terminate'")]
-    assert machine.finished == START + 1
+    assert machine.finished == START + 9
     assert machine.nodes["run"].message == "killed"
 
 
