@@ -31,6 +31,7 @@ from flowdsl.runtime.local.run import FULL
 from flowdsl.runtime.local.scope import Record, Results, Scope
 from flowdsl.runtime.local.shapes import part, texts
 from flowdsl.runtime.local.tags import ArgoError, Missing
+from flowdsl.runtime.local.templates import supplied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -320,8 +321,21 @@ class Dag(Frame):
         def done(node: Node, error: str | None) -> None:
             if error is not None:
                 self.machine.mark(node, ERROR, f"task '{name}' errored: {error}")
+                if node is task.node:
+                    self.machine.hindmost.append(partial(self._look_again, task, node))
 
         self.child("tasks", name, holder, connect, done, task.rank)
+
+    def _look_again(self, task: Task, node: Node) -> None:
+        """Say only what is wrong with a task that could not begin: Argo looks at it again while the graph goes on."""
+        if self.over:
+            return
+        try:
+            holder = self._renewed(task)
+            _, template = self.machine.templates.resolve(self.base, holder)
+            supplied(template, part(holder, "arguments"), self.machine.config, self.machine.globals)
+        except ArgoError as error:
+            self.machine.mark(node, ERROR, str(error))
 
     def _watch(self, task: Task, node: Node) -> None:
         """Follow a node until it and its hooks have ended."""
