@@ -5,6 +5,7 @@ Sources: workflow/controller/dag.go and workflow/common/ancestry.go of Argo 4.1.
 
 from __future__ import annotations
 
+import heapq
 import re
 from functools import partial
 from typing import TYPE_CHECKING
@@ -62,6 +63,10 @@ class Task:
         self.node: Node | None = None
         self.children: list[Node] = []
         self.open = 0
+        self.exits: list[tuple[int, str, Callable[[], None]]] = []
+        """The exit hooks of its rounds that wait for their turn, a heap: where the round stands, its node, the hook."""
+        self.leaving: dict[str, int] = {}
+        """The rounds whose exit hooks run, and where they stand; the last has the lowest place."""
         self.settled = False
         self.stuck = ""
         self.record: Record | None = None
@@ -249,7 +254,11 @@ class Dag(Frame):
         if task.spoilt and task.name in self.last:
             self.refuse(task.spoilt)
             return
-        self._watch(task, node)
+        if task.name in self.last:
+            self._watch(task, node)
+            return
+        self.machine.when_fulfilled(node, lambda: self._settled(task, node))
+        self.machine.hindmost.append(partial(self._watch, task, node))
 
     def _node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
         node = self.machine.new_node(f"{self.node.name}.{name}", type, phase, self.node, holder, self.base)
@@ -375,6 +384,9 @@ class Dag(Frame):
             rank=task.rank,
             looked=lambda: self._looks_at(task, node),
             again=self._hook_fails if target else None,
+            turn=None
+            if node is task.node
+            else partial(self._exit_of_round, task, len(task.children) - 1, node),
         )
         self.machine.when_changed(node, hooks.changed)
 
@@ -392,8 +404,40 @@ class Dag(Frame):
         else:
             self.refuse(message)
 
+    def _exit_of_round(self, task: Task, place: int, node: Node, begin: Callable[[], None]) -> None:
+        heapq.heappush(task.exits, (place, node.id, begin))
+        self.machine.later(partial(self._next_exit, task))
+
+    def _next_exit(self, task: Task) -> None:
+        """Begin an exit hook of a loop: a round has its own when none before it runs (executeDAGTask).
+
+        A loop may end while one runs, where Argo finds out how the graph goes on; then no other begins.
+        """
+        group = task.node
+        if self.over or group is None or group.fulfilled:
+            return
+        first = next(reversed(task.leaving.values()), len(task.children))
+        if task.exits and task.exits[0][0] < first:
+            place, identity, begin = heapq.heappop(task.exits)
+            task.leaving[identity] = place
+            begin()
+        if task.open == len(task.exits) + len(task.leaving):
+            self._find_out(task, group)
+
+    def _find_out(self, task: Task, group: Node) -> None:
+        """All rounds of a loop have ended: it has ended too, where nothing before it goes on."""
+        if self.awaited is None or self.awaited.fulfilled or self.awaited is group:
+            self._walked()
+        left = self.awaited
+        if left is group:
+            left = next((child for child in group.children.values() if not child.fulfilled), None)
+        if left is not None and not group.fulfilled:
+            self.machine.when_fulfilled(left, partial(self._next_exit, task))
+
     def _round_settled(self, task: Task, node: Node) -> None:
         task.open -= 1
+        if task.leaving.pop(node.id, None) is not None or task.exits:
+            self.machine.later(partial(self._next_exit, task))
         group = task.node
         if task.open or group is None or self.over:
             return

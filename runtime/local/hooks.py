@@ -5,6 +5,7 @@ Sources: workflow/controller/{hooks,exit_handler}.go of Argo 4.1.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
@@ -64,7 +65,7 @@ class Hooks:
     those of a higher one. `looked`: whether Argo looks at the node again when a daemon, which has settled, ends.
     `refused` gets the error of a hook that cannot be judged or executed,
     and whether it is the exit hook. `again`: gets the error where hooks that run are asked for a free place again,
-    and there is none.
+    and there is none. `turn`: begins the exit hook when it is its turn, which may never come.
     """
 
     def __init__(
@@ -81,7 +82,9 @@ class Hooks:
         rank: int,
         looked: Callable[[], bool],
         again: Callable[[str], None] | None = None,
+        turn: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
+        self.turn = turn
         self.again = again
         self.looked = looked
         self.frame = frame
@@ -103,6 +106,8 @@ class Hooks:
         self.ended = False
         self.left = False
         """Whether its exit hook had its turn."""
+        self.leaving = False
+        """Whether its exit hook waits for the others that run."""
         self.spoilt = False
         self.told = False
 
@@ -129,8 +134,8 @@ class Hooks:
         late, self.ended = self.ended, self.ended or self.node.fulfilled
         if self.node.completed and self.node.fulfilled and not self.left:
             self.left = True
-            if not late or (not self.frame.over and self.looked()):
-                self._exit()
+            self.leaving = not late or (not self.frame.over and self.looked())
+        self._leave()
         self._tell()
 
     def _read(self) -> bool:
@@ -163,15 +168,29 @@ class Hooks:
             return str(error)
         return ""
 
-    def _exit(self) -> None:
+    def _leave(self) -> None:
+        if not self.leaving or self.open:
+            return
+        self.leaving = False
         hook = self.exit
         if hook is None or not self.machine.may_run(on_exit=True):
             return
         try:
-            if not hook.get("expression") or truth(hook["expression"], self._scope()):
-                self.run(f"{self.node.name}.onExit", hook, on_exit=True)
+            if hook.get("expression") and not truth(hook["expression"], self._scope()):
+                return
         except ArgoError as error:
             self.refused(str(error), True)
+            return
+        self.open += 1
+        begin = partial(self._take_turn, hook)
+        if self.turn is None:
+            begin()
+        else:
+            self.turn(begin)
+
+    def _take_turn(self, hook: Json) -> None:
+        self.open -= 1
+        self.run(f"{self.node.name}.onExit", hook, on_exit=True)
 
     def run(self, name: str, hook: Json, *, on_exit: bool) -> None:
         """Run the template of a hook."""
@@ -229,6 +248,7 @@ class Hooks:
         self.running -= not on_exit and error != FULL
         if error is not None:
             self.refused(error, on_exit)
+        self._leave()
         self._tell()
 
     def _tell(self) -> None:

@@ -392,9 +392,8 @@ class Machine:
                     frame.daemons.append(retry)
                 self.run.mark(retry, RUNNING, daemon=True)
         self.run.mark(node, RUNNING, daemon=daemon, runs=not daemon)
-        for child in node.children.values():
-            if child.type == "Container" and not child.fulfilled:
-                self.run.mark(child, RUNNING)
+        for one in several(part(execution.template, "containerSet"), "containers"):
+            self.run.mark(self.run.nodes[f"{node.name}.{one['name']}"], RUNNING)
 
     def _pod_ended(self, node: Node, outcome: events.Outcome) -> None:
         execution = self.run.running.pop(node.id)
