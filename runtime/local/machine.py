@@ -332,6 +332,8 @@ class Machine:
         if self.finished is None:
             self.phase, self.message, self.finished = phase, message, self.run.now
             self.run.globals["workflow.status"] = phase
+            if self._entry is not None and self._entry.name != self.run.name:  # a group of it stands for it
+                self.run.mark(self.run.nodes[self.run.name], ERROR, "Workflow operation error")
             for node in list(self.run.nodes.values()):
                 if node.daemoned:
                     self.run.end_daemon(node)

@@ -514,6 +514,10 @@ class Run:
         if node.id in self.running and not node.completed:
             self.actions.append(events.StopPod(node.id, message))
 
+    def awaits_pods(self) -> bool:
+        """Whether a pod has begun and not ended, for which the run waits before it ends."""
+        return any(self.by_id[name].runs for name in self.running)
+
     def end_daemon(self, node: Node) -> None:
         """End a daemon that is needed no longer (killDaemonedChildren)."""
         if node.daemoned:

@@ -213,15 +213,17 @@ class Steps(Frame):
     def _refused(self, message: str, on_exit: bool) -> None:
         """A hook that cannot be judged or executed makes the group an error; an exit hook, when its steps have ended.
 
-        What nothing but the run asked for ends with the group, which stands for it then (executeSteps).
+        What nothing but the run asked for is left by the group, which stands for it then (executeSteps), but waits for
+        pods that run (markWorkflowPhase).
         """
         if self.over:
             return
         if not on_exit:
             self._fail_group(ERROR, message)
-        elif self.execution.call.frame is None:
+        elif self.execution.call.frame is None and not self.machine.awaits_pods():
             self.machine.mark(self.group, ERROR, message)
-            self.finish(ERROR, message)
+            self.abandon()
+            self.execution.call.created(self.group)
         else:
             self.refusal = message
 
