@@ -178,7 +178,7 @@ class Dag(Frame):
 
     def _begin(self, task: Task) -> None:
         """All that a task waits for has settled (executeDAGTask)."""
-        if self.over:
+        if self.over or self.frozen():
             return
         try:
             execute = self._evaluate(task)
@@ -299,7 +299,7 @@ class Dag(Frame):
         self.machine.soon(*[partial(self._round, task, group, one) for one in made])
 
     def _round(self, task: Task, group: Node, holder: Json) -> None:
-        if self.over:
+        if self.over or self.frozen():
             return
         try:
             proceed = self.machine.condition(holder.get("when") or "")
@@ -439,7 +439,7 @@ class Dag(Frame):
         if task.leaving.pop(node.id, None) is not None or task.exits:
             self.machine.later(partial(self._next_exit, task))
         group = task.node
-        if task.open or group is None or self.over:
+        if task.open or group is None or self.over or self.frozen():
             return
         self._complete(group, task.children)
 
@@ -450,7 +450,7 @@ class Dag(Frame):
 
     def _settled(self, task: Task, node: Node) -> None:
         """A task and its hooks have ended: those that wait for it may go on."""
-        if task.settled or self.over:
+        if task.settled or self.over or self.frozen():
             return
         task.settled = True
         self.unsettled -= 1

@@ -48,6 +48,8 @@ class Frame:
         self.active = 0
         self.active_pods = 0
         self.unsuccessful = 0
+        self.failures = 0
+        """Of those, how many had failed when this pass began; that graphs and lists in it fail, it finds out."""
         self.waiting: list[Turn] = []
         self.queued: deque[int] = deque()
         """The ranks of those of its children that wait for a place in the workflow, in the order of their turns."""
@@ -88,10 +90,14 @@ class Frame:
 
         An attempt of a template that is tried again is asked only when a child begins (checkParallelism).
         """
-        asked = begins or not self.node.retried
-        if not self.over and asked and self.gives_up() and not self.active_pods:
+        asked = self.gives_up() if begins else self.frozen()
+        if not self.over and asked and not self.active_pods:
             self.abort()
         return self.over
+
+    def frozen(self) -> bool:
+        """Whether nothing goes on in it but its pods, for `failFast`: when they have ended, it fails."""
+        return self.template.get("failFast") is True and self.failures > 0 and not self.node.retried
 
     def abort(self) -> None:
         """Fail at once, with children that are not started, or not ended."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from flowdsl.grammar.duration import duration
@@ -49,6 +50,7 @@ class Boundary(Protocol):
     active: int
     active_pods: int
     unsuccessful: int
+    failures: int
     waiting: list[Turn]
     queued: deque[int]
     daemons: list[Node]
@@ -428,11 +430,16 @@ class Run:
             return
         frame.active += change
         frame.active_pods += pods
-        frame.unsuccessful += (after in (FAILED, ERROR)) - (before in (FAILED, ERROR))
+        failures = (after in (FAILED, ERROR)) - (before in (FAILED, ERROR))
+        frame.unsuccessful += failures
         if change < 0:
             self._freed[frame.node.name] = frame
-        if not frame.active_pods and frame.gives_up():
-            self.soon(frame.fail_fast)
+        if node.type == "Pod":
+            frame.failures += failures
+            if not frame.active_pods and frame.gives_up():
+                self.soon(frame.fail_fast)
+        elif failures:
+            self.hindmost.append(partial(_found_out, frame, failures))
 
     def saturated(self) -> bool:
         """Whether the parallelism of the workflow lets no pod begin."""
@@ -583,6 +590,12 @@ class Run:
             at = rfc3339(self.deadline).replace("T", " ").replace("Z", " +0000 UTC")
             return f"retry exceeded workflow deadline {at}"
         return ""
+
+
+def _found_out(frame: Boundary, failures: int) -> None:
+    """A pass begins: of children that are graphs or lists, these have failed in the one before."""
+    frame.failures += failures
+    frame.fail_fast()
 
 
 def _always() -> bool:
