@@ -50,6 +50,10 @@ class Frame:
         self.unsuccessful = 0
         self.failures = 0
         """Of those, how many had failed when this pass began; that graphs and lists in it fail, it finds out."""
+        self.grown = 0
+        """In which pass a pod in it was last asked for."""
+        self.postponed: list[Callable[[], None]] = []
+        """What looks at it when it goes on again."""
         self.waiting: list[Turn] = []
         self.queued: deque[int] = deque()
         """The ranks of those of its children that wait for a place in the workflow, in the order of their turns."""
@@ -76,6 +80,15 @@ class Frame:
         if self.gives_up():
             return True
         return bool(self.parallelism) and self.active >= self.parallelism
+
+    def full(self) -> bool:
+        """Whether as many of its pods were at work when this pass began as may: then Argo does not look at it."""
+        return (
+            bool(self.parallelism)
+            and self.active_pods >= self.parallelism
+            and self.grown != self.machine.passes
+            and not self.node.retried
+        )
 
     def turns_away(self, again: Callable[[], None]) -> bool:
         """Whether the exit hook of a child does not wait for a place where there is none; `again` asks for it anew."""

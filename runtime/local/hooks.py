@@ -115,6 +115,10 @@ class Hooks:
         """The phase of the node is another: look whether a hook is to run."""
         if self.waits and not (self.node.fulfilled or self.node.phase == RUNNING):
             return
+        if self.machine.full or self.frame.full():
+            of = self.machine if self.machine.full else self.frame
+            of.postponed.append(self.changed)
+            return
         if not self.spoilt and not self._read():
             return
         for name, hook in self.others.items():

@@ -96,7 +96,7 @@ class Machine:
         if self._exit is not None:
             self._note_failures()
         self.run.settle()
-        full = self.run.saturated()
+        full = self.run.full
         self.run.drain()
         if self.run.saturated() and not full:
             self.run.ask_again()

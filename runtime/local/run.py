@@ -51,6 +51,8 @@ class Boundary(Protocol):
     active_pods: int
     unsuccessful: int
     failures: int
+    grown: int
+    postponed: list[Callable[[], None]]
     waiting: list[Turn]
     queued: deque[int]
     daemons: list[Node]
@@ -190,6 +192,12 @@ class Run:
         """What executes a template."""
         self.failures = 0
         """How often a node has failed."""
+        self.passes = 0
+        """How often Argo would have looked at the run."""
+        self.full = False
+        """Whether this pass began without a free place: then Argo looks at nothing."""
+        self.postponed: list[Callable[[], None]] = []
+        """What looks at it when there is one."""
         self.limit = 0
         """How many pods may be active, or 0."""
         self._active_pods = 0
@@ -200,10 +208,18 @@ class Run:
 
     def settle(self) -> None:
         """Begin a pass: templates that are executed already are read with the variables as they are now."""
+        self._begin_pass()
         for name in self.globals.changed:
             self.settled[name] = self.globals[name]
         self.globals.changed.clear()
         self.settled_at = self.globals.changes
+
+    def _begin_pass(self) -> None:
+        self.passes += 1
+        self.full = self.saturated()
+        if not self.full:
+            self.queue.extend(self.postponed)
+            self.postponed.clear()
 
     def later(self, action: Callable[[], None]) -> None:
         """Do something after what is being done."""
@@ -274,6 +290,7 @@ class Run:
                     self._freed[frame.node.name] = frame
                     self.queue.append(heapq.heappop(frame.waiting).action)
             elif self.hindmost:
+                self._begin_pass()
                 self.queue.append(self.hindmost.popleft())
             else:
                 return
@@ -430,6 +447,11 @@ class Run:
             return
         frame.active += change
         frame.active_pods += pods
+        if pods > 0:
+            frame.grown = self.passes
+        elif pods < 0 and frame.postponed:
+            postponed, frame.postponed = frame.postponed, []
+            self.queue.extend(postponed)
         failures = (after in (FAILED, ERROR)) - (before in (FAILED, ERROR))
         frame.unsuccessful += failures
         if change < 0:

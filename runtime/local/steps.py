@@ -194,6 +194,7 @@ class Steps(Frame):
         if self.execution.call.frame is None:
             self._refused(FULL, True)
         elif not self._fails_for_hooks():
+            self.group.message = FULL
             self.turned_away.append(again)
         return True
 
