@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class NoPlace(Finding):
-    """A hook that is an error where as many pods run as may."""
+    """A hook that is an error, or does not run, where as many pods run as may."""
 
     code: ClassVar[str] = "FD697"
     severity: ClassVar[Severity] = "warning"
     title: ClassVar[str] = "this hook does not wait for a place where `parallelism: {limit}` leaves none"
-    label: ClassVar[str] = "where {limit} are at work already, {what} in Error"
+    label: ClassVar[str] = "where {limit} are at work already, {what}"
     help: ClassVar[str] = "{way}"
     limit: int
     what: str
@@ -61,13 +61,14 @@ _OWN_TASK = "take `parallelism` away, or run `{template}` as {part} of its own"
 def places(view: View) -> Iterator[Problem]:
     """Hooks of steps, and those that run beside their task, have a place.
 
-    Source: checkParallelism and runOnExitNode in workflow/controller of Argo 4.1: in steps what they say is an error.
+    Source: checkParallelism and runOnExitNode in workflow/controller of Argo 4.1: in steps what they say is an error. A
+    template that is full of pods is not looked at, so that nobody asks for a hook beside its task.
     """
     whole = view.spec.get("parallelism")
     for call in view.hooks:
         if whole == 1 and call.place[-1] != "exit" and _asks_for_running(call.data):
             way = "take `parallelism` away, or let the first task do what the hook does"
-            yield Problem(call.path, NoPlace(1, "the run ends", way), on_key=True)
+            yield Problem(call.path, NoPlace(1, "the run ends in Error", way), on_key=True)
     found: list[tuple[Call, Object, Path, bool]] = []
     for call in view.calls:
         if call.parent is not None:
@@ -97,7 +98,7 @@ def _judged(
     busy = size - at_exit if steps else 1
     limits = [limit for limit in (owner.data.get("parallelism"), whole) if limit]
     if limits and busy >= min(limits):
-        what = "the steps end" if steps else "the task ends"
+        what = "the steps end in Error" if at_exit else "the hook does not run"
         part = "a step of a later group" if steps else "a task"
         way = _OWN_TASK.format(template=hook.get("template") or "it", part=part)
         yield Problem(path, NoPlace(min(limits), what, way), on_key=True)
