@@ -254,11 +254,9 @@ class Dag(Frame):
         if task.spoilt and task.name in self.last:
             self.refuse(task.spoilt)
             return
-        if task.name in self.last:
-            self._watch(task, node)
-            return
-        self.machine.when_fulfilled(node, lambda: self._settled(task, node))
-        self.machine.hindmost.append(partial(self._watch, task, node))
+        if task.name not in self.last:
+            self.machine.when_fulfilled(node, lambda: self._settled(task, node))
+        self._watch(task, node)
 
     def _node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
         node = self.machine.new_node(f"{self.node.name}.{name}", type, phase, self.node, holder, self.base)
@@ -388,7 +386,7 @@ class Dag(Frame):
             if node is task.node
             else partial(self._exit_of_round, task, len(task.children) - 1, node),
         )
-        self.machine.when_changed(node, hooks.changed)
+        self.machine.when_changed(node, hooks.changed, now=target)
 
     def _looks_at(self, task: Task, node: Node) -> bool:
         """Whether something that goes on leads to a node: what it is a round of, or a task behind its own."""

@@ -151,8 +151,7 @@ class Machine:
             self.run.globals[name] = text
         self.run.globals["workflow.status"] = RUNNING
         for node in self.run.nodes.values():
-            if not node.fulfilled:
-                self.run.changed(node)
+            self.run.changed(node)
 
     def _enter(self) -> None:
         """Take the locks of the workflow, and execute its entrypoint."""

@@ -420,10 +420,10 @@ class Run:
         else:
             self._fulfilled.setdefault(node.id, []).append(action)
 
-    def when_changed(self, node: Node, action: Callable[[], None]) -> None:
-        """Do something now, and each time that the phase of a node changes."""
+    def when_changed(self, node: Node, action: Callable[[], None], *, now: bool = True) -> None:
+        """Do something now, or when the next pass begins, and each time that the phase of a node changes."""
         self._watchers.setdefault(node.id, []).append(action)
-        self.queue.append(action)
+        (self.queue if now else self.hindmost).append(action)
 
     def lock_taken(self, node: Node) -> None:
         """A node waits for a lock no longer."""
