@@ -96,6 +96,8 @@ class Dag(Frame):
         self.unsettled = len(self.wanted)
         self.going_on = 0
         """How many tasks are ready or have begun, and have not settled; not counted is what waits for ever."""
+        self.ready: list[tuple[int, str]] = []
+        """The tasks that are ready and have not begun, a heap by their ranks."""
         self.awaited: Node | None = None
         """What goes on below it, though all of its tasks have ended."""
         self.stopping = False
@@ -174,7 +176,14 @@ class Dag(Frame):
         """What begins those of some tasks that wait for none: the graph goes on with them until they have settled."""
         ready = [task for task in tasks if not task.missing]
         self.going_on += len(ready)
-        return [partial(self._begin, task) for task in ready]
+        for task in ready:
+            heapq.heappush(self.ready, (task.rank, task.name))
+        return [self._begin_first] * len(ready)
+
+    def _begin_first(self) -> None:
+        """Begin the first of those that are ready, in the order in which Argo comes to them."""
+        _, name = heapq.heappop(self.ready)
+        self._begin(self.tasks[name])
 
     def _begin(self, task: Task) -> None:
         """All that a task waits for has settled (executeDAGTask)."""
@@ -255,7 +264,7 @@ class Dag(Frame):
             self.refuse(task.spoilt)
             return
         if task.name not in self.last:
-            self.machine.when_fulfilled(node, lambda: self._settled(task, node))
+            self._settled(task, node)
         self._watch(task, node)
 
     def _node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
@@ -363,7 +372,8 @@ class Dag(Frame):
                 return
             if node.fulfilled or node.phase == RUNNING:
                 self.machine.mark(node, ERROR, message)
-                self.machine.release(node.name)  # its pod may go on
+                if (frame := self.machine.frames.get(node.name)) is not None:
+                    frame.abandon()  # what it began goes on, but nothing else
                 message = hooks.wrong()
             if target and message:
                 self._hook_fails(message)

@@ -181,7 +181,7 @@ class Machine:
 
     def _entry_ended(self, node: Node, error: str | None) -> None:
         if error is not None:
-            self.run.mark(node, ERROR, error)
+            self.run.mark(node, ERROR, "Workflow operation error" if node.type == "Retry" else error)
             self._finish(ERROR, f"error in entry template execution: {error}")
 
     def _advance(self, full: bool) -> None:
