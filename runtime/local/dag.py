@@ -1,17 +1,14 @@
 """A graph that is executed: which tasks run, and how it ends.
 
-Sources: workflow/controller/dag.go and workflow/common/ancestry.go of Argo 4.1.
+Source: workflow/controller/dag.go of Argo 4.1.
 """
 
 from __future__ import annotations
 
 import heapq
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.grammar.names import is_depended_upon
-from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
 from flowdsl.runtime.local.frame import Frame, each_round, loops, rounds
@@ -30,8 +27,9 @@ from flowdsl.runtime.local.node import (
 )
 from flowdsl.runtime.local.run import FULL
 from flowdsl.runtime.local.scope import Record, Results, Scope
-from flowdsl.runtime.local.shapes import part, texts
+from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.local.tags import ArgoError, Missing
+from flowdsl.runtime.local.tasks import Task, depend
 from flowdsl.runtime.local.templates import supplied
 
 if TYPE_CHECKING:
@@ -39,41 +37,6 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.local.run import Leaf, Run
     from flowdsl.runtime.local.templates import Base
-
-_OPERAND = regex(r"([a-zA-Z0-9][-a-zA-Z0-9]*?)\.([A-Z][a-zA-Z]+)|([a-zA-Z0-9][-a-zA-Z0-9]*)")
-_PLAIN = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\s*&&\s*[a-zA-Z0-9][-a-zA-Z0-9]*)*")
-
-
-class Task:
-    """A task of a graph that is executed."""
-
-    def __init__(self, holder: Json, raw: Json) -> None:
-        self.holder = holder
-        self.raw = raw
-        """The same with its tags."""
-        self.name: str = holder["name"]
-        self.before: tuple[str, ...] = ()
-        self.logic = ""
-        """What `depends` asks, with the results of each operand; nothing for a row of names."""
-        self.after: list[Task] = []
-        self.rank = 0
-        """Where it stands in the order in which tasks are looked at."""
-        self.missing = 0
-        """How many of those before it have not settled yet."""
-        self.node: Node | None = None
-        self.children: list[Node] = []
-        self.open = 0
-        self.exits: list[tuple[int, str, Callable[[], None]]] = []
-        """The exit hooks of its rounds that wait for their turn, a heap: where the round stands, its node, the hook."""
-        self.leaving: dict[str, int] = {}
-        """The rounds whose exit hooks run, and where they stand; the last has the lowest place."""
-        self.settled = False
-        self.stuck = ""
-        self.record: Record | None = None
-        self.spoilt = ""
-        """Why nothing can be read of what its loop, or that of one before it, handed on."""
-        self.ancestors = 0
-        self.bit = 0
 
 
 class Dag(Frame):
@@ -84,10 +47,9 @@ class Dag(Frame):
         tasks = zip(template["dag"]["tasks"], self.origin.raw["dag"]["tasks"], strict=True)
         self.tasks = {one["name"]: Task(one, raw) for one, raw in tasks}
         self.by_bit = list(self.tasks.values())
-        self.may_go_on = any(task.holder.get("continueOn") for task in self.by_bit)
         for position, task in enumerate(self.by_bit):
             task.bit = 1 << position
-            self._depends(task)
+        depend(self.tasks)
         followed = {name for task in self.tasks.values() for name in task.before}
         target = str(template["dag"].get("target") or "")
         self.targets = target.split() or sorted(self.tasks.keys() - followed)
@@ -104,42 +66,6 @@ class Dag(Frame):
         self.fails_fast = template["dag"].get("failFast") is not False
 
     # --- what depends on what ----------------------------------------------------------------------
-
-    def _depends(self, task: Task) -> None:
-        """Which tasks it waits for, and what is asked of them (GetTaskDependencies)."""
-        text = task.holder.get("depends")
-        if not text:
-            names = texts(task.holder, "dependencies")
-            task.before = tuple(dict.fromkeys(names))
-            if not self._plain(task.before):
-                task.logic = " && ".join(self._expanded(name) for name in names)
-        elif _PLAIN.fullmatch(text) and self._plain(names := re.split(r"\s*&&\s*", text)):
-            task.before = tuple(dict.fromkeys(names))
-        else:
-            found: dict[str, None] = {}
-
-            def operand(match: re.Match[str]) -> str:
-                name = match[1] or match[3]
-                found[name] = None
-                return match[0] if match[1] else self._expanded(name)
-
-            task.logic = _OPERAND.sub(operand, text)
-            task.before = tuple(found)
-
-    def _plain(self, names: Iterable[str]) -> bool:
-        """Whether names ask for nothing but that each task ended well, and Argo can read them."""
-        return all(
-            is_depended_upon(name)
-            and not (self.may_go_on and name in self.tasks and self.tasks[name].holder.get("continueOn"))
-            for name in names
-        )
-
-    def _expanded(self, name: str) -> str:
-        goes_on = (part(self.tasks[name].holder, "continueOn")) if name in self.tasks else {}
-        words = ["Succeeded", "Skipped", "Daemoned"]
-        words += ["Errored"] if goes_on.get("error") else []
-        words += ["Failed"] if goes_on.get("failed") else []
-        return "(" + " || ".join(f"{name}.{word}" for word in words) + ")"
 
     def _wanted(self) -> list[Task]:
         """The tasks that the targets need, those before others first. Raises ArgoError."""

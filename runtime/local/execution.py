@@ -449,7 +449,10 @@ class Execution:
                 raise ArgoError(f"activeDeadlineSeconds is not a number: {seconds}")
             found.append(now + whole)
         if template.get("timeout"):
-            latest = node.started + retry.seconds(template["timeout"])
+            try:
+                latest = node.started + retry.seconds(template["timeout"])
+            except ArgoError as error:
+                raise ArgoError(f"invalid timeout format {error}") from None
             # A pod is made a moment after its node, and gets the whole seconds that are left instead of its own.
             if kind(template) != "http" and math.ceil(latest - now) - 1 <= 1:
                 raise ArgoError(f"{node.name} exceeded its deadline")
