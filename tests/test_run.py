@@ -1073,3 +1073,36 @@ def test_what_a_loop_handed_on_is_shown_as_the_values_of_its_items() -> None:
     assert gathered(json.dumps(rows)) == ["[2]", {"x": "1", "y": ["a", "b"]}]
     for text in ("", "[1]", "flowdsl-index", '["flowdsl-index"]', '[{"flowdsl-index": 1}]', "[flowdsl-index"):
         assert gathered(text) == text
+
+
+FLAGS = """
+from typing import NamedTuple
+
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def good(n: int) -> bool:
+    return n > 1
+
+
+@step(image="python:3.12-slim")
+def word(n: int) -> str | None:
+    return "word" * n if n else None
+
+
+class Told(NamedTuple):
+    flags: list[bool]
+    words: list[str | None]
+
+
+@pipeline
+def told() -> Told:
+    return Told(fan_out(good, over={"n": [1, 2]}), fan_out(word, over={"n": [0, 1]}))
+"""
+
+
+def test_flags_of_a_loop_are_shown_as_flags(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "flags.py").write_text(FLAGS, encoding="utf-8")
+    done = flowdsl("flags.py")
+    assert '  flags  [false, true]\n  words  [null, "word"]\n' in done.out

@@ -242,8 +242,11 @@ def _results(machine: Machine, folder: Path, paint: Paint) -> str:
     for name, one in made["parameters"].items():
         if name not in made["artifacts"] and one.get("value") is not None:
             key = folder / "artifacts" / str(one["value"])
-            value = _said(one["value"])
+            value = str(one["value"])
+            items = gathered(value)
             is_key = value.startswith(f"{machine.run.name}/") and key.exists()
+            if isinstance(items, list):
+                value = json.dumps(_read(items), ensure_ascii=False)
             rows.append((name, shown(key) if is_key else _plain(value)))
     for name, one in made["artifacts"].items():
         path = stored(one, folder)
@@ -257,9 +260,21 @@ def _results(machine: Machine, folder: Path, paint: Paint) -> str:
 
 
 def _said(value: Any) -> Any:
-    """A value that was handed on; of a loop the values of its items."""
+    """A value that was handed on; of a loop the texts of its items."""
     found = gathered(value) if isinstance(value, str) else value
     return json.dumps(found, ensure_ascii=False) if isinstance(found, list) else found
+
+
+def _read(value: Any) -> Any:
+    """The texts of a loop's items as they are read beside those of other outputs: numbers and flags without quotes."""
+    if isinstance(value, list):
+        return [_read(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _read(one) for name, one in value.items()}
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
 def _plain(text: str) -> str:

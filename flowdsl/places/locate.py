@@ -106,9 +106,9 @@ class Index:
         """The one plain variable that the result of a call goes to."""
         return self._assignments.get(call)
 
-    def assigned_on(self, line: int) -> set[str]:
-        """The variables that results of calls on a line go to."""
-        return self._assignments_by_line.get(line, set())
+    def called_on(self, line: int) -> list[Extent]:
+        """The calls that Python records at a line, in the order in which they are made."""
+        return self._calls.get(line, [])
 
     @cached_property
     def _nodes(self) -> dict[Extent, ast.Call | Wide]:
@@ -133,18 +133,18 @@ class Index:
                 target = node.target
             else:
                 continue
-            call = node.value
-            if isinstance(target, ast.Name) and isinstance(call, ast.Call):
-                found[call.lineno, call.end_lineno, call.col_offset, call.end_col_offset] = target.id
+            for name, call in _assigned(target, node.value):
+                found[call.lineno, call.end_lineno, call.col_offset, call.end_col_offset] = name
                 if isinstance(call.func, ast.Attribute):
-                    found.update(dict.fromkeys(_recorded(call), target.id))
+                    found.update(dict.fromkeys(_recorded(call), name))
         return found
 
     @cached_property
-    def _assignments_by_line(self) -> dict[int, set[str]]:
-        found: dict[int, set[str]] = {}
-        for (line, *_), name in self._assignments.items():
-            found.setdefault(line or 0, set()).add(name)
+    def _calls(self) -> dict[int, list[Extent]]:
+        found: dict[int, list[Extent]] = {}
+        for call in _in_order(self._tree):
+            extent = _recorded(call)[-1]
+            found.setdefault(extent.line, []).append(extent)
         return found
 
     @cached_property
@@ -171,6 +171,30 @@ class Index:
                 if name in ("body", "orelse", "finalbody", "handlers", "cases"):
                     todo += getattr(statement, name)
         return found
+
+
+def _assigned(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.Call]]:
+    """The calls of an assignment with the variables that their results go to, also in `x, y = f(), g()`."""
+    if isinstance(target, ast.Name) and isinstance(value, ast.Call):
+        yield target.id, value
+    elif isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+        starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *value.elts))
+        if not starred and len(target.elts) == len(value.elts):
+            for one, its in zip(target.elts, value.elts, strict=True):
+                yield from _assigned(one, its)
+
+
+def _in_order(tree: ast.AST) -> list[ast.Call]:
+    """The calls in a tree, arguments before the call that they are for; not those that a lambda puts off."""
+    found: list[ast.Call] = []
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Call):
+            found.append(node)
+        if not isinstance(node, ast.Lambda):
+            todo += ast.iter_child_nodes(node)
+    return found[::-1]
 
 
 def _returned(function: Function) -> ast.expr | None:

@@ -100,7 +100,7 @@ class Sources:
 
     def __init__(self) -> None:
         self._files: dict[str, SourceFile | None] = {}
-        self._stores: dict[int, tuple[CodeType, dict[int, str]]] = {}
+        self._called: dict[int, tuple[CodeType, dict[int | None, list[int]]]] = {}
         try:
             self._folder = os.getcwd().rstrip(os.sep) + os.sep  # noqa: PTH109 -- pathlib is slow to import
         except OSError:
@@ -169,7 +169,9 @@ class Sources:
     def assigned(self, site: Site) -> str | None:
         """The variable that the result of the call at a site goes to, or None.
 
-        `x = call(...)`, `x: T = call(...)`, `(x := call(...))` with one plain name; not `x = y = call(...)`.
+        `x = call(...)`, `x: T = call(...)`, `(x := call(...))` with one plain name, and `x, y = call(...), call(...)`;
+        not `x = y = call(...)`. Without debug ranges the calls of a line are known by their order: what a task is
+        called must not depend on how Python was started.
         """
         file = self.file(site.code.co_filename)
         if file is None or file.index is None:
@@ -177,9 +179,12 @@ class Sources:
         found = position(site)
         if found[2] is not None:
             return file.index.assigned(found)
-        names = file.index.assigned_on(found[0] or 0)
-        stored = self._stored(site) if names else None
-        return stored if stored in names else None
+        written = file.index.called_on(found[0] or 0)
+        made = [] if site.code.co_name in _UNNAMED else self._calls(site.code).get(found[0], [])
+        if not written or len(made) % len(written):  # a `finally` is there twice
+            return None
+        number = sum(offset <= site.lasti for offset in made) - 1
+        return file.index.assigned(written[number % len(written)])
 
     def definition(self, function: FunctionType) -> Span:
         """The name in a function's `def`; the first line where there is no text or no `def`."""
@@ -203,12 +208,11 @@ class Sources:
         found = file.index.definition(code, name, part)
         return None if found is None else file.piece(found)
 
-    def _stored(self, site: Site) -> str | None:
-        code = site.code
-        known = self._stores.get(id(code))
+    def _calls(self, code: CodeType) -> dict[int | None, list[int]]:
+        known = self._called.get(id(code))
         if known is None:
-            known = self._stores[id(code)] = (code, _stores(code))
-        return known[1].get(site.lasti)
+            known = self._called[id(code)] = (code, _calls(code))
+        return known[1]
 
 
 def _extent(found: Position) -> Extent | None:
@@ -223,29 +227,20 @@ def _line(filename: str, line: int) -> Span:
     return Span(filename, line, 0, line, 0)
 
 
-def _stores(code: CodeType) -> dict[int, str]:
-    """The variables that results go to, by the offsets of the call: for code without debug ranges.
-
-    The same names as in the tree, read off the instructions: what a task is called must not depend on
-    how Python was started. A frame that is calling stands at the instruction or in the cache behind it.
-    """
+def _calls(code: CodeType) -> dict[int | None, list[int]]:
+    """The offsets of the calls in code, by their lines."""
     import dis
 
-    found: dict[int, str] = {}
-    call: int | None = None
+    found: dict[int | None, list[int]] = {}
     for step in dis.get_instructions(code):
-        if step.opname.startswith("CALL"):
-            call = step.offset
-        elif step.opname not in ("COPY", "CACHE", "EXTENDED_ARG"):
-            if call is not None and step.opname.startswith(_STORES):
-                # 3.13 joins two instructions about local variables into one.
-                name = step.argval if isinstance(step.argval, str) else step.argval[0]
-                found.update(dict.fromkeys(range(call, step.offset, 2), name))
-            call = None
+        if step.opname.startswith("CALL") and "INTRINSIC" not in step.opname:
+            line = step.positions and step.positions.lineno
+            found.setdefault(line, []).append(step.offset)
     return found
 
 
-_STORES = ("STORE_NAME", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF")
+# The code of what has no variables of the body around it.
+_UNNAMED = ("<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 def _innermost(function: FunctionType) -> CodeType:
