@@ -22,6 +22,9 @@ from flowdsl.compiler.forms import (
     inside,
     item_of,
     listed,
+    part_names,
+    part_types,
+    ports,
     undigested,
 )
 from flowdsl.compiler.lowering.ask import POINTS, Texts
@@ -52,6 +55,8 @@ from flowdsl.values.expr import (
 from flowdsl.values.signature import MISSING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flowdsl.compiler.lowering.carrier import Carrier
     from flowdsl.compiler.lowering.plans import CallPlan
     from flowdsl.learnt import Learnt
@@ -116,9 +121,11 @@ class Loops:
             plan.wait(self.resolver.awaited(column))
             self._column(plan, name, column, kinds[name])
         # The parts of one list are as many as its items.
-        first = {name.partition("-")[0]: name for name in reversed(lists)}
-        walked = [name for name in lists if name in first.values()]
-        plan.over, *plan.beside = [inside(name, plan.arguments[name].form, t.JSON)[0] for name in walked]
+        own = [name for name in plan.arguments if name not in plan.call.arguments]
+        walked = {name.partition("-")[0]: name for name in reversed(own)}
+        plan.over, *plan.beside = [
+            inside(name, plan.arguments[name].form, t.JSON)[0] for name in own if name in walked.values()
+        ]
 
     def shared_argument(self, plan: CallPlan, name: str, expr: Expr, kind: t.Type) -> None:
         """An argument that is the same for all items: a constant is written inside, the rest comes in."""
@@ -176,21 +183,8 @@ class Loops:
         form, values, _ = carried
         if isinstance(form, Parts):
             form, values = undigested(form, values)
-        texts = t.Sequence(t.TEXT)
         if isinstance(form, Parts):
-            one = common(form.forms)
-            if one is None:
-                held = any(isinstance(each, Parts) for each in form.forms)
-                words = [*dict.fromkeys(map(said, form.forms)), "others"]
-                self._unlike(plan.call, name, words[0], words[1], UnevenItems if held else UnlikeSources)
-                one, values = PLAIN, [values[0]] * len(form.forms)
-            given = iter(values)
-            nothing = Const("", t.TEXT)
-            # A file's key or path is a text.
-            items = [nothing if isinstance(each, Absent) else Join((next(given),)) for each in form.forms]
-            plan.arguments[name] = Carried(PLAIN, [Many(tuple(items), (), texts)], texts)
-            inner: list[Expr] = [Get(Param(name, texts), number, t.TEXT)]
-            plan.inner[name] = Carried(one, [] if isinstance(one, Absent) else inner, kind)
+            plan.inner[name] = self._parts(plan, name, form.forms, values, kind)
             return
         if isinstance(form, Gathered):
             # Only the rows go in: each holds the keys of its own files.
@@ -206,6 +200,43 @@ class Loops:
             self.shared.diagnostics.append(Diagnostic(RoundedInteger(str(number_of)), place))
         plan.arguments[name] = carried
         plan.inner[name] = Carried(PLAIN, [Get(Param(name, t.Sequence(kind)), number, kind)], kind)
+
+    def _parts(
+        self, plan: CallPlan, name: str, forms: tuple[Form, ...], values: list[Expr], kind: t.Type
+    ) -> Carried:
+        """An item of a list whose items have forms of their own: one list of texts, or one for each part of the items."""
+        number = Item("", t.INT)
+        if all(form == PLAIN for form in forms):
+            whole = t.Sequence(kind)
+            plan.arguments[name] = Carried(PLAIN, [Many(tuple(values), (), whole)], whole)
+            return Carried(PLAIN, [Get(Param(name, whole), number, kind)], kind)
+        first = forms[0]
+        if isinstance(first, Parts) and _alike(forms):
+            kinds, rest = part_types(kind, first), [*_shares(forms, values)]
+            parts: list[Carried] = []
+            for at, (part, its) in enumerate(zip(part_names(first), kinds, strict=True)):
+                column = tuple(form.forms[at] for form in forms if isinstance(form, Parts))
+                counts = [len(ports("", form)) for form in column]
+                given = [value for row, count in zip(rest, counts, strict=True) for value in row[:count]]
+                rest = [row[count:] for row, count in zip(rest, counts, strict=True)]
+                parts.append(self._parts(plan, f"{name}-{part}", column, given, its))
+            form = first.changed(forms=tuple(part.form for part in parts))
+            return Carried(form, [value for part in parts for value in part.values], kind)
+        one = common(forms)
+        if one is None:
+            held = any(isinstance(each, Parts) for each in forms)
+            words = [*dict.fromkeys(map(said, forms)), "others"]
+            self._unlike(plan.call, name, words[0], words[1], UnevenItems if held else UnlikeSources)
+            plan.arguments[name] = Carried(PLAIN, [Const([], t.JSON)], t.JSON)
+            return Carried(first, [Const("", t.TEXT)] * len(ports("", first)), kind)
+        given = iter(values)
+        nothing = Const("", t.TEXT)
+        # A file's key or path is a text.
+        items = [nothing if isinstance(each, Absent) else Join((next(given),)) for each in forms]
+        texts = t.Sequence(t.TEXT)
+        plan.arguments[name] = Carried(PLAIN, [Many(tuple(items), (), texts)], texts)
+        inner: list[Expr] = [Get(Param(name, texts), number, t.TEXT)]
+        return Carried(one, [] if isinstance(one, Absent) else inner, kind)
 
     def _folder_items(self, plan: CallPlan, name: str, column: Expr, carried: Carried, kind: t.Type) -> None:
         """A list with files that a step made, a folder: the loop runs over the rows that say what is in it."""
@@ -267,6 +298,19 @@ class Loops:
             case _:
                 pass
         return None
+
+
+def _alike(forms: tuple[Form, ...]) -> bool:
+    """Whether all items of a list have the same parts."""
+    return len({(form.names, len(form.forms)) if isinstance(form, Parts) else None for form in forms}) == 1
+
+
+def _shares(forms: tuple[Form, ...], values: list[Expr]) -> Iterator[list[Expr]]:
+    """The values of several forms, each with its own."""
+    for form in forms:
+        count = len(ports("", form))
+        yield values[:count]
+        values = values[count:]
 
 
 def _is_static(expr: Expr) -> bool:

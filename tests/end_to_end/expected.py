@@ -255,6 +255,11 @@ def records(plain: Plain, m: Any, volumes: Volumes, loss: float = 0.25) -> None:
     each = [twice(f"each.twice({n})", model.weights, one) for n, one in enumerate([0.1, 0.9, loss])]
     from_folder = plain("from-folder", m.make, source, 1.0)
     plain("first", m.show, both, files, [model, from_folder], couple)
+    slow = [plain(f"slow.worse.worse({n})", m.worse, one) for n, one in enumerate([model, again])]
+    for outer, models in enumerate([[model, again], [again, model]]):
+        for number, one in enumerate(models):
+            plain(f"slower.both-worse({outer}).worse.worse({number})", m.worse, one)
+    plain("all-slow", m.index, parts, slow)
     last = m.Both(chosen, nested.extra, nested.names)
     plain("show", m.show, last, {"x": model.weights, "y": couple[0]}, each, (nested.extra, 5))
 

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import NamedTuple
 
 from flowdsl import Volume, fan_out, pipeline, step
 
@@ -15,8 +16,25 @@ def compare(tables: dict[str, Path]) -> int:
     return len(tables)
 
 
+class Labelled(NamedTuple):
+    table: Path
+    label: str
+
+
+@step(image="python:3.12-slim")
+def show(row: Labelled) -> None:
+    print(row)
+
+
+@pipeline
+def labelled(rows: list[Labelled]) -> None:
+    fan_out(show, over={"row": rows})
+
+
 @pipeline
 def nightly() -> None:
     old, new = DATA / "old.csv", DATA / "new.csv"
     fan_out(count, over={"tables": [[old, old], [old, new]]})
     fan_out(compare, over={"tables": [{"old": old}, {"old": new}]})
+    one, other = [Labelled(old, "old"), Labelled(old, "older")], [Labelled(old, "old"), Labelled(new, "new")]
+    fan_out(labelled, over={"rows": [one, other]})

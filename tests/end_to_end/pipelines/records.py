@@ -125,6 +125,12 @@ def twice(source: Path, loss: float) -> Model:
 
 
 @pipeline
+def both_worse(models: list[Model]) -> list[Model]:
+    """A sub-pipeline that loops over the records it is given."""
+    return fan_out(worse, over={"model": models})
+
+
+@pipeline
 def records(loss: float = 0.25) -> str:
     model = make(DATA / "source", loss)
     again = make.options(name="again")(model.weights, loss / 2)
@@ -140,5 +146,8 @@ def records(loss: float = 0.25) -> str:
     each = fan_out(twice, over={"loss": [0.1, 0.9, loss]}, source=model.weights)
     from_folder = make.options(name="from-folder")(DATA / "source", 1.0)
     show.options(name="first")(both, files, [model, from_folder], couple)
+    slow = both_worse([model, again])
+    fan_out(both_worse.options(name="slower"), over={"models": [[model, again], [again, model]]})
+    index.options(name="all-slow")(parts, slow)
     both = Both(chosen, nested.extra, nested.names)
     return show(both, {"x": model.weights, "y": couple[0]}, each, (nested.extra, 5))
