@@ -259,7 +259,7 @@ def test_why_a_trial_failed_is_said_of_the_step_within_it(
     assert flowdsl(shlex.split(f"sweep {path} rate=0.1,0.2 --metric max --run --name some")) == 0
     assert "1   0.2          Failed: load: ValueError: rate 0.2 is too large" in capsys.readouterr().out
     assert flowdsl(shlex.split("get some --rounds")) == 0
-    assert "Failed: load: main: Error (exit code 1)" in capsys.readouterr().out
+    assert "1   0.2          Failed: load: ValueError: rate 0.2 is too large" in capsys.readouterr().out
     for bound, words in ((1, "no trial"), (2, "fewer than 2 trials")):
         asked = f"sweep {path} rate=0.3,0.2 --metric max --min-success {bound} --run --name none-{bound}"
         assert flowdsl(shlex.split(asked)) == 1

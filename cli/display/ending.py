@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from flowdsl.runtime.local.machine import Machine
     from flowdsl.runtime.local.rounds import Objective, Round, Table
+    from flowdsl.runtime.status.tree import RunNode
 
 Json = dict[str, Any]
 
@@ -48,7 +49,7 @@ def summary(
     run = machine.run.name
     parts = [_steps(entries, paint, stood_in)]
     parts.extend(
-        rounds_table(one, paint, lambda row: _reason(machine, row, folder))
+        rounds_table(one, paint, lambda row: reason(machine.run.by_id, row, folder))
         for one in tables(entries, run, objectives)
     )
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
@@ -154,9 +155,9 @@ def rounds_table(of: Table, paint: Paint, reason: Callable[[Round], str], most: 
     return f"{paint(title, 'bold')}\n{text}{more}"
 
 
-def _reason(machine: Machine, one: Round, folder: Path) -> str:
-    """Why a round failed: the last line that it wrote, else what Argo says."""
-    node = machine.run.by_id.get(one.failed or one.node)
+def reason(nodes: Mapping[str, RunNode], one: Round, folder: Path) -> str:
+    """Why a round of a run on this machine failed: the last line that it wrote, else what Argo says."""
+    node = nodes.get(one.failed or one.node)
     path = logs.last(folder, node) if node is not None else None
     lines = logs.tail(path, 1) if path is not None else []
     written = lines[0].strip() if lines else ""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import find
 from flowdsl.cli.display.columns import Cell, Column, Table, clip, line, safe, width, wrap
-from flowdsl.cli.display.ending import listed, rounds_of, rounds_table
+from flowdsl.cli.display.ending import listed, reason, rounds_of, rounds_table
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import PHASES, paint_of_output
 from flowdsl.cli.process import DONE, Refused, err, out
@@ -22,11 +23,12 @@ from flowdsl.runtime.status.run import Run, of_a_child
 from flowdsl.runtime.status.tree import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.cli.clusters.reach import Found, Reach
     from flowdsl.cli.display.tables import Paint
+    from flowdsl.runtime.local.rounds import Round
     from flowdsl.runtime.local.rounds import Table as Rounds
     from flowdsl.runtime.status.gpu import Amounts
     from flowdsl.runtime.status.tree import Entry
@@ -103,14 +105,25 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
     elif not shown:
         err(f"note: {line(run.name)} has no loop whose rounds gave a value\n")
     else:
-        out(safe(rounds_text(shown, paint_of_output(), everything=output == "wide")))
+        why = _said if found.folder is None else partial(_written, run, found.folder)
+        out(safe(rounds_text(shown, paint_of_output(), why, everything=output == "wide")))
     return DONE
 
 
-def rounds_text(shown: Sequence[Rounds], paint: Paint, *, everything: bool = False) -> str:
-    """The rounds of loops as tables, which hold nothing that steers a terminal."""
+def rounds_text(
+    shown: Sequence[Rounds], paint: Paint, why: Callable[[Round], str] | None = None, *, everything: bool = False
+) -> str:
+    """The rounds of loops as tables, which hold nothing that steers a terminal; `why` says why one failed."""
     most = sys.maxsize if everything else _ROUNDS
-    return "\n".join(rounds_table(_harmless(one), paint, lambda row: row.message, most) for one in shown)
+    return "\n".join(rounds_table(_harmless(one), paint, why or _said, most) for one in shown)
+
+
+def _said(one: Round) -> str:
+    return one.message
+
+
+def _written(run: Run, folder: Path, one: Round) -> str:
+    return line(reason(run.nodes, one, folder))
 
 
 def _harmless(of: Rounds) -> Rounds:
