@@ -142,6 +142,8 @@ def said(thing: object) -> str:
     """What was given, for a message; never the text of a run-time value."""
     if is_value(thing):
         return "a run-time value"
+    if type(thing) is Space:
+        return "a search space"
     name = getattr(thing, "__name__", None)
     return f"the {type(thing).__name__} `{name}`" if isinstance(name, str) else type(thing).__name__
 
@@ -185,8 +187,7 @@ def _named(
             trace.report("EmptyOver", Argument(site, "over"))
         return named
     first = next((name for name in call.target.signature.by_name if name not in fixed), "parameter")
-    have = "a search space" if type(over) is Space else said(over)
-    trace.report("OverNotNamed", Argument(site, "over"), (), have=have, parameter=first)
+    trace.report("OverNotNamed", Argument(site, "over"), (), have=said(over), parameter=first)
     return {}
 
 
@@ -261,7 +262,7 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
             want=f"list[{t.spell(parameter.type)}]",
         )
         return None
-    have = type(items).__name__
+    have = said(items)
     # The order of a set differs from run to run.
     if isinstance(items, (str, bytes, Mapping, Set)) or not isinstance(items, Iterable):
         trace.report(

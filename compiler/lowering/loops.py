@@ -55,7 +55,7 @@ from flowdsl.values.expr import (
 from flowdsl.values.signature import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
     from flowdsl.compiler.lowering.carrier import Carrier
     from flowdsl.compiler.lowering.plans import CallPlan
@@ -212,13 +212,12 @@ class Loops:
             return Carried(PLAIN, [Get(Param(name, whole), number, kind)], kind)
         first = forms[0]
         if isinstance(first, Parts) and _alike(forms):
-            kinds, rest = part_types(kind, first), [*_shares(forms, values)]
+            same = [form for form in forms if isinstance(form, Parts)]
+            rows = [_shares(form.forms, its) for form, its in zip(same, _shares(forms, values), strict=True)]
             parts: list[Carried] = []
-            for at, (part, its) in enumerate(zip(part_names(first), kinds, strict=True)):
-                column = tuple(form.forms[at] for form in forms if isinstance(form, Parts))
-                counts = [len(ports("", form)) for form in column]
-                given = [value for row, count in zip(rest, counts, strict=True) for value in row[:count]]
-                rest = [row[count:] for row, count in zip(rest, counts, strict=True)]
+            for at, (part, its) in enumerate(zip(part_names(first), part_types(kind, first), strict=True)):
+                column = tuple(form.forms[at] for form in same)
+                given = [value for row in rows for value in row[at]]
                 parts.append(self._parts(plan, f"{name}-{part}", column, given, its))
             form = first.changed(forms=tuple(part.form for part in parts))
             return Carried(form, [value for part in parts for value in part.values], kind)
@@ -229,10 +228,9 @@ class Loops:
             self._unlike(plan.call, name, words[0], words[1], UnevenItems if held else UnlikeSources)
             plan.arguments[name] = Carried(PLAIN, [Const([], t.JSON)], t.JSON)
             return Carried(first, [Const("", t.TEXT)] * len(ports("", first)), kind)
-        given = iter(values)
-        nothing = Const("", t.TEXT)
+        nothing, rest = Const("", t.TEXT), iter(values)
         # A file's key or path is a text.
-        items = [nothing if isinstance(each, Absent) else Join((next(given),)) for each in forms]
+        items = [nothing if isinstance(each, Absent) else Join((next(rest),)) for each in forms]
         texts = t.Sequence(t.TEXT)
         plan.arguments[name] = Carried(PLAIN, [Many(tuple(items), (), texts)], texts)
         inner: list[Expr] = [Get(Param(name, texts), number, t.TEXT)]
@@ -305,12 +303,10 @@ def _alike(forms: tuple[Form, ...]) -> bool:
     return len({(form.names, len(form.forms)) if isinstance(form, Parts) else None for form in forms}) == 1
 
 
-def _shares(forms: tuple[Form, ...], values: list[Expr]) -> Iterator[list[Expr]]:
+def _shares(forms: Iterable[Form], values: list[Expr]) -> list[list[Expr]]:
     """The values of several forms, each with its own."""
-    for form in forms:
-        count = len(ports("", form))
-        yield values[:count]
-        values = values[count:]
+    left = iter(values)
+    return [[next(left) for _ in ports("", form)] for form in forms]
 
 
 def _is_static(expr: Expr) -> bool:

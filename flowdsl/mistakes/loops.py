@@ -63,10 +63,12 @@ class OverNotAList(Finding):
     want: str
 
     def words(self) -> dict[str, str]:
-        """The fields, and the way out: a number may be meant as a count."""
+        """The fields, and the way out: a number may be meant as a count, and a space for a sweep."""
         way = f"pass {self.want}: one written here, or one that a step returns"
         if self.have == "int" and self.want in ("list[int]", "list[float]"):
             way = f'for the numbers 0, 1, 2 ... below it write `over={{"{self.name}": numbers(...)}}`'
+        elif self.have == "a search space":
+            way = "write the items, such as [1, 2, 4] or range(1, 6); a search space is for `sweep`"
         return {**super().words(), "way": way}
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from flowdsl import command, container, fan_out, pipeline, step
+from flowdsl import choice, command, container, fan_out, integer, pipeline, step
 
 
 class Row(NamedTuple):
@@ -49,3 +49,4 @@ def nightly() -> None:
     fan_out(train, over={"model": name("resnet")})
     fan_out(train, over={"model": ["a", "b"]}, model=name("vit"))
     fan_out(train, over={"model": ["a", "b"]}, with_param=name("vit"))
+    fan_out(train, over={"model": choice("a", "b"), "size": integer(1, 5)})
