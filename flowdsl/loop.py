@@ -134,8 +134,34 @@ def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: 
     call.loop = loop
     loop.keep_going |= call.may_fail
     call.may_fail = False  # what may fail are the items
-    call.arguments = bind(trace, call.target, (), fixed, call.site, names)
+    call.arguments = bind(trace, call.target, (), _fixed(trace, call, loop, fixed), call.site, names)
     trace.graph.calls.append(call)
+
+
+_WORDS = {
+    "fan_out": ("over", "parallel", "keep_going"),
+    "sweep": ("over", "objective", "trials", "parallel", "search", "seed", "min_success"),
+}
+
+
+def _fixed(trace: Trace, call: Call, loop: Loop, fixed: Mapping[str, object]) -> Mapping[str, object]:
+    """The arguments that all items share, without those that are meant for the loop itself, which are recorded."""
+    signature = call.target.signature
+    unknown = [name for name in fixed if name not in signature.by_name]
+    if not unknown or signature.variadic or signature.unreadable:
+        return fixed
+    from flowdsl.mistakes.words import argument_for
+
+    known = _WORDS[loop.kind]
+    own = [
+        name
+        for name in unknown
+        if near(name, signature.by_name) is None and argument_for(loop.kind, name, known)
+    ]
+    for name in own:
+        place = Argument(loop.site, name, part="name")
+        trace.report("UnknownWord", place, (), word=loop.kind, name=name, known=known)
+    return {name: given for name, given in fixed.items() if name not in own}
 
 
 def said(thing: object) -> str:

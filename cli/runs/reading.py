@@ -111,7 +111,11 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
 
 
 def rounds_text(
-    shown: Sequence[Rounds], paint: Paint, why: Callable[[Round], str] | None = None, *, everything: bool = False
+    shown: Sequence[Rounds],
+    paint: Paint,
+    why: Callable[[Round], str] | None = None,
+    *,
+    everything: bool = False,
 ) -> str:
     """The rounds of loops as tables, which hold nothing that steers a terminal; `why` says why one failed."""
     most = sys.maxsize if everything else _ROUNDS

@@ -30,12 +30,14 @@ EXAMPLES = {
     "max_age of Cache": 'Cache(max_age="7d")',
     "memory": 'memory="512Mi" or memory="8Gi"',
     "memory of GPU": 'gpu=GPU(1, memory="40Gi")',
+    "factor of Retry": 'retries=Retry(3, wait="30s", factor=2)',
     "limit of Retry": "retries=Retry(3)",
     "locks": 'locks=[Mutex("gpu-host")]',
     "mig of GPU": 'gpu=GPU(1, mig="1g.5gb")',
     "mounts": 'mounts={"/data": Volume("claim")}',
     "name": 'name="nightly"',
     "placement": 'placement="pack"',
+    "policy of Retry": 'retries=Retry(3, policy="OnError")',
     "pool": 'pool="gpu-new"',
     "queue": 'queue="team-a"',
     "share": 'gpu=GPU(1, share="8Gi")',
@@ -76,31 +78,44 @@ EXAMPLES = {
 
 #: The words of Argo, Kubernetes and other tools for what an option says, without `_` and capitals.
 _OPTIONS = {
-    word: tuple(options.split())
+    word: tuple(options.split(", "))
     for words, options in (
-        ("activedeadlineseconds deadline", "timeout"),
+        (
+            "activedeadlineseconds deadline executiontimeout dagruntimeout maxruntime timelimit timeoutseconds",
+            "timeout",
+        ),
         ("affinity", "where"),
+        ("backoff backoffduration delay minutesbetweenretries retrybackoff", "wait of Retry"),
+        ("retrydelay retrydelayseconds retryinterval retrywait", "wait of Retry"),
+        ("backofffactor exponentialbackoff retryexponentialbackoff", "factor of Retry"),
+        ("backoffmaxduration maxbackoff maxdelay maxretrydelay", "longest of Retry"),
         ("baseimage containerimage dockerimage", "image"),
         ("concurrencypolicy", "concurrency"),
-        ("continueon", "may_fail"),
-        ("cron cronexpression schedules", "schedule"),
+        ("continueon ignoreerrors", "may_fail"),
+        ("cron cronexpression scheduleinterval schedules", "schedule"),
         ("cpulimit cpurequest", "cpu"),
+        ("dagid generatename", "name"),
         ("dependencies depends dependson upstream waitfor", "after"),
+        ("description", "annotations"),
         ("enablecaching memoize", "cache"),
-        ("envfrom", "env secrets"),
+        ("environment environ envvars", "env"),
+        ("envfrom", "env, secrets"),
         ("accelerator acceleratorlimit gpulimit gpus numgpus", "gpu"),
         ("completions nnodes nprocpernode numnodes numworkers replicas replicaspecs workers", "distributed"),
-        ("generatename", "name"),
         ("initcontainers", "init"),
-        ("limits requests resources", "cpu memory gpu"),
-        ("maxretries numretries retrystrategy", "retries"),
+        ("limits requests resources", "cpu, memory, gpu"),
+        ("attempts maxattempts maxretries numretries retrystrategy times", "retries"),
+        ("maxactiveruns", "locks"),
+        ("maxactivetasks maxparallel maxparallelism", "parallelism"),
         ("memorylimit memoryrequest", "memory"),
         ("mutex semaphore synchronization", "locks"),
         ("nodeselector", "node"),
         ("packagestoinstall pippackages requirements", "packages"),
         ("pvc pvolumes volumes volumemounts", "mounts"),
         ("priorityclassname", "priority"),
+        ("retryon retrypolicy", "policy of Retry"),
         ("sharedmemory shmsize", "shm"),
+        ("tags", "labels"),
         ("ttlsecondsafterfinished ttlstrategy", "ttl"),
         ("workingdir", "workdir"),
     )
@@ -112,9 +127,19 @@ _OPTIONS = {
 _WAYS = {
     word: way
     for words, way in (
+        ("arguments defaultargs params", "the parameters of the function are those of the workflow"),
         ("args command", "a function under `@container` says its command line: `command(...)`"),
+        ("catchup startdate", "runs begin when their time comes, and none is made up for: leave it out"),
+        ("namespace", "`flowdsl submit -n` says it, or the profile of a cluster in flowdsl.toml"),
         ("condition when", "call the step in a block of `with when(...)`"),
-        ("exithandler hooks onexit", "call what is to run at the end in a block of `with on_exit(...)`"),
+        (
+            "dependencies depends dependson upstream waitfor",
+            "a call waits for what it is given, and for `.options(after=[...])`",
+        ),
+        (
+            "exithandler hooks onexit onfailurecallback onsuccesscallback",
+            "call what is to run at the end in a block of `with on_exit(...)`",
+        ),
         (
             "inputs outputs",
             "the parameters and the return annotation of the function are what goes in and out",
@@ -122,6 +147,10 @@ _WAYS = {
         (
             "foreach items withitems withparam withsequence",
             "`fan_out(step, over={...})` calls it for each item",
+        ),
+        (
+            "triggerrule",
+            "write `.options(may_fail=True)` at the call that may fail, or call this in `with on_failure(...)`",
         ),
     )
     for word in words.split()
@@ -142,20 +171,29 @@ class UnknownOption(Finding):
     def words(self) -> dict[str, str]:
         """The fields, the option that was probably meant, and the way out."""
         word = self.name.replace("_", "").lower()
-        options = [one for one in _OPTIONS.get(word, ()) if one in self.known]
+        options = [one for one in _OPTIONS.get(word, ()) if self._has(one)]
         meant = suggest(self.name, self.known)
         close = near(self.name, self.known)
         way = "leave it out; what Argo has and no option says is written `argo={...}`, in Argo's own fields"
         if self.where:
             way = "write it there, or leave it out"
         elif options:
-            meant = f"that is {', '.join(f'`{one}`' for one in options)}"
+            meant = f"that is {', '.join(map(_quoted, options))}"
             way = f"write {'; '.join(EXAMPLES.get(one, f'{one}=...') for one in options)}"
         elif word in _WAYS:
             meant, way = "no option says that", _WAYS[word]
         elif close is not None:
             way = f"write `{close}=...`, or leave it out"
         return {**super().words(), "meant": meant, "way": way}
+
+    def _has(self, option: str) -> bool:
+        """Whether an option, or that of which something is an argument, can be chosen here."""
+        return ("retries" if option.endswith(" of Retry") else option) in self.known
+
+
+def _quoted(option: str) -> str:
+    name, of, word = option.partition(" of ")
+    return f"`{name}`{of}{word}"
 
 
 class RunTimeOption(Finding):

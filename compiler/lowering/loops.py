@@ -204,7 +204,7 @@ class Loops:
     def _parts(
         self, plan: CallPlan, name: str, forms: tuple[Form, ...], values: list[Expr], kind: t.Type
     ) -> Carried:
-        """An item of a list whose items have forms of their own: one list of texts, or one for each part of the items."""
+        """An item of a list whose items have forms of their own: of one list of texts, or of one for each part."""
         number = Item("", t.INT)
         if all(form == PLAIN for form in forms):
             whole = t.Sequence(kind)

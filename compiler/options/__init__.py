@@ -187,10 +187,11 @@ def _read(
 ) -> Any:
     reader = readers.get(name)
     if reader is None or (name in _DECLARED and name not in known):
-        if kind and (others := kinds_of(name)):
-            where = f"a step under `@{WORDS[kind]}`" if reader is None else "one call"
-            raise Wrong(kinds.OptionOfKind(name, where, others), "name")
-        raise Wrong(UnknownOption(name, known), "name")
+        where = (
+            "one call" if reader is not None else f"a step under `@{WORDS[kind]}`" if kind else "a pipeline"
+        )
+        others = kinds_of(name) or (("pipeline",) if kind and name in pipeline.READERS else ())
+        raise Wrong(kinds.OptionOfKind(name, where, others) if others else UnknownOption(name, known), "name")
     if is_value(written):
         raise Wrong(RunTimeOption(name))
     return reader(name, written)

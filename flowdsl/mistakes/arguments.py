@@ -41,16 +41,21 @@ class UnknownParameter(Finding):
     code = "FD203"
     title = "`{step}` has no parameter `{name}`"
     label = "{meant}"
-    help = "use one of the parameters of `{step}`, or leave it out"
+    help = "{way}"
     step: str
     name: str
     close: str
     known: tuple[str, ...]
+    option: bool = False  # whether a call may have an option of this name
 
     def words(self) -> dict[str, str]:
-        """The fields, and the parameter that was probably meant."""
+        """The fields, and the parameter that was probably meant, or how an option is written."""
+        way = f"use one of the parameters of `{self.step}`, or leave it out"
+        if self.option:
+            way = f"an option of one call is written `{self.step}.options({self.name}=...)`"
+            return {**super().words(), "meant": "that is an option", "way": way}
         meant = f"did you mean `{self.close}`?" if self.close else suggest(self.name, self.known)
-        return {**super().words(), "meant": meant or f"`{self.step}` takes no arguments"}
+        return {**super().words(), "meant": meant or f"`{self.step}` takes no arguments", "way": way}
 
 
 class RepeatedArgument(Finding):

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flowdsl.diagnostic import Finding, near, suggest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class UnknownField(Finding):
@@ -27,6 +32,46 @@ class UnknownField(Finding):
         return {**super().words(), "meant": meant, "way": way}
 
 
+#: The words of other tools for the arguments of a word, without `_`.
+_ARGUMENTS = {
+    (word, name): argument
+    for word, argument, names in (
+        ("fan_out", "over", "foreach items withitems withparam"),
+        (
+            "fan_out",
+            "parallel",
+            "concurrency maxconcurrency maxconcurrent maxparallel maxworkers parallelism workers",
+        ),
+        ("fan_out", "keep_going", "continueonerror failfast ignoreerrors mayfail returnexceptions"),
+        ("sweep", "over", "params searchspace space"),
+        (
+            "sweep",
+            "parallel",
+            "concurrency maxconcurrency maxconcurrent maxparallel maxworkers njobs parallelism workers",
+        ),
+        ("sweep", "trials", "maxtrials ntrials numsamples numtrials"),
+        ("sweep", "objective", "direction goal maximize metric minimize mode"),
+        ("sweep", "search", "algorithm method sampler strategy"),
+        ("Retry", "limit", "attempts count maxattempts maxretries number retries times"),
+        ("Retry", "wait", "backoff delay duration interval initialdelay retrydelay"),
+        ("Retry", "factor", "backofffactor exponential exponentialbase multiplier"),
+        ("Retry", "longest", "cap maxdelay maxinterval maxwait"),
+        ("Retry", "within", "maxduration timeout"),
+        ("Retry", "policy", "on retrypolicy when"),
+        ("GPU", "product", "card kind model name type"),
+        ("GPU", "count", "gpus n num number"),
+        ("GPU", "memory", "mem vram"),
+        ("Cache", "max_age", "expires expiry maxstaleness ttl"),
+    )
+    for name in names.split()
+}
+
+
+def argument_for(word: str, name: str, known: Iterable[str]) -> str | None:
+    """The argument of a word that is probably meant by a name which it does not take, or None."""
+    return _ARGUMENTS.get((word, name.replace("_", "").lower())) or near(name, known)
+
+
 class UnknownWord(Finding):
     """A word of the language is given an argument that it does not take."""
 
@@ -40,7 +85,9 @@ class UnknownWord(Finding):
 
     def words(self) -> dict[str, str]:
         """The fields, and the argument that was probably meant."""
-        return {**super().words(), "meant": suggest(self.name, self.known)}
+        close = argument_for(self.word, self.name, self.known)
+        meant = suggest(self.name, self.known) if close is None else f"did you mean `{close}`?"
+        return {**super().words(), "meant": meant}
 
 
 class WrongCall(Finding):

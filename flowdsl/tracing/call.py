@@ -197,7 +197,8 @@ def _misfits(
         # One unknown keyword and one missing parameter are one mistake: name the missing one.
         known = tuple(parameter.name for parameter in signature.parameters)
         close = near(name, known)
-        if len(unknown) == 1 and len(missing) == 1 and close is None:
+        option = close is None and _is_option(definition, name)
+        if len(unknown) == 1 and len(missing) == 1 and close is None and not option:
             close = missing[0].name
         missing[:] = [parameter for parameter in missing if parameter.name != close]
         _report_call(
@@ -209,6 +210,7 @@ def _misfits(
             name=name,
             close=close or "",
             known=known,
+            option=option,
         )
     for parameter in missing:
         _report_call(
@@ -220,6 +222,15 @@ def _misfits(
             name=parameter.name,
             type=t.spell(parameter.type),
         )
+
+
+def _is_option(definition: StepDef | PipelineDef, name: str) -> bool:
+    """Whether a call of a step or pipeline may have an option of that name."""
+    from flowdsl.options import CallOptions, SubgraphOptions
+    from flowdsl.step import StepDef
+
+    options = CallOptions if isinstance(definition, StepDef) else SubgraphOptions
+    return name in options.__optional_keys__
 
 
 def _report_call(
