@@ -135,6 +135,7 @@ RULES: tuple[Rule, ...] = (
     text.sources,
     limits.object_size,
     limits.values,
+    limits.texts,
 )
 """Every rule: a plain function from a prepared manifest to what it finds, in no particular order."""
 

@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.dag import inner_first
-from flowdsl.compiler.lint.tree import compact, entries, inside, is_list, is_mapping
+from flowdsl.compiler.lint.objects import containers_in
+from flowdsl.compiler.lint.tree import compact, entries, inside, is_list, is_mapping, string
 from flowdsl.compiler.lint.view import Template
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,9 @@ NODE = 80
 
 Of 1000 to 10 000 pods with one parameter, one result and logs, compressed by gzip and written in base64.
 """
+
+_SCRIPT = "FLOWDSL_SCRIPT"
+"""The variable in which the pods of a Job are given the script of a step: see compiler/argo/distributed.py."""
 
 _OTHER_CODE = "keep the code in the image, in a repository or on a volume"
 
@@ -89,6 +94,18 @@ class ValueTooBig(Finding):
     label = "{size} KiB"
     help = "hand it on as a file: let a step return it as a Path; in YAML use an artifact, such as one with `raw`"
     name: str
+    size: int
+    most: int
+
+
+class TextTooBig(Finding):
+    """A variable or argument, written out, that no container can be given."""
+
+    code = "FD362"
+    title = "{what} is {size} KiB; a container can be given {most}"
+    label = "{size} KiB"
+    help = "keep it in a file: in the image, in a repository, in a ConfigMap or on a volume"
+    what: str
     size: int
     most: int
 
@@ -216,6 +233,41 @@ def values(view: View) -> Iterator[Problem]:
         for place, name, size in _too_big(inside(call.data, "arguments"), (*call.path, "arguments")):
             if call.callee is not None and _arrives(call.callee, "inputs", name, set()):
                 yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
+
+
+def texts(view: View) -> Iterator[Problem]:
+    """What a container is given as it stands fits into one variable or argument, also in an object that is made."""
+    for template in view.templates:
+        if 4 * len(template.text) <= MOST_VARIABLE:
+            continue
+        for path, container in template.containers:
+            for place, finding in _given(container):
+                yield Problem((*template.path, *path, *place), finding)
+        manifest = string(template.data, "resource", "manifest")
+        if manifest and _excess(manifest):
+            for container in containers_in(manifest):
+                for _, finding in _given(container):
+                    yield Problem((*template.path, "resource", "manifest"), finding)
+
+
+def _given(container: Object) -> Iterator[tuple[Path, TextTooBig]]:
+    """The variables and arguments of a container that are too long: where, and what is wrong."""
+    for index, variable in enumerate(entries(container, "env")):
+        if size := _alone(name := str(variable.get("name")), variable.get("value")):
+            what = "the script, a variable of its pods," if name == _SCRIPT else f"the variable `{name}`"
+            yield ("env", index, "value"), TextTooBig(what, size // KIB, MOST_VARIABLE // KIB)
+    for field in ("command", "args"):
+        listed: list[object] = container[field] if is_list(container.get(field)) else []
+        for index, text in enumerate(listed):
+            if size := _alone("", text):
+                yield (field, index), TextTooBig("an argument", size // KIB, MOST_VARIABLE // KIB)
+
+
+def _alone(name: str, text: object) -> int:
+    """The bytes of a text that is too long even without its tags, with its name, else 0."""
+    if not isinstance(text, str) or not _excess(text):
+        return 0
+    return _excess(f"{name}=" + TAG.sub("", text).replace("$$", "$"))
 
 
 def _too_big(lists: Object, path: Path) -> Iterator[tuple[Path, str, int]]:

@@ -141,6 +141,26 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     return None
 
 
+def containers_in(manifest: str) -> Iterator[Object]:
+    """The containers of the pods in the manifest of an object; none where YAML cannot read it."""
+    import yaml
+
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    try:
+        left: list[Any] = [*yaml.load_all(TAG.sub(_filled, manifest), Loader=loader)]
+    except (yaml.YAMLError, UnicodeEncodeError, ValueError, TypeError):
+        return  # which is told as such
+    while left:
+        node = left.pop()
+        if is_list(node):
+            left += node
+        elif is_mapping(node):
+            for field in ("initContainers", "containers"):
+                if is_list(node.get(field)):
+                    yield from filter(is_mapping, node[field])
+            left += node.values()
+
+
 def unreadable(text: str) -> tuple[str, Part | None] | None:
     """Why and where YAML cannot read a text whose tags stand for plain words; None when it can."""
     import yaml
