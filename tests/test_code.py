@@ -213,3 +213,60 @@ def test_a_module_of_the_project_may_be_imported_where_the_run_has_it(
 def test_a_package_of_the_project_has_its_modules(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "team-models"\n', encoding="utf-8")
     pipeline_of(tmp_path, HEAD.format(options=', packages=["team_models==1.0"]', defaults="", call=""))
+
+
+SETTINGS = """
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Kind(Enum):
+    ADAM = "adam"
+    SGD = "sgd"
+
+
+@dataclass(frozen=True)
+class Optim:
+    kind: Kind = Kind.ADAM
+    rate: float = 0.1
+
+
+@dataclass(frozen=True)
+class Config:
+    optim: Optim = Optim()
+    layers: list[int] = field(default_factory=lambda: [8])
+"""
+
+CLASSES = ("Optim", "Kind", "Config")
+
+TRAIN = """
+from settings_of_mine import Config
+
+from flowdsl import Volume, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def train(config: Config) -> str:
+    return f"{config.optim.kind.name} {config.optim.rate} {config.layers}"
+
+
+@pipeline(code=Volume("source") / "src")
+def nightly(config: Config = Config()) -> str:
+    return train(config)
+"""
+
+
+def test_the_classes_of_fields_are_imported_from_their_own_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "settings_of_mine", raising=False)
+    (tmp_path / "settings_of_mine.py").write_text(SETTINGS, encoding="utf-8")
+    path = tmp_path / "train.py"
+    path.write_text(TRAIN, encoding="utf-8")
+    made = compile_loaded(load(path))
+    assert [one.finding.message for one in made.diagnostics] == []
+    (source,) = (one["script"]["source"] for one in made.documents[0]["spec"]["templates"] if "script" in one)
+    begin = source.index("from settings_of_mine")
+    assert source[begin:].splitlines()[:3] == [f"from settings_of_mine import {one}" for one in CLASSES]
+    path.write_text(TRAIN.replace('code=Volume("source") / "src"', ""), encoding="utf-8")
+    assert {one.finding.code for one in compile_loaded(load(path)).diagnostics} == {"FD310"}

@@ -189,6 +189,7 @@ class _Carrying:
         self.classes: list[tuple[type[Any], str]] = []
         self.whole: dict[int, Piece] = {}
         self.imports: dict[int, set[str]] = {}
+        self.added: dict[str, Piece] = {}
         self.own = inner_function(module, node) if self.index is None else piece(module, self.index)
         if self.index is not None:
             self.whole[self.index] = self.own
@@ -198,14 +199,15 @@ class _Carrying:
     def follow(self, classes: Iterable[type[Any]]) -> None:
         """Take what the function and the classes need, and what that needs, until nothing is missing."""
         for cls in classes:
-            name = self.module.class_name(cls)
+            name = self.module.class_name(cls) or self._import(cls)
             if name is None:
                 short = cls.__qualname__.rpartition("<locals>.")[2]
                 self.found.append(finding("UnknownClass", Definition(self.code), name=short))
                 self._seen.add(short.partition(".")[0])  # said once
             else:
                 self.classes.append((cls, name))
-                self._take(name.partition(".")[0], None)
+                if name.partition(".")[0] not in self.added:
+                    self._take(name.partition(".")[0], None)
         while self._todo:
             node, one = self._todo.popleft()
             self._report(one.found, node)
@@ -217,6 +219,20 @@ class _Carrying:
             self._report(imported(self.module, index, frozenset(names)).found, self.module.body[index])
         if self.index is not None:
             self._check_name(self.index)
+
+    def _import(self, cls: type[Any]) -> str | None:
+        """The name of a class of another module, such as that of a field, with an import that the file itself lacks."""
+        name = cls.__qualname__
+        first = name.partition(".")[0]
+        if first in self.module.namespace or not self.module.is_importable(cls):
+            return None
+        if first not in self.added:
+            made = Piece("import", f"from {cls.__module__} import {first}", (), binds=(first,))
+            self.added[first] = made
+            if (path := self.module.own_module(cls.__module__)) is not None:
+                place = Definition(self.code)
+                self._report([finding("OwnModule", place, module=cls.__module__, path=path)], self.node)
+        return name
 
     def _take(self, name: str, user: ast.stmt | None) -> None:
         """The statements of a name that a statement reads; without one, of a name that may be missing."""
@@ -259,7 +275,8 @@ class _Carrying:
 
     def carried(self) -> Carried:
         """The pieces in file order."""
-        order = [
+        order = [*self.added.values()]
+        order += [
             self.whole[index]
             if index in self.whole
             else imported(self.module, index, frozenset(self.imports[index]))
@@ -281,6 +298,7 @@ class _Carrying:
 
     def _lines(self) -> tuple[int, ...]:
         nodes = [self.module.body[index] for index in sorted({*self.whole, *self.imports})]
+        nodes = [*(self.node for _ in self.added), *nodes]
         return tuple(first_line(node) for node in (nodes if self.index is not None else [*nodes, self.node]))
 
 

@@ -268,6 +268,15 @@ class ModuleSource:
             found = getattr(found, name, None)
         return ".".join((first, *rest)) if found is cls else None
 
+    def is_importable(self, cls: type[Any]) -> bool:
+        """Whether another module has a class under its name, so that a script can import it from there."""
+        found: Any = sys.modules.get(cls.__module__)
+        if found is None or not all(map(str.isidentifier, cls.__module__.split("."))):
+            return False
+        for name in cls.__qualname__.split("."):
+            found = getattr(found, name, None)
+        return found is cls and cls.__module__ != "__main__"
+
     def value_of(self, node: ast.expr) -> Any:
         """What a name stands for in the module; see `tree.value_of`."""
         return value_of(node, self.namespace)
