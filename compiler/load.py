@@ -111,7 +111,8 @@ def load(path: Path) -> Loaded:
         if (stop := explained(error)) is not None:
             finding = mistake(stop.kind, **stop.data)
             raise LoadError(sources, Diagnostic(finding, stop.place, stop.related)) from error
-        raise LoadError(sources, raised(error, filename), user_traceback(error)) from error
+        shown = None if _is_missing(error, filename) else user_traceback(error)
+        raise LoadError(sources, raised(error, filename), shown) from error
     return Loaded(path, module, sources, source)
 
 
@@ -298,6 +299,14 @@ def raised(error: BaseException, filename: str, pipeline: str = "") -> Diagnosti
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
     missing = error.name or "" if isinstance(error, ModuleNotFoundError) else ""
     return Diagnostic(Raised(error=said, module=missing, pipeline=pipeline), _in_file(error, filename))
+
+
+def _is_missing(error: BaseException, filename: str) -> bool:
+    """Whether a file itself imports a module that is not installed: there is no more to tell than that."""
+    if not isinstance(error, ModuleNotFoundError) or error.__context__ is not None:
+        return False
+    files = [frame.tb_frame.f_code.co_filename for frame in _frames(error.__traceback__)]
+    return [one for one in files if not one.startswith("<frozen importlib")][-1:] == [filename]
 
 
 def _in_file(error: BaseException, filename: str) -> Place | None:

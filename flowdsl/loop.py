@@ -176,7 +176,10 @@ def said(thing: object) -> str:
 
 def shown(thing: object) -> str:
     """A value for a message; never the text that stands for a run-time value."""
-    return "a run-time value" if is_value(thing) else repr(thing)
+    if is_value(thing):
+        return "a run-time value"
+    name = getattr(thing, "__name__", None)
+    return name if isinstance(name, str) else repr(thing)
 
 
 def count(trace: Trace, site: Site, word: str, given: object) -> int | None:

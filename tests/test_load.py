@@ -326,7 +326,7 @@ RAISES = {
     "context": "try:\n    {}['a']\nexcept KeyError:\n    undefined\n",
     "note": "error = ValueError('a')\nerror.add_note('more')\nraise error\n",
     "group": "raise ExceptionGroup('many', [ValueError('a'), ExceptionGroup('b', [KeyError('c')])])\n",
-    "missing module": "import flowdsl_test_missing\n",
+    "missing module of another": "import asks\n",
     "helper": "import helper\nhelper.f()\n",
     "broken helper": "import broken\n",
     "deep": "def f():\n    f()\nf()\n",
@@ -340,6 +340,7 @@ RAISES = {
 def test_an_exception_is_shown_as_python_shows_it(folder: Path, text: str) -> None:
     write(folder / "helper.py", "def f():\n    raise ValueError('from the helper')\n")
     write(folder / "broken.py", "x = (\n")
+    write(folder / "asks.py", "import flowdsl_test_missing\n")
     write(folder / "pipeline.py", text)
     python = subprocess.run(
         [sys.executable, "-B", "pipeline.py"], cwd=folder, capture_output=True, text=True, check=False
@@ -350,6 +351,15 @@ def test_an_exception_is_shown_as_python_shows_it(folder: Path, text: str) -> No
     assert error.diagnostic.finding.code == "FD107"
     assert error.span is not None
     assert error.span.file == str(folder / "pipeline.py")
+
+
+def test_a_module_that_is_not_installed(folder: Path) -> None:
+    error = refused(folder / "pipeline.py", "import flowdsl_test_missing.part as part\n")
+    assert error.traceback is None
+    assert error.diagnostic.finding.code == "FD107"
+    assert error.diagnostic.finding.advice == (
+        "install `flowdsl_test_missing` where flowdsl runs, or import it inside the steps that need it"
+    )
 
 
 def without_depth(text: str) -> str:

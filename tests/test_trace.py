@@ -436,7 +436,7 @@ OPTIONS = [
     ("FD228", "nothing.options(after=«'a'»)()"),
     ("FD270", "nothing.options(«afer»=[number()])()"),
     ("FD270", "for _ in range(2):\n    nothing.options(«afer»=[number()])()"),
-    ("FD270", "use(inner.options(«memory»='1Gi')())"),
+    ("FD602", "use(inner.options(«memory»='1Gi')())"),
     ("FD273", "nothing.options(memory=«'8GB'»)()"),
     ("FD271", "nothing.options(memory=«s»)()"),
 ]

@@ -31,8 +31,31 @@ def said_before(name: str) -> str:
     if name in ("after", "set_upstream", "set_downstream"):
         return "say it before the call: `step.options(after=[first])(...)`"
     if name == "options" or name.startswith(("set_", "add_", "with_")):
-        return "say it before the call: `step.options(...)(...)`, or as an option of the step"
+        option = next((option for part, option in _SET.items() if part in name), "")
+        given = f"{option}=..." if option else "..."
+        return f"say it before the call: `step.options({given})(...)`, or as an option of the step"
     return ""
+
+
+_SET = {
+    "memory": "memory",
+    "cpu": "cpu",
+    "gpu": "gpu",
+    "accelerator": "gpu",
+    "retr": "retries",
+    "cach": "cache",
+    "name": "name",
+    "secret": "secrets",
+    "env": "env",
+    "node": "node",
+    "affinity": "where",
+    "toleration": "tolerations",
+    "timeout": "timeout",
+    "volume": "mounts",
+    "label": "labels",
+    "annotation": "annotations",
+}
+"""The option for a method of a task, by a part of its name."""
 
 
 class NothingMade(Finding):
@@ -132,6 +155,8 @@ class UnsupportedOperator(Finding):
             way = "write `with unless(...):` for `with when(~...):`, or compare: `value == False`"
         elif self.operator == "unary -":
             way = "write `0 - value`"
+        elif self.operator == "a slice" or self.operator.startswith("an index"):
+            way = "write a step that takes all of it and returns the part"
         elif self.operator in (">>", "<<"):
             reason = "tasks are not put in order by arrows"
             way = "pass the output on, or without data: `step.options(after=[first])(...)`"
@@ -148,12 +173,15 @@ class CannotOperate(Finding):
     operator: str
     left: str
     right: str
+    members: tuple[str, ...] = ()  # of an Enum on one side: how its members are written
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the types."""
         way = f"use numbers, texts or conditions on both sides, {_IN_A_STEP}"
         sides = {self.left, self.right}
-        if any(side.endswith(" | None") for side in sides):
+        if self.members and self.operator in ("==", "!="):
+            way = f"compare with {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
+        elif any(side.endswith(" | None") for side in sides):
             way = "give the value that may be None a default first: `either(value, default)`"
         elif self.operator == "+" and "str" in sides and sides & {"int", "float"}:
             way = 'write an f-string: f"{text}{number}"'
@@ -196,11 +224,17 @@ class NoFields(Finding):
     name: str
     type: str
 
+    member: str = ""  # of an Enum: how a member of it is written
+
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the name."""
         reason = "only outputs of records have fields here"
-        way = said_before(self.name) or f"use `.{self.name}` inside a step, which gets the value itself"
-        if self.name in OUTPUTS:
+        way = f"use `.{self.name}` inside a step, which gets the value itself"
+        if told := said_before(self.name):
+            way = told
+        elif self.member and self.name in ("value", "name"):
+            way = f"compare it with a member, as in `== {self.member}`; or use `.{self.name}` inside a step"
+        elif self.name in OUTPUTS:
             way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
         elif self.type == "Path":
             reason = "the file is there only when the pipeline runs"
@@ -240,10 +274,18 @@ class StandInRefused(Finding):
     """Code written in C refused a run-time value."""
 
     code = "FD226"
-    title = "a run-time value was given to code that needs its value now"
+    title = "{what} was given to code that needs its value now"
     label = "{problem}"
-    help = "pass the value to a step, and do this inside it"
+    help = "{way}"
     problem: str
+    what: str = "a run-time value"
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = "pass the value to a step, and do this inside it"
+        if self.what.endswith("Volume"):
+            way = 'write a path on it as `volume / "folder/file"`, pass that to a step, and do this inside it'
+        return {**super().words(), "way": way}
 
 
 class WrongUnpacking(Finding):

@@ -95,8 +95,13 @@ class WrongCall(Finding):
 
     code = "FD765"
     title = "`{word}` {problem}"
-    label = "the arguments do not fit"
+    label = "{what}"
     help = "it is `{form}`"
     word: str
     problem: str
     form: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what is wrong at the place of the call."""
+        called = self.problem != "is not called"
+        return {**super().words(), "what": "the arguments do not fit" if called else "without parentheses"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import Related, near
-from flowdsl.places.place import Argument, Place, Site, is_library, is_ours
+from flowdsl.places.place import Argument, Place, Site, is_library, is_ours, operation, words
 from flowdsl.tracing.trace import OutsidePipeline
 from flowdsl.volume import VolumePath
 
@@ -26,6 +26,8 @@ _LOCAL = re.compile(r"(?:local|free) variable '(\w+)'")
 _SURPLUS = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 _OURS = ("origin", "read_only", "site")
 """What words keep for the compiler."""
+_NO_BLOCK = "object does not support the context manager protocol"
+_GIVEN = re.compile(r"(?:\bnot |: |and )'?(\w*Volume)\b")
 _IMPORTED = re.compile(r"cannot import name '(\w+)'")
 _OTHERS = re.compile(r"([\w.]+)\(\) (missing|takes) (.*)")
 
@@ -75,6 +77,10 @@ def _explained(error: BaseException) -> Stop | None:
         _, place = innermost(error.__traceback__)
         data = {"problem": error.problem, "where": "this runs when the file is loaded", "way": error.way}
         return None if place is None else Stop("OutOfPlace", place, (), data)
+    if isinstance(error, TypeError) and (given := _GIVEN.search(str(error))):
+        _, given_at = innermost(error.__traceback__)
+        if given_at is not None and operation(given_at)[0] != "RAISE_VARARGS":
+            return Stop("StandInRefused", given_at, (), {"problem": str(error), "what": f"a {given[1]}"})
     frame, site = _last(error.__traceback__)
     if frame is None or site is None or is_ours(frame) or is_library(frame):
         return None
@@ -147,7 +153,12 @@ def _is_word(kind: type) -> bool:
 
 
 def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
-    """A call of a word of the language with arguments that it does not take."""
+    """A call of a word of the language with arguments that it does not take, or none where one has to be."""
+    if _NO_BLOCK in text:
+        language = vars(sys.modules["flowdsl"])
+        named = next((one for one in sorted(words(site)) if _is_function(frame, one, language)), None)
+        block = {"word": named, "problem": "is not called", "form": f"with {named}(...):"}
+        return None if named is None else Stop("WrongCall", site, (), block)
     found = _SURPLUS.search(text) or _OTHERS.search(text)
     word = None if found is None else _word(found[1], frame)
     if found is None or word is None:
@@ -159,7 +170,7 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
     if found.re is _SURPLUS:
         # By the kinds of inspect: those that take a name.
         known = tuple(name for name, one in parameters.items() if one.kind in (1, 3))
-        data = {"word": called, "name": found[2], "known": known}
+        data: dict[str, Any] = {"word": called, "name": found[2], "known": known}
         return Stop("UnknownWord", Argument(site, found[2], part="name"), (), data)
     problem = "is given too many arguments by position"
     if found[2] == "missing":
@@ -171,13 +182,19 @@ def _call(text: str, frame: FrameType, site: Site) -> Stop | None:
     return Stop("WrongCall", site, (), {"word": called, "problem": problem, "form": form})
 
 
+def _is_function(frame: FrameType, name: str, known: dict[str, Any]) -> bool:
+    """Whether a name of the user's code means a function of the language."""
+    found = frame.f_locals.get(name, frame.f_globals.get(name))
+    return callable(found) and any(found is one for one in known.values())
+
+
 def _word(name: str, frame: FrameType) -> Any:
     """The word of the language that a text of Python names, if the user's code knows it."""
-    words = sys.modules["flowdsl"]
-    word = getattr(words, name.partition(".")[0], None)
+    language = sys.modules["flowdsl"]
+    word = getattr(language, name.partition(".")[0], None)
     known = {id(value): value for value in frame.f_globals.values()}
     if word is not None:
-        return word if known.keys() & {id(word), id(words)} else None
+        return word if known.keys() & {id(word), id(language)} else None
     # Python names the class that a word has its `__init__` from.
     heirs = [one for one in known.values() if isinstance(one, type) and _is_word(one)]
     found = [one for one in heirs if one.__init__.__qualname__ == name]  # type: ignore[misc]

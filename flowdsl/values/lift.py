@@ -77,19 +77,8 @@ def lift(
     plain = _scalar(value, want)
     if plain is not None:
         return plain
-    complain("WrongType", want=t.spell(want), have=spelled(value), members=_members(inner))
+    complain("WrongType", want=t.spell(want), have=spelled(value), members=t.members(inner))
     return Poison()
-
-
-def _members(want: t.Type) -> tuple[str, ...]:
-    """The values of a type that has only a few, as they are written."""
-    match want:
-        case t.Enumeration(cls):
-            return tuple(f"{cls.__name__}.{name}" for name in cls.__members__)
-        case t.Choice(values):
-            return tuple(map(repr, values))
-        case _:
-            return ()
 
 
 def lift_plain(value: object, want: t.Type) -> Expr | None:
@@ -333,6 +322,8 @@ def spelled(value: object) -> str:
     if value is None or is_value(value):
         return "None" if value is None else t.spell(expr_of(value).type)
     name = type(value).__name__
+    if name.startswith("_") and type(value).__module__.startswith("flowdsl."):
+        return f"`{name[1:].lower()}`"
     if (
         is_dict(value)
         and (other := next((key for key in value if not isinstance(key, str)), None)) is not None

@@ -314,6 +314,17 @@ def spell(kind: Type) -> str:
             return kind.name
 
 
+def members(want: Type) -> tuple[str, ...]:
+    """The values of a type that has only a few, as they are written."""
+    match want:
+        case Enumeration(cls):
+            return tuple(f"{cls.__name__}.{name}" for name in cls.__members__)
+        case Choice(values):
+            return tuple(map(repr, values))
+        case _:
+            return ()
+
+
 def is_text(kind: Type) -> bool:
     """Whether values travel as bare text rather than JSON: `str`, members of an Enum, Literals of text."""
     match kind:

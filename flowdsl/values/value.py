@@ -284,7 +284,8 @@ def attribute(expr: Expr, name: str) -> Expr:
     if isinstance(kind, t.Maybe):
         complain("OptionalUse", what=f"`.{name}`", type=t.spell(kind))
         return Poison()
-    complain("NoFields", name=name, type=t.spell(kind))
+    member = next(iter(t.members(kind)), "")
+    complain("NoFields", name=name, type=t.spell(kind), member=member)
     return Poison()
 
 
@@ -296,7 +297,8 @@ def item(expr: Expr, index: object) -> Expr:
     if is_value(index) and isinstance(expr_of(index), Poison):
         return Poison()
     if key is None:
-        complain("UnsupportedOperator", operator="an index that is not a number or a text known now")
+        operator = "an index that is not a number or a text known now"
+        complain("UnsupportedOperator", operator="a slice" if isinstance(index, slice) else operator)
         return Poison()
     match kind:
         case t.Fixed() | t.Record() if _sealed(expr):
@@ -386,8 +388,11 @@ def _operate(operator: str, left: object, right: object) -> Any:
         names = [
             t.spell(side.type) if side else type(raw).__name__ for side, raw in ((one, left), (two, right))
         ]
-        kind = "CannotCompare" if operator in ("<", "<=", ">", ">=") else "CannotOperate"
-        complain(kind, operator=operator, left=names[0], right=names[1])
+        if operator in ("<", "<=", ">", ">="):
+            complain("CannotCompare", operator=operator, left=names[0], right=names[1])
+        else:
+            members = tuple(name for side in (one, two) if side is not None for name in t.members(side.type))
+            complain("CannotOperate", operator=operator, left=names[0], right=names[1], members=members)
     return value(Poison() if made is None else made)
 
 
