@@ -1106,3 +1106,35 @@ def test_flags_of_a_loop_are_shown_as_flags(flowdsl: Callable[..., Result], fold
     (folder / "flags.py").write_text(FLAGS, encoding="utf-8")
     done = flowdsl("flags.py")
     assert '  flags  [false, true]\n  words  [null, "word"]\n' in done.out
+
+
+UNEVEN = """
+from flowdsl import fan_out, numbers, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def half(n: int) -> int:
+    return n // 2
+
+
+@step(image="python:3.12-slim")
+def add(n: int, other: int) -> int:
+    return n + other
+
+
+@pipeline
+def uneven(n: int = 6) -> None:
+    fan_out(add, over={"n": numbers(half(n)), "other": [1, 2]})
+"""
+
+
+def test_lists_of_unlike_length_are_told_in_a_sentence(
+    flowdsl: Callable[..., Result], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "uneven.py").write_text(UNEVEN, encoding="utf-8")
+    sentence = "the lists that are walked together differ in length\n"
+    assert f" 0.0s  {sentence}" in re.sub(r"\d\.\ds", "0.0s", flowdsl("uneven.py", "--name", "uneven").out)
+    assert run(["get", "uneven"]) == 0
+    out = capsys.readouterr().out
+    assert f"Message:   add.add: {sentence}" in out
+    assert out.endswith(sentence)

@@ -181,6 +181,8 @@ class CannotOperate(Finding):
         sides = {self.left, self.right}
         if self.members and self.operator in ("==", "!="):
             way = f"compare with {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
+        elif "Any" in sides:
+            way = "annotate what the step returns: a NamedTuple, dict[str, int] or the like says what its parts are"
         elif any(side.endswith(" | None") for side in sides):
             way = "give the value that may be None a default first: `either(value, default)`"
         elif self.operator == "+" and "str" in sides and sides & {"int", "float"}:

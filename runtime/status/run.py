@@ -185,7 +185,7 @@ class Run:
     def why(self, node: Node) -> str:
         """Why a node is in its phase: of a pod that does not run yet, what the cluster says of it now."""
         if node.ended:
-            return node.message
+            return plain(node.message)
         pod = self.pod(node)
         if pod is not None and (found := why(pod, self._events.get(self.pod_name(node), ()))):
             return found
@@ -195,8 +195,8 @@ class Run:
         if lock and not node.message:
             return f"waits for the lock {lock}"
         if pod is not None and node.phase != RUNNING:
-            return usual(pod) or node.message
-        return node.message
+            return usual(pod) or plain(node.message)
+        return plain(node.message)
 
     def _waiting(self, workers: list[Json]) -> str:
         """Why pods of a Job do not run yet: how many, and what the cluster says of the first."""

@@ -26,11 +26,17 @@ _SENTENCE = regex(
 )
 
 
+_UNEVEN = "the lists that are walked together differ in length"
+
+
 def plain(message: str) -> str:
     """A message without what Argo puts around the sentence with which a sweep fails that has too few usable trials.
 
-    That is the text of an expression; it is no JSON, and the message says which and where it stands.
+    That is the text of an expression; it is no JSON, and the message says which and where it stands. The same of
+    the sentence with which a loop over several lists fails, which is no number.
     """
+    if f"({_UNEVEN})" in message:
+        return _UNEVEN
     found = _SENTENCE.search(message) if "returned a usable" in message else None
     return message if found is None else found[1]
 
