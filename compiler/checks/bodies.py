@@ -10,6 +10,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
+from flowdsl.compiler.checks.file_names import file_names
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
@@ -77,6 +78,7 @@ def check_bodies(
         if body is not None:
             bodies.append(body)
             yield from _results(body, step, step.name in used)
+            yield from file_names(step, body.node, body.module, traces)
             source = carried(step)
             if source is not None:
                 yield from _modules(body, source, images)

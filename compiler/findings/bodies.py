@@ -43,6 +43,18 @@ class NotInImage(Finding):
     module: str
 
 
+class LostFileName(Finding):
+    """A step asks a file for its name, which it has lost on the way."""
+
+    code = "FD363"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{step}` reads `{asked}`, and a file that is handed on loses its name"
+    label = "it has that of the input here, without a suffix"
+    help = "hand the name on as a value beside the file, or take the file from a folder, where names are kept"
+    step: str
+    asked: str
+
+
 class NoResult(Finding):
     """A step whose body never returns what its annotation says."""
 

@@ -1,0 +1,109 @@
+"""Names of files that a step asks for: a file arrives under another name than it was returned with."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.bodies import LostFileName
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.pipeline import PipelineDef
+from flowdsl.places.place import Argument
+from flowdsl.values import types as t
+from flowdsl.values.expr import Best, OnVolume, Out, Rows, Stored, children
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from flowdsl.compiler.carry.module import ModuleSource
+    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.places.place import Place
+    from flowdsl.step import StepDef
+    from flowdsl.tracing.trace import Call, Trace
+    from flowdsl.values.expr import Expr
+
+_ASKED = frozenset(("name", "stem", "suffix", "suffixes"))
+_TOLD = frozenset(("print", "debug", "info", "log", "warning", "error", "exception", "critical"))
+"""What only tells people: there another name does no harm."""
+
+
+def file_names(
+    step: StepDef, node: Function, module: ModuleSource, traces: Iterable[Trace]
+) -> Iterator[Diagnostic]:
+    """Where a step asks a file for its name or suffix, and a call gives it one that has lost them."""
+    files = {one.name for one in step.signature.parameters if _is_file(one.type)}
+    asked = [(one, name) for one, name in _asked(node) if name in files] if files else []
+    asked = [(one, name) for one, name in asked if name not in _changed(node)]
+    lost = _lost(step, traces) if asked else {}
+    for one, name in asked:
+        if name in lost:
+            finding = LostFileName(step.name, f"{name}.{one.attr}")
+            yield Diagnostic(finding, module.span(one), (Related(lost[name], "given here"),))
+
+
+def _is_file(kind: t.Type) -> bool:
+    return isinstance(kind.item if isinstance(kind, t.Maybe) else kind, t.File)
+
+
+def _asked(node: Function) -> Iterator[tuple[ast.Attribute, str]]:
+    """Where a function reads such an attribute of a variable, in the order of the file."""
+    todo: list[ast.AST] = [*reversed(node.body)]
+    while todo:
+        one = todo.pop()
+        match one:
+            case ast.Raise() | ast.Assert():
+                continue
+            case ast.Call(func=ast.Name(word) | ast.Attribute(attr=word)) if word in _TOLD:
+                continue
+            case ast.Attribute(ast.Name(name), attribute, ast.Load()) if attribute in _ASKED:
+                yield one, name
+            case _:
+                todo.extend(reversed([*ast.iter_child_nodes(one)]))
+
+
+def _changed(node: Function) -> set[str]:
+    """The variables of a function that may hold something else than its parameters."""
+    found: set[str] = set()
+    for statement in node.body:
+        for inner in ast.walk(statement):
+            if isinstance(inner, ast.arg):
+                found.add(inner.arg)
+            elif isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load):
+                found.add(inner.id)
+    return found
+
+
+def _lost(step: StepDef, traces: Iterable[Trace]) -> dict[str, Place]:
+    """The parameters for which a call gives a file that has lost its name, and where it does."""
+    found: dict[str, Place] = {}
+    for trace in traces:
+        for graph in trace.graphs.values():
+            for call in graph.calls:
+                if call.target is step:
+                    for name, expr, place in _given(call):
+                        if _loses(expr):
+                            found.setdefault(name, place)
+    return found
+
+
+def _given(call: Call) -> Iterator[tuple[str, Expr, Place]]:
+    for name, expr in call.arguments.items():
+        yield name, expr, call.argument(name)
+    if call.loop is not None:
+        lists = [call.loop.lists] if call.loop.rows is None else call.loop.rows
+        for given in lists:
+            for name, expr in given.items():
+                yield name, expr, Argument(call.site, "over", part=f"item:{name}")
+
+
+def _loses(expr: Expr) -> bool:
+    """Whether a file, or one of those that it may be, arrives as an artifact; a path on a volume does not."""
+    match expr:
+        case Out(task) | Best(task) | Rows(task):
+            return not isinstance(task, str) and not isinstance(task.target, PipelineDef)
+        case Stored():
+            return True
+        case OnVolume():
+            return False
+        case _:
+            return any(map(_loses, children(expr)))
