@@ -121,7 +121,10 @@ class Steps(Mapping[str, StepRun]):
 
     def __getitem__(self, name: str) -> StepRun:
         """The step of that path or name."""
-        found = self._steps.get(name) or self._names.get(name)
+        hyphened = name.replace("_", "-")
+        found = next(
+            filter(None, (by.get(one) for one in (name, hyphened) for by in (self._steps, self._names))), None
+        )
         if found is None:
             from flowdsl.diagnostic import near
 

@@ -7,11 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
+from flowdsl.grammar.regex import regex
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.testing.result import CannotRun, Run
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
+    import re
+
     from flowdsl.compiler.ir import Program
     from flowdsl.runtime.local.events import Event
     from flowdsl.runtime.local.machine import Machine
@@ -24,6 +27,8 @@ R = TypeVar("R")
 Json = dict[str, Any]
 Located = Mapping[str, str | Path]
 Data = Mapping[str, Mapping[str, str]]
+
+_OPTION = regex(r"--(mount|artifact|secret|config-map) ([^\s=]+)=(\S+)")
 
 _LONGEST = 50  # characters of the name of a pipeline that the name of its run begins with
 
@@ -80,8 +85,7 @@ class RunPipeline:
             ready = _ready(name, self.folder, program, document, parameters, fakes or {}, means)
             machine = _run(self.folder, ready, approve)
         except RunError as error:
-            text = str(error).replace("--fake ", "fakes: ").replace("-p ", "")
-            raise CannotRun(text) from None
+            raise CannotRun(_in_python(str(error))) from None
         folder = self.folder / "runs" / name
         from flowdsl.runtime.local.means import volumes_of
         from flowdsl.testing.files import Files
@@ -93,6 +97,17 @@ class RunPipeline:
 
 def _is_pipeline(thing: object) -> TypeGuard[Pipeline[..., Any]]:
     return isinstance(thing, Pipeline)
+
+
+def _in_python(text: str) -> str:
+    """What stands against a run, with the arguments of a test for the options of the command line."""
+    return _OPTION.sub(_argument, text.replace("--fake ", "fakes: ").replace("-p ", ""))
+
+
+def _argument(option: re.Match[str]) -> str:
+    word, name, path = option.groups()
+    value = '{"KEY": "..."}' if word in ("secret", "config-map") else f'"{path}"'
+    return f'{word.replace("-", "_")}s={{"{name}": {value}}}'
 
 
 def _ready(
@@ -129,7 +144,7 @@ def _ready(
     )
     refusals = judged(manifest, [], asked).refusals
     if refusals:
-        raise CannotRun("\n".join(refusals))
+        raise CannotRun(_in_python("\n".join(refusals)))
     return _Ready(manifest, fake, means)
 
 
@@ -239,12 +254,14 @@ def _fakes(
     """The outputs of steps that do not run, as texts; lists of files go to `folder`."""
     from flowdsl.compiler.encode import field, plain
     from flowdsl.runtime.local.faked import in_place_of
+    from flowdsl.runtime.local.names import spelled
     from flowdsl.runtime.local.substitutes import by_name
     from flowdsl.values.texts import WrongValue, rebuilt
 
     templates = by_name(known)
     found: list[str] = []
-    for step, value in given.items():
+    for asked, value in given.items():
+        step = spelled(asked, templates)
         template = templates.get(step, {})
         kind = program.returns.get(str(template.get("name", "")))
         if kind is None:

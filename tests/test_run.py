@@ -1138,3 +1138,30 @@ def test_lists_of_unlike_length_are_told_in_a_sentence(
     out = capsys.readouterr().out
     assert f"Message:   add.add: {sentence}" in out
     assert out.endswith(sentence)
+
+
+UNDERSCORES = """
+from flowdsl import pipeline, step
+
+
+@step(image="python:3.12-slim")
+def count_words(text: str) -> int:
+    return len(text.split())
+
+
+@step(image="python:3.12-slim")
+def show_all(count: int) -> int:
+    return count + 1
+
+
+@pipeline
+def words(text: str = "a few") -> int:
+    return show_all(count_words(text))
+"""
+
+
+def test_steps_have_the_names_of_their_functions_too(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "words.py").write_text(UNDERSCORES, encoding="utf-8")
+    assert "return  6\n" in flowdsl("words.py", "--fake", "count_words=5", "--name", "first").out
+    assert "return  6\n" in flowdsl("words.py", "--from", "show_all", "--of", "first").out
+    assert "succeeded" in flowdsl("words.py", "--only", "show_all", "--of", "first").out

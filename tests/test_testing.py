@@ -489,3 +489,26 @@ def test_the_plugin_loads_little() -> None:
     )
     loaded = done.stdout.split()
     assert not {"yaml", "lark", "rich", "cyclopts", "flowdsl.compiler", "flowdsl.runtime"} & set(loaded)
+
+
+@step(image=PYTHON)
+def count_words(text: str) -> int:
+    return len(text.split())
+
+
+@pipeline
+def words_of(text: str = "a few words") -> int:
+    return count_words(text)
+
+
+def test_a_step_has_the_name_of_its_function_too(run_pipeline: RunPipeline) -> None:
+    assert run_pipeline(words_of, fakes={"count_words": 7}).outputs == 7
+    run = run_pipeline(words_of)
+    assert run.steps["count_words"].outputs == run.steps["count-words"].outputs == 3
+
+
+def test_what_stands_against_a_run_is_told_in_the_arguments_of_a_test(
+    run_pipeline: RunPipeline, raw: Path
+) -> None:
+    with pytest.raises(CannotRun, match='mount a folder that the file is in, mounts={"data": "'):
+        run_pipeline(mounted, raw=raw)

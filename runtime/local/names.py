@@ -8,9 +8,12 @@ from __future__ import annotations
 import os
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.expressions.values import fixed, json_of
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 _LONGEST_PREFIX = 242  # bytes; a name of Kubernetes has 253, the hash with its hyphen 11
 _FIELDS = ("name", "default", "value", "valueFrom", "globalName", "enum", "description")
@@ -18,6 +21,12 @@ _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t
 _ESCAPES.update({'"': '\\"', "\\": "\\\\"})
 _SIGNS = "bcdfghjklmnpqrstvwxz2456789"
 """Source: SafeEncodeString in k8s.io/apimachinery/pkg/util/rand."""
+
+
+def spelled(step: str, known: Container[str]) -> str:
+    """The name of a step that is known: as it is asked for, or with hyphens where Python's name has underscores."""
+    hyphened = step.replace("_", "-")
+    return hyphened if step not in known and hyphened in known else step
 
 
 def suffix(count: int = 5) -> str:

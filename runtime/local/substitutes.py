@@ -11,7 +11,7 @@ from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local import events, journal
-from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.names import any_string, spelled
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
 from flowdsl.runtime.local.pods.store import PLACES, copied, place
 from flowdsl.runtime.local.runner import RunError
@@ -76,7 +76,10 @@ class Fakes:
     def check(self, steps: Mapping[str, Json]) -> None:
         """Refuse what no step is called, or has no value for; `steps` has templates by task. Raises RunError."""
         known = by_name(steps)
-        for step, given in [*self._given.items()]:
+        for asked, given in [*self._given.items()]:
+            step = spelled(asked, known)
+            if step != asked and step not in self._given:
+                self._given[step] = self._given.pop(asked)
             template = known.get(step)
             if template is None:
                 raise RunError(f"--fake {step}: there is no step `{step}`{said_near(step, known)}")
@@ -240,7 +243,8 @@ class Earlier:
         self._run = run
         nodes = part(part(self.status, "status"), "nodes")
         outcomes = {event.node: event.outcome for event in past if isinstance(event, events.PodEnded)}
-        again = _following(nodes, step, self._name)
+        hyphened = step.replace("_", "-")
+        again = _following(nodes, step, self._name) or _following(nodes, hyphened, self._name)
         if not again:
             known = _tasks(nodes.values(), self._name, (*_STEPS, "Skipped"))
             raise RunError(
@@ -355,8 +359,10 @@ def only(manifest: Json, status: Json, step: str) -> Json:
     """A workflow of one step, with the inputs that it had in an earlier run. Raises RunError."""
     nodes: list[Json] = list(part(part(status, "status"), "nodes").values())
     run = str(part(manifest, "metadata").get("name", ""))
-    found = [
-        node for node in nodes if node["type"] in _STEPS and node.get("templateName") and _is(node, step, run)
+    leaves = [node for node in nodes if node["type"] in _STEPS and node.get("templateName")]
+    hyphened = step.replace("_", "-")
+    found = [node for node in leaves if _is(node, step, run)] or [
+        node for node in leaves if _is(node, hyphened, run)
     ]
     if not found:
         known = _tasks(nodes, run, _STEPS)
