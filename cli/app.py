@@ -82,6 +82,5 @@ def _usage(error: CycloptsError) -> str:
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         text = f"`{error.unused_tokens[0]}` is one argument too many"
     elif isinstance(error, MissingArgumentError) and error.argument is not None:
-        name = error.keyword or error.argument.name
-        text = f"{name} needs a value" if name.startswith("-") else f"{name} is missing"
+        text = f"{error.keyword} needs a value" if error.keyword else f"{error.argument.name} is missing"
     return f"flowdsl: {text}\n{command} --help shows what it takes\n"

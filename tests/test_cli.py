@@ -188,6 +188,7 @@ USAGE = (
     ("graph", "pipeline.py", "--as", "svg"),
     ("graph", "pipeline.py", "--svg"),
     ("--install-completion", "--shell", "tcsh"),
+    ("sweep", "pipeline.py", "rate=0.1"),
 )
 
 
