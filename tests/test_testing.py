@@ -510,5 +510,5 @@ def test_a_step_has_the_name_of_its_function_too(run_pipeline: RunPipeline) -> N
 def test_what_stands_against_a_run_is_told_in_the_arguments_of_a_test(
     run_pipeline: RunPipeline, raw: Path
 ) -> None:
-    with pytest.raises(CannotRun, match='mount a folder that the file is in, mounts={"data": "'):
+    with pytest.raises(CannotRun, match=r'mount a folder that the file is in, mounts=\{"data": "'):
         run_pipeline(mounted, raw=raw)

@@ -63,7 +63,7 @@ def said(thing: object) -> str:
     """A value for a message."""
     long = isinstance(thing, int) and is_long(thing)
     shown = "" if long else repr(thing)
-    return type(thing).__name__ if long or len(shown) > 60 else shown
+    return type(thing).__name__ if long or len(shown) > 60 or " at 0x" in shown else shown
 
 
 def entries(name: str, written: object, want: str, entry: Callable[[Any, Any], T]) -> list[T]:

@@ -130,6 +130,12 @@ class LocalFile(Finding):
                 f"say where the file comes from: `{word}`",
             )
             return {**super().words(), "what": what, "way": way}
+        if self.path == "...":  # the text of a value of the run
+            what, way = (
+                "the text of a path of the cluster",
+                "pass the path itself, without `str(...)` or quotes",
+            )
+            return {**super().words(), "what": what, "way": way}
         what = "a path on this machine, and the step runs in the cluster"
         inner = self.path
         if inner[:1] in "/~.\\":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from flowdsl.diagnostic import Finding
+from typing import ClassVar
+
+from flowdsl.diagnostic import Finding, Severity
 
 
 class LiteralBraces(Finding):
@@ -12,6 +14,24 @@ class LiteralBraces(Finding):
     title = "the text holds `{{{{`, which Argo evaluates"
     label = "Argo would replace what follows, even in an environment variable"
     help = "for a value of the run pass the result or parameter itself; braces that are meant so, add inside a step"
+
+
+class ObjectText(Finding):
+    """The text that Python makes of an object which has none of its own, with its address in memory."""
+
+    code = "FD364"
+    severity: ClassVar[Severity] = "warning"
+    title = "the text holds {what} as Python shows an object: with its address in memory"
+    label = "another text in each compilation"
+    help = "{way}"
+    what: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = "write the field of it that is meant"
+        if self.what.endswith("Ended`"):
+            way = "write `.status` behind it"
+        return {**super().words(), "way": way}
 
 
 class ControlCharacter(Finding):

@@ -85,7 +85,7 @@ class RunTimeCondition(Finding):
 _TRUTH = {
     "if": "write `with when(...):` for `if`, and `with otherwise():` for `else`",
     "and": "write `(a) & (b)` for `a and b`",
-    "or": "write `(a) | (b)` for `a or b`",
+    "or": "write `(a) | (b)` for `a or b`; for a default `either(value, default)`",
     "not": "write `with unless(...):` for `with when(not ...):`, or compare with `!=`",
     "chain": "write `(x < y) & (y < z)` for `x < y < z`",
     "choice": "call what each side needs under `when` and `otherwise`, and choose with `either(one, other)`",

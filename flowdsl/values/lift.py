@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import math
 import pathlib
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 _SMALL = 2**63
+_ADDRESS = re.compile(r"(\w+)>? (?:object )?at 0x[0-9a-f]{6,}>")
 _LONGEST = (
     14_000  # bits: Python itself writes no number of more than 4300 digits, and as text all others travel
 )
@@ -60,6 +62,8 @@ def lift(
             if (flaw := flaw_of(made, nested)) is not None:
                 complain(flaw[0], **flaw[1])
                 return Poison()
+            if " at 0x" in value and (found := _ADDRESS.search(value)) is not None:
+                complain("ObjectText", what=f"`{found[1]}`")
             return Const(made.value, want) if isinstance(made, Const) else made
         case t.Maybe():
             return Const(None, want) if value is None else lift(value, inner, complain, nested=nested)
@@ -94,7 +98,7 @@ def lift_plain(value: object, want: t.Type) -> Expr | None:
         return Const(value, want) if -_SMALL < cast("float", value) < _SMALL else None
     if want is t.TEXT and kind is str:
         literal = cast("str", value)
-        plain = literal.isprintable() and "{{" not in literal and "}}" not in literal
+        plain = literal.isprintable() and not any(part in literal for part in ("{{", "}}", " at 0x"))
         return Const(literal, want) if plain else None
     return Const(value, want) if want is t.BOOL and kind is bool else None
 
