@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, table
 from flowdsl.runtime.local import logs
@@ -246,7 +246,7 @@ def _results(machine: Machine, folder: Path, paint: Paint) -> str:
             value = str(one["value"])
             items = gathered(value)
             is_key = value.startswith(f"{machine.run.name}/") and key.exists()
-            if isinstance(items, list):
+            if items != value:
                 value = json.dumps(_read(items), ensure_ascii=False)
             rows.append((name, shown(key) if is_key else _plain(value)))
     for name, one in made["artifacts"].items():
@@ -266,16 +266,18 @@ def _said(value: Any) -> Any:
     return json.dumps(found, ensure_ascii=False) if isinstance(found, list) else found
 
 
-def _read(value: Any) -> Any:
+def _read(value: object) -> object:
     """The texts of a loop's items as they are read beside those of other outputs: numbers and flags without quotes."""
-    if isinstance(value, list):
-        return [_read(one) for one in value]
-    if isinstance(value, dict):
-        return {name: _read(one) for name, one in value.items()}
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
+    match value:
+        case list():
+            return [_read(one) for one in cast("list[object]", value)]
+        case dict():
+            return {name: _read(one) for name, one in cast("dict[str, object]", value).items()}
+        case _:
+            try:
+                return json.loads(str(value))
+            except ValueError:
+                return value
 
 
 def _plain(text: str) -> str:
