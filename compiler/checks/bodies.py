@@ -10,7 +10,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
-from flowdsl.compiler.checks.file_names import file_names
+from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.findings import bodies as findings
 from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
@@ -73,12 +73,13 @@ def check_bodies(
         one.maker for one in problems if isinstance(one, (WrongType, NothingMade))
     }  # what says it with the way out
     images = cache(lambda: _images(traces))
+    calls = cache(lambda: calls_by_step(traces))
     for step in steps:
         body = None if step.kind != "python" else _body(step, module_of(step))
         if body is not None:
             bodies.append(body)
             yield from _results(body, step, step.name in used)
-            yield from file_names(step, body.node, body.module, traces)
+            yield from file_names(step, body.node, body.module, calls)
             source = carried(step)
             if source is not None:
                 yield from _modules(body, source, images)

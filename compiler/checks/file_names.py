@@ -13,7 +13,7 @@ from flowdsl.values import types as t
 from flowdsl.values.expr import Best, OnVolume, Out, Rows, Stored, children
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from flowdsl.compiler.carry.module import ModuleSource
     from flowdsl.compiler.carry.tree import Function
@@ -27,14 +27,25 @@ _TOLD = frozenset(("print", "debug", "info", "log", "warning", "error", "excepti
 """What only tells people: there another name does no harm."""
 
 
+def calls_by_step(traces: Iterable[Trace]) -> dict[int, list[Call]]:
+    """The calls of each step, by its id."""
+    found: dict[int, list[Call]] = {}
+    for trace in traces:
+        for graph in trace.graphs.values():
+            for call in graph.calls:
+                found.setdefault(id(call.target), []).append(call)
+    return found
+
+
 def file_names(
-    step: StepDef, node: Function, module: ModuleSource, traces: Iterable[Trace]
+    step: StepDef, node: Function, module: ModuleSource, calls: Callable[[], Mapping[int, list[Call]]]
 ) -> Iterator[Diagnostic]:
-    """Where a step asks a file for its name or suffix, and a call gives it one that has lost them."""
+    """Where a step asks a file for its name or suffix, and one of its calls gives it one that has lost them."""
     files = {one.name for one in step.signature.parameters if _is_file(one.type)}
     asked = [(one, name) for one, name in _asked(node) if name in files] if files else []
-    asked = [(one, name) for one, name in asked if name not in _changed(node)]
-    lost = _lost(step, traces) if asked else {}
+    changed = _changed(node) if asked else set[str]()
+    asked = [(one, name) for one, name in asked if name not in changed]
+    lost = _lost(calls().get(id(step), ())) if asked else {}
     for one, name in asked:
         if name in lost:
             finding = LostFileName(step.name, f"{name}.{one.attr}")
@@ -73,16 +84,13 @@ def _changed(node: Function) -> set[str]:
     return found
 
 
-def _lost(step: StepDef, traces: Iterable[Trace]) -> dict[str, Place]:
-    """The parameters for which a call gives a file that has lost its name, and where it does."""
+def _lost(calls: Iterable[Call]) -> dict[str, Place]:
+    """The parameters for which one of the calls gives a file that has lost its name, and where it does."""
     found: dict[str, Place] = {}
-    for trace in traces:
-        for graph in trace.graphs.values():
-            for call in graph.calls:
-                if call.target is step:
-                    for name, expr, place in _given(call):
-                        if _loses(expr):
-                            found.setdefault(name, place)
+    for call in calls:
+        for name, expr, place in _given(call):
+            if _loses(expr):
+                found.setdefault(name, place)
     return found
 
 

@@ -69,7 +69,10 @@ def regions(region: Region | None) -> Iterator[Region]:
 
 
 class Loop:
-    """How a call is repeated: once for each row, or for each element of lists known only at run time."""
+    """How a call is repeated: once for each row, or for each element of lists known only at run time.
+
+    `learnt`: how all but the first rows are found in the run; until then they stand for others.
+    """
 
     __slots__ = ("keep_going", "kind", "learnt", "lists", "minimum", "objective", "parallel", "rows", "site")
 
@@ -77,9 +80,7 @@ class Loop:
         self.kind = kind  # "fan_out" or "sweep"
         self.site = site
         self.rows: list[dict[str, Expr]] | None = None
-        self.learnt: Learnt | None = (
-            None  # how all but the first rows are found in the run; they stand for others
-        )
+        self.learnt: Learnt | None = None
         self.lists: dict[str, Expr] = {}
         self.parallel: int | None = None
         self.objective: Objective | None = None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import enum
 import math
 import pathlib
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 from flowdsl.artifact import Artifact
 from flowdsl.diagnostic import is_long
+from flowdsl.grammar.regex import regex
 from flowdsl.tracing.trace import DAMAGED, TOKEN, current, parts
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Join, Many, OnVolume, Op, Poison, Stored
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 _SMALL = 2**63
-_ADDRESS = re.compile(r"(\w+)>? (?:object )?at 0x[0-9a-f]{6,}>")
+_ADDRESS = regex(r"(\w+)>? (?:object )?at 0x[0-9a-f]{6,}>")
 _LONGEST = (
     14_000  # bits: Python itself writes no number of more than 4300 digits, and as text all others travel
 )
