@@ -27,4 +27,6 @@ def main() -> None:
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     from flowdsl.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    gc.freeze()  # what is left goes with the process: to look through it takes a tenth of a short command
+    sys.exit(code)
