@@ -153,12 +153,13 @@ def test_a_parameter_is_searched_where_its_condition_holds(
         words="choice, integer, loguniform, quniform, uniform",
         parameters=(
             "kind: str, rate: float, units: int, flag: bool, step: float, maybe: int | None, wide: int, "
-            "inner: float = 0.0, last: float = -1.0"
+            "tries: int | None, inner: float = 0.0, last: float = -1.0"
         ),
         body="return 0.0",
         over=(
             '{"kind": ["a", "b", "c"], "rate": loguniform(1e-3, 1.0), "units": integer(1, 6), "flag": [True, False], '
             '"step": quniform(0.0, 1.0, 0.1), "maybe": choice(None, 1, 2, 3), "wide": integer(1, 1_000_000), '
+            '"tries": integer(1, 9), '
             '"inner": uniform(0.1, 0.9).when("kind == a"), '
             f'"last": uniform(0.0, 1.0).when("{text}")}}'
         ),
@@ -174,6 +175,7 @@ def test_a_parameter_is_searched_where_its_condition_holds(
     new = ask(told, [])["points"]
     assert [one["i"] for one in new] == ["/200", "/201", "/202", "/203"]
     assert all(list(one) == list(names["FIRST"][0]) for one in new)
+    assert all(one["tries"].isdecimal() for one in new)  # also where it may be None
 
 
 def test_every_point_of_a_small_space_is_tried_once(capsys: pytest.CaptureFixture[str]) -> None:

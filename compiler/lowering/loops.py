@@ -323,7 +323,8 @@ def _points(learnt: Learnt, number: str, rows: list[dict[str, str]], kinds: dict
         for one in learnt.dimensions
         if one.default is not None
     }
-    integers = frozenset(one.name for one in learnt.dimensions if whole(kinds[one.name]))
+    plain = {name: kind.item if isinstance(kind, t.Maybe) else kind for name, kind in kinds.items()}
+    integers = frozenset(one.name for one in learnt.dimensions if whole(plain[one.name]))
     return Texts(number, tuple(rows[: learnt.startup]), choices, defaults, integers, False)
 
 
