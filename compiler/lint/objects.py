@@ -97,8 +97,6 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
 
     Source: Argo Workflows, ExecResource and getKubectlArguments.
     """
-    import yaml
-
     action, flags = resource.get("action"), resource.get("flags")
     if not manifest:
         way = "add `flags` such as `[configmap, NAME]`, or `manifest`"
@@ -107,11 +105,10 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     if action == "patch" and resource.get("mergeStrategy") == "json":
         way = "add `flags` such as `[deployment, NAME]`"
         return None if flags else ("the patch does not say which object it changes", way)
-    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    try:
-        objects = [each for each in yaml.load_all(TAG.sub(_filled, manifest), Loader=loader) if each]
-    except (yaml.YAMLError, UnicodeEncodeError, ValueError, TypeError):
+    documents = _documents(manifest)
+    if documents is None:
         return None  # which is told as such
+    objects = [each for each in documents if each]
     if not objects:
         return "the manifest is empty", "write `apiVersion`, `kind`, `metadata` and what else the object has"
     if len(objects) > 1 and action != "delete":
@@ -141,15 +138,20 @@ def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | N
     return None
 
 
-def containers_in(manifest: str) -> Iterator[Object]:
-    """The containers of the pods in the manifest of an object; none where YAML cannot read it."""
+def _documents(manifest: str) -> list[Any] | None:
+    """What a manifest holds, with words in place of its tags; None where YAML cannot read it."""
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        left: list[Any] = [*yaml.load_all(TAG.sub(_filled, manifest), Loader=loader)]
+        return [*yaml.load_all(TAG.sub(_filled, manifest), Loader=loader)]
     except (yaml.YAMLError, UnicodeEncodeError, ValueError, TypeError):
-        return  # which is told as such
+        return None
+
+
+def containers_in(manifest: str) -> Iterator[Object]:
+    """The containers of the pods in the manifest of an object; none where YAML cannot read it."""
+    left = _documents(manifest) or []
     while left:
         node = left.pop()
         if is_list(node):
