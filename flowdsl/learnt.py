@@ -54,6 +54,11 @@ class Learnt(NamedTuple):
     image: str | None
 
 
+def rounds_of(trials: int, startup: int, size: int) -> int:
+    """In how many rounds so many trials run: the random ones together, the others by the size of a round."""
+    return 1 + -((startup - trials) // size)
+
+
 def learnt(
     trace: Trace,
     loop: Loop,
@@ -82,7 +87,7 @@ def learnt(
     if trials <= startup:
         trace.report("NothingLearnt", Argument(loop.site, "trials"), (), trials=trials, startup=startup)
         return None
-    rounds = 1 + -(-(trials - startup) // loop.parallel)
+    rounds = rounds_of(trials, startup, loop.parallel)
     if trials > MOST_TRIALS or rounds > MOST_ROUNDS:
         place = Argument(loop.site, "trials" if trials > MOST_TRIALS else "parallel")
         trace.report("TooManyRounds", place, (), trials=trials, rounds=rounds)

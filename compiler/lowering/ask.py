@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.ports import IN, OUT
 from flowdsl.compiler.steps.script import quote
+from flowdsl.compiler.steps.script_prepare import PACKAGES, PIP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -13,10 +14,8 @@ if TYPE_CHECKING:
     from flowdsl.learnt import Learnt
     from flowdsl.space import Objective
 
-PYTHON = "python:3.12-slim"
-"""The image of the script where none is named."""
 OPTUNA = "optuna==5.0.0"
-"""What is installed into it."""
+"""What is installed where the image of the script is not named."""
 POINTS = "flowdsl-points"
 """The input of a round: its points."""
 
@@ -55,8 +54,8 @@ def optuna():
     except ImportError:
         if not PACKAGE:
             sys.exit("the image of the search has no Optuna")
-        folder = "/tmp/flowdsl/packages"
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
+        folder = "@folder"
+        pip = @pip
         if subprocess.call([*pip, "--target", folder, PACKAGE], env=dict(os.environ, PIP_USER="0")) != 0:
             sys.exit("the search could not install Optuna, for the reason above")
         sys.path.insert(0, folder)
@@ -66,13 +65,13 @@ def optuna():
 
 
 def read(name):
-    with open(f"IN/{name}", encoding="utf-8") as file:
+    with open(f"@in/{name}", encoding="utf-8") as file:
         return json.load(file)
 
 
 def write(name, text):
-    os.makedirs("OUT", exist_ok=True)
-    with open(f"OUT/{name}", "w", encoding="utf-8", newline="") as file:
+    os.makedirs("@out", exist_ok=True)
+    with open(f"@out/{name}", "w", encoding="utf-8", newline="") as file:
         file.write(text)
 
 
@@ -206,6 +205,8 @@ pairs = [*told, *([row, None] for row in points)]
 write("told", "[" + ", ".join(f"[{packed(row)}, {json.dumps(metric)}]" for row, metric in pairs) + "]")
 '''
 
+_BODY = _SOURCE.replace("@pip", PIP).replace("@folder", PACKAGES).replace("@in", IN).replace("@out", OUT)
+
 
 def ask(learnt: Learnt, objective: Objective, texts: Texts, trials: int) -> str:
     """The source of the script: of the trials before the points of the next round, of none the first ones."""
@@ -227,7 +228,7 @@ def ask(learnt: Learnt, objective: Objective, texts: Texts, trials: int) -> str:
         *(f"    {_row(row)}," for row in texts.first),
         "]\n",
     )
-    return "\n".join(head) + _SOURCE.replace("IN/", f"{IN}/").replace("OUT", OUT)
+    return "\n".join(head) + _BODY
 
 
 def _table(name: str, rows: Mapping[str, str]) -> str:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
-from flowdsl.compiler.lowering.ask import POINTS, PYTHON, ask
+from flowdsl.compiler.lowering.ask import POINTS, ask
+from flowdsl.compiler.lowering.pick import PYTHON
 from flowdsl.compiler.ports import IN, OUT
+from flowdsl.learnt import rounds_of
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Op, Out, Param
 
@@ -30,7 +32,7 @@ def learning(name: str, trials: ir.Template, asks: str, loop: Loop, texts: Texts
     assert loop.objective is not None
     assert loop.rows is not None
     place, count = trials.place, len(loop.rows)
-    rounds = 1 - (loop.learnt.startup - count) // loop.learnt.size
+    rounds = rounds_of(count, loop.learnt.startup, loop.learnt.size)
     tasks: list[ir.Task] = []
     results: list[Expr] = []
     told: Expr = Const([], t.JSON)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PYTHON = "python:3.12-slim"
-"""The image of the script where the trials themselves are not Python steps."""
+"""The image of a script of ours where nothing says another one."""
 
 _SOURCE = '''\
 import json, math, os, sys

@@ -15,6 +15,9 @@ CODE = "/tmp/flowdsl/code"
 PACKAGES = "/tmp/flowdsl/packages"
 """An empty folder for what pip installs: the image may be read-only, and belong to another user."""
 
+PIP = '[sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]'
+"""The words by which a script installs packages, before the folder and what they are."""
+
 _FIRST = "from __future__ import annotations\n"
 _HEAD = """
 
@@ -23,7 +26,7 @@ def _flowdsl_prepare():
 """
 _PIP = """
     packages = [{packages}]
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-cache-dir"]
+    pip = {pip}
     work = os.path.join({folder}, "tmp")
     os.makedirs(work, exist_ok=True)
     variables = dict(os.environ, PIP_USER="0", TMPDIR=work)
@@ -117,6 +120,7 @@ def _prepare(step: str, code: ir.Code, found: list[str]) -> str:
         failed = f"step {step}: pip could not install the packages of the step, for the reason above"
         text += _PIP.format(
             packages=", ".join(map(quote, code.packages)),
+            pip=PIP,
             folder=quote(PACKAGES),
             target=quote(f"{PACKAGES}/site"),
             failed=quote(failed),

@@ -10,10 +10,14 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import fixed, json_of
 
 if TYPE_CHECKING:
     from collections.abc import Container
+
+LEARNING = regex(r"(?:points|round)-[1-9]\d*$")
+"""The tasks of a sweep that learns: they choose the points of its next trials, and run these."""
 
 _LONGEST_PREFIX = 242  # bytes; a name of Kubernetes has 253, the hash with its hyphen 11
 _FIELDS = ("name", "default", "value", "valueFrom", "globalName", "enum", "description")

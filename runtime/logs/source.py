@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.local.names import LEARNING
 
 _NAME = r"[^.()\[\]]+"
 _PIECE = regex(rf"\.(?P<name>{_NAME})|\[\d+\]|\((?P<attempt>\d+)\)|\((?P<round>\d+):")
 _ITEM_ENDS = regex(rf"\)(?=$|\.{_NAME}|\(\d+[:)]|\[\d+\])")
-_PART = regex(r"round-[1-9]\d*$")
 _NUMBER = regex(r'(?:^|[{,])"?(?:i|flowdsl-index)"?: ?"?(?:/\d+)*/(\d+)')
 """In the name of a trial of a sweep that learns, its number among all; the rounds have their own numbers."""
 _CONTROL = regex(r"[\x00-\x1f\x7f-\x9f]")
@@ -74,7 +74,7 @@ def place(run: str, node: str) -> Place:
             ends = _ITEM_ENDS.search(rest, at)
             item = rest[at : ends.start() if ends else len(rest)]
             at = ends.end() if ends else len(rest)
-            number = _NUMBER.search(item) if path[1:] and _PART.match(path[-2]) else None
+            number = _NUMBER.search(item) if path[1:] and LEARNING.match(path[-2]) else None
             path[-2 if number else -1 :] = [
                 f"{''.join(path[-1:])}({number[1] if number else matched['round']})"
             ]

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.local.names import LEARNING
 from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _ROUND = regex(r"\((\d+):(.*)\)$", re.DOTALL)
-_PART = regex(r"(?:points|round)-[1-9]\d*$")
-"""The tasks of a sweep that learns: they choose the points of its next trials, and run these."""
 _WORST = (ERROR, FAILED, RUNNING, PENDING, SUCCEEDED, SKIPPED, OMITTED)
 
 
@@ -279,7 +278,7 @@ def _entry(node: RunNode, name: str, path: str, inside: dict[str, list[RunNode]]
     if len(children) == 1 and children[0].rounds and node.boundary is not None:
         loop = children[0]  # a graph that is there for a loop
         return Entry(name, path, node, (), _moved(loop.rounds, loop.path, path), earlier)
-    if children and any(one.rounds for one in children) and all(_PART.match(one.name) for one in children):
+    if children and any(one.rounds for one in children) and all(LEARNING.match(one.name) for one in children):
         return Entry(name, path, node, *_learnt(children, path), earlier)
     return Entry(name, path, node, children, (), earlier)
 
