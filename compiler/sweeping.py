@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import json
 import keyword
-from inspect import signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +18,7 @@ from flowdsl.compiler.load import Loaded
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.space import metric, space
+from flowdsl.loop import own_words
 from flowdsl.options import CacheOptions, CodeOptions, ScheduleOptions
 from flowdsl.pipeline import Pipeline, PipelineDef
 from flowdsl.step import Step
@@ -38,9 +38,7 @@ SPACES = ("choice", "integer", "uniform", "quniform", "loguniform", "normal")
 """The words for search spaces."""
 _FORM = "write NAME=SPACE, as in rate=loguniform(1e-4,1e-1) or layers=2,4,8"
 _METRIC = "write NAME:max or NAME:min, or max or min where the trial has one result"
-_OWN = frozenset(
-    name for name, one in signature(flowdsl.sweep).parameters.items() if one.kind is one.KEYWORD_ONLY
-)
+_OWN = frozenset(own_words(flowdsl.sweep))
 """What `sweep` takes itself, so that it cannot be handed on to the trials."""
 _OF_A_TRIAL = frozenset(
     (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from flowdsl.diagnostic import near
@@ -98,6 +98,7 @@ def sweep(
     trace = needed("sweep")
     site = here()
     loop = Loop("sweep", site)
+    # A wrong count is recorded, and is not missing.
     loop.parallel = None if parallel is None else count(trace, site, "parallel", parallel) or 1
     loop.objective = objective
     call = _begin(trace, body, site)
@@ -138,10 +139,11 @@ def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: 
     trace.graph.calls.append(call)
 
 
-_WORDS = {
-    "fan_out": ("over", "parallel", "keep_going"),
-    "sweep": ("over", "objective", "trials", "parallel", "search", "seed", "min_success"),
-}
+def own_words(word: Callable[..., object]) -> tuple[str, ...]:
+    """The arguments that `fan_out` or `sweep` takes itself; all others are those of its body."""
+    from inspect import signature
+
+    return tuple(name for name, one in signature(word).parameters.items() if one.kind is one.KEYWORD_ONLY)
 
 
 def _fixed(trace: Trace, call: Call, loop: Loop, fixed: Mapping[str, object]) -> Mapping[str, object]:
@@ -152,7 +154,7 @@ def _fixed(trace: Trace, call: Call, loop: Loop, fixed: Mapping[str, object]) ->
         return fixed
     from flowdsl.mistakes.words import argument_for
 
-    known = _WORDS[loop.kind]
+    known = own_words(sweep if loop.kind == "sweep" else fan_out)
     own = [
         name
         for name in unknown
