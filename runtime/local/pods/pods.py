@@ -227,6 +227,9 @@ class Pods:
 
     def _answered(self, answer: Json) -> None:
         """Hand on what the helper says."""
+        if "broken" in answer:
+            self.house.broken.append(RuntimeError(answer["broken"]))
+            return
         if "gone" in answer:
             self.gone = True
             for made in list(self.pods.values()):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 TERM, KILL, INT, PIPE, XFSZ = 15, 9, 2, 13, 25
 PDEATHSIG, SUBREAPER, CAPBSET_DROP = 1, 36, 24
+PIDFD_OPEN = 434
 LONGEST_RESULT = 256 * 1024 + 1
 KEPT = frozenset((0, 1, 3, 4, 5, 6, 7, 8, 10, 13, 18, 19, 27, 29, 31))
 """What root may do in a container of Docker, and trace its own processes."""
@@ -160,7 +161,7 @@ class Processes:
         """Copy standard output to the log; the last of it. It ends with the program, whoever else holds it."""
         parts: list[bytes] = []
         size = 0
-        ended = os.pidfd_open(job.pid) if LINUX else -1
+        ended = watched(job.pid)
         poll = select.poll()
         for one in (source, ended):
             if one >= 0:
@@ -227,6 +228,14 @@ class Processes:
             return os.readlink(f"/proc/{pid}/ns/mnt") == job.space
         with open(f"/proc/{pid}/environ", "rb") as file:
             return f"FLOWDSL_CONTAINER={job.id}\0".encode() in file.read()
+
+
+def watched(pid: int) -> int:
+    """A descriptor that can be read when a process has ended; -1 where the kernel has none (Linux 5.3 has).
+
+    Not `os.pidfd_open`: interpreters that were built for old systems lack it, for example those that uv installs.
+    """
+    return int(libc.syscall(PIDFD_OPEN, ctypes.c_long(pid), ctypes.c_long(0))) if LINUX else -1
 
 
 def reaped(pid: int) -> None:

@@ -11,7 +11,7 @@ them; a long one is a file, and `{"at"}` its path. On the first, whole packets: 
 and answer with `{"id", "started"}`, and in the end `{"id", "code", "room", "kept", "rss", "killed", "result",
 "missing", "why"}`: the exit code as a shell has it, the folder that is the root of its file system, the most
 memory it had in KiB, whether KILL ended it, what it printed. `missing`, `why`: why it could not be found, or
-started. On the second:
+started. `{"broken"}` is the trace of what went wrong in a thread itself. On the second:
 
 - `{"folder", "logs", "needed", "isolate"}`, first of all: where the rooms and logs are kept, the paths of the
   machine that are to be seen in them, and whether to isolate; the answer `{"isolated"}` comes on the first;
@@ -50,6 +50,7 @@ from flowdsl.runtime.local.pods.processes import (
     locked,
     reaped,
     spawned,
+    watched,
 )
 from flowdsl.runtime.local.pods.rooms import (
     BIND,
@@ -71,6 +72,7 @@ from flowdsl.runtime.local.pods.rooms import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     Json = dict[str, Any]
@@ -135,10 +137,10 @@ class Supervisor(Processes):
         do = what["do"]
         if do == "grow":
             while self.workers < what["workers"]:
-                _thread.start_new_thread(self.work, (f"{self.folder}/room-{self.workers}", True))
+                self.apart(self.work, f"{self.folder}/room-{self.workers}", True)
                 self.workers += 1
         elif do == "exec":
-            _thread.start_new_thread(self.beside, (what,))
+            self.apart(self.beside, what)
         elif do == "free":
             self.jobs.pop(what["id"]).freed.release()
         elif do == "stop":
@@ -163,6 +165,19 @@ class Supervisor(Processes):
             os.write(self.fd, data)
         except OSError:
             pass  # nobody listens any more: this process is about to end
+
+    def apart(self, function: Callable[..., None], *given: object) -> None:
+        """Do something in a thread; what is wrong in it is said, because nobody would wait for it in vain."""
+
+        def work() -> None:
+            try:
+                function(*given)
+            except Exception as error:
+                import traceback
+
+                self.say({"broken": "".join(traceback.format_exception(error))})
+
+        _thread.start_new_thread(work, ())
 
     # --- one program, in the thread of its room ---------------------------------------------------
 
@@ -198,7 +213,7 @@ class Supervisor(Processes):
             except OSError:
                 fresh = False  # what is still mounted is not touched
             if not fresh:
-                _thread.start_new_thread(self.work, (f"{folder}+", False))
+                self.apart(self.work, f"{folder}+", False)
                 return
 
     def moved_in(self, folder: str) -> tuple[Room, str]:
@@ -286,7 +301,10 @@ class Supervisor(Processes):
 
     def brief(self, job: Job, log: int) -> None:
         """Wait a moment; who runs for longer has a log that can be read meanwhile."""
-        ended = os.pidfd_open(job.pid)
+        ended = watched(job.pid)
+        if ended < 0:
+            self.name(log, job.asked["log"])
+            return
         poll = select.poll()
         poll.register(ended, select.POLLIN)
         if not poll.poll(BRIEF * 1000):
