@@ -860,7 +860,8 @@ def test_a_bug_of_ours(stage: str, flowdsl: Callable[..., Result], monkeypatch: 
 
 
 def test_an_interruption(folder: Path) -> None:
-    write("pipeline.py", "import time\nprint('ready', flush=True)\ntime.sleep(600)\n")
+    # Not one long sleep: a signal that comes just before it is only seen after it.
+    write("pipeline.py", "import time\nprint('ready', flush=True)\nwhile True:\n    time.sleep(0.1)\n")
     # A shell lets its background jobs ignore the signal, and they hand that on.
     settings = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
     with process("compile", "pipeline.py", "-o", "a.yaml", **settings) as child:

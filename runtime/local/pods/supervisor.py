@@ -374,11 +374,9 @@ class Supervisor(Processes):
             job.room.inside()
             os.chdir("/")
             sink = os.open("/dev/null", os.O_WRONLY | os.O_CLOEXEC)
-            dup = os.POSIX_SPAWN_DUP2
-            actions = [(dup, self.null, 0), (dup, sink, 1), (dup, sink, 2)]
             path = found(what["argv"][0], what["env"].get("PATH", ""))
             with self.spawning:
-                pid = os.posix_spawn(path, what["argv"], what["env"], file_actions=actions, setsid=True)
+                pid = spawned(path, what["argv"], what["env"], (self.null, sink, sink))
                 self.mains.add(pid)
             os.close(sink)
             end = time.monotonic() + what["seconds"]
