@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from flowdsl.compiler.lint import WRITTEN, arguments, lint, shelf
-from flowdsl.compiler.problem import AGAIN
 from flowdsl.compiler.schema import kinds
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
 from flowdsl.compiler.yaml.documents import Document, read
-from flowdsl.diagnostic import Diagnostic, Finding, Related
+from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related
 from flowdsl.places.place import Span
 from flowdsl.values.lift import is_dict
 

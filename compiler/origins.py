@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.problem import AGAIN
-from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.diagnostic import AGAIN, Diagnostic, Related
 from flowdsl.places.place import Argument, Definition, Site
 
 if TYPE_CHECKING:

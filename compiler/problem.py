@@ -10,9 +10,6 @@ if TYPE_CHECKING:
 Part = tuple[int, int]
 """A part of a text, by its offsets in code points from 0; the end is exclusive."""
 
-AGAIN = "the same here"
-"""What is said at the further places of a mistake."""
-
 
 class Problem(NamedTuple):
     """One finding at one path of a manifest.

@@ -70,6 +70,10 @@ class Finding:
         return self.help.format_map(self.words())
 
 
+AGAIN = "the same here"
+"""What is said at the further places of a mistake."""
+
+
 class Related(NamedTuple):
     """A second place that explains the first."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from flowdsl.cli.display.report import DOCS, Format, internal_error, render, summary, suppressed, visible
 from flowdsl.compiler.load import LoadError, load
-from flowdsl.diagnostic import Diagnostic, Finding, Related
+from flowdsl.diagnostic import AGAIN, Diagnostic, Finding, Related
 from flowdsl.places.place import Span
 from flowdsl.places.source import Sources
 from tests.place_cases import marked
@@ -250,6 +250,21 @@ def test_findings_are_sorted_and_said_once_and_counted() -> None:
     assert summary(page.found, page.sources) == "3 errors, 3 warnings"
     assert summary(page.found[:2], page.sources) == "1 error, 1 warning"
     assert summary(page.found[1:2], page.sources) == "1 warning"
+
+
+def test_a_mistake_at_several_places_has_a_line_at_each() -> None:
+    page = Page()
+    first, second, third = page.file("a = «x»\nb = «x», «y»\n")
+    page.add(Wrong("no x"), first, Related(second, AGAIN))
+    page.add(Wrong("no y"), third, Related(first, "see"))
+    assert render(page.found, page.sources, "concise") == (
+        "pipeline.py:1:5: error[FD204]: no x\n"
+        "pipeline.py:2:5: error[FD204]: no x\n"
+        "pipeline.py:2:8: error[FD204]: no y\n"
+    )
+    said = render(page.found, page.sources, "github").splitlines()
+    assert [line.split(",")[1] for line in said] == ["line=1", "line=2", "line=2"]
+    assert summary(page.found, page.sources) == "2 errors"
 
 
 def test_of_a_very_long_line_what_is_near_is_shown() -> None:

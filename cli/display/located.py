@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.diagnostic import AGAIN
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flowdsl.diagnostic import Finding
     from flowdsl.places.place import Span
     from flowdsl.places.source import Sources
@@ -18,3 +22,10 @@ class Located(NamedTuple):
     file: str
     related: tuple[tuple[str, Span | None, str], ...]
     sources: Sources
+
+    def everywhere(self) -> Iterator[Located]:
+        """The finding at each of its places: a mistake may be at several."""
+        yield self
+        for file, span, text in self.related:
+            if text == AGAIN:
+                yield self._replace(span=span, file=file)

@@ -59,13 +59,13 @@ def render_all(
 
         return log(found)
     if format == "github":
-        return "".join(_github(one) + "\n" for one in found)
+        return "".join(_github(one) + "\n" for one in _everywhere(found))
 
     def paint(style: str, text: str) -> str:
         return f"{_STYLES[style]}{text}{_STYLES['plain']}" if color and text else text
 
     if format == "concise":
-        return "".join(_head(one, paint) + "\n" for one in found)
+        return "".join(_head(one, paint) + "\n" for one in _everywhere(found))
     blocks = ["\n".join(_block(one, paint)) for one in found]
     return "\n\n".join([*blocks, _count(found)]) + "\n" if blocks else ""
 
@@ -158,6 +158,11 @@ def _located(reports: Sequence[tuple[Sequence[Diagnostic], Sources]]) -> list[Lo
             )
             found.setdefault((span, finding.message), one)
     return sorted(found.values(), key=_order)
+
+
+def _everywhere(found: Sequence[Located]) -> list[Located]:
+    """The findings at all of their places, sorted by place, for who shows places only."""
+    return sorted((place for one in found for place in one.everywhere()), key=_order)
 
 
 def _order(one: Located) -> tuple[bool, str, int, int]:
