@@ -132,12 +132,21 @@ class Dag:
     @cached_property
     def order(self) -> list[int]:
         """The tasks, each behind those it needs; tasks on a cycle are last, in their given order."""
+        return self.sorted()
+
+    def sorted(self, reverse: bool = False) -> list[int]:
+        """The order of the tasks, or that with those that need none the other way round.
+
+        Source: TopologicalSorting in util/sorting of Argo, which begins with these in any order.
+        """
         waiting = [len(needs) for needs in self.needs]
         users: list[list[int]] = [[] for _ in self.needs]
         for task, needs in enumerate(self.needs):
             for need in needs:
                 users[need].append(task)
         ready = [task for task, count in enumerate(waiting) if not count]
+        if reverse:
+            ready.reverse()
         for task in ready:  # grows while it is walked
             for user in users[task]:
                 waiting[user] -= 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.locking import below
 from flowdsl.compiler.lint.references import strings
 from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.variables import global_outputs
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.compiler.problem import Part
 
 
 class TooEarly(Finding):
@@ -25,24 +25,25 @@ class TooEarly(Finding):
 
     code = "FD823"
     title = "`{name}` is not known here yet{reason}"
-    label = "Argo refuses the workflow"
+    label = "Argo refuses the workflow{often}"
     help = "{way}"
     name: str
     way: str
     reason: str = ": what makes it comes later"
+    often: str = ""
 
 
 FAILURES = "workflow.failures"
 _AT_END = "read it in what `onExit` runs, or give it to a hook of the workflow as an argument"
 _STEPS = "move the step that makes it to a group before, or hand the value on as an argument"
-_OTHERS = "list what makes it before what uses it, or hand the value on as an argument"
+_OTHERS = "let what makes it come first, by `depends` or in the list, or hand the value on as an argument"
 
 
 def early(view: View) -> Iterator[Problem]:
     """Plain tags name global outputs that a call before them makes.
 
     Source: validateTemplate, validateSteps and validateDAG in workflow/validate of Argo 4.1, which visit each template
-    where it is called first.
+    where it is called first. Of tasks that may come in any order, two are tried.
     """
     calls = [call for call in view.calls if call.parent is None]
     called = {id(call.callee): call.callee for call in calls if call.callee is not None}
@@ -54,16 +55,16 @@ def early(view: View) -> Iterator[Problem]:
         made.add(FAILURES)
     if not made or view.external or view.base is not None:
         return
-    walk = _Walk(made, {id(template) for template in view.all})
-    for field in ("entrypoint", "onExit"):
-        template = view.named.get(view.setting(field))
-        if field == "onExit" and template is not None:
-            walk.unknown.discard(FAILURES)
-        if template is not None:
-            walk.visit(template)
-    for template in view.listed:
-        walk.visit(template)
-    yield from walk.found
+    own = {id(template) for template in view.all}
+    one, other = (_Walk(made.copy(), own, reverse).all(view) for reverse in (False, True))
+    for place in {**one, **other}:
+        name, way = one.get(place) or other[place]
+        finding = TooEarly(name, way)
+        if name == FAILURES:
+            finding = TooEarly(name, _AT_END, ": only exit handlers have it")
+        elif not (place in one and place in other):
+            finding = TooEarly(name, way, ": what makes it stands beside", " every now and then")
+        yield Problem(place[0], finding, part=place[1])
 
 
 def _mentioned(view: View, name: str) -> bool:
@@ -82,11 +83,24 @@ def _at_end(call: Call) -> bool:
 class _Walk:
     """Visits templates as Argo's validator does, and notes what is named before it is known."""
 
-    def __init__(self, made: set[str], own: set[int]) -> None:
+    def __init__(self, made: set[str], own: set[int], reverse: bool) -> None:
         self.unknown = made
         self.own = own
+        self.reverse = reverse
         self.visited: set[int] = set()
-        self.found: list[Problem] = []
+        self.found: dict[tuple[Path, Part], tuple[str, str]] = {}
+
+    def all(self, view: View) -> dict[tuple[Path, Part], tuple[str, str]]:
+        """What is named too early in a document: where, the name, and the way out."""
+        for field in ("entrypoint", "onExit"):
+            template = view.named.get(view.setting(field))
+            if field == "onExit" and template is not None:
+                self.unknown.discard(FAILURES)
+            if template is not None:
+                self.visit(template)
+        for template in view.listed:
+            self.visit(template)
+        return self.found
 
     def visit(self, template: Template) -> None:
         """Look at a template that is called, and at those that it calls; at each once."""
@@ -98,9 +112,8 @@ class _Walk:
             self._texts(template.data, template.path, _OTHERS if is_own else "")
             return
         in_steps = template.body == "steps"
-        for each in () if in_steps else below(template):  # Argo sorts tasks before, and nobody says how
-            self.unknown.difference_update(global_outputs(each))
-        for call in template.calls:
+        order = range(len(template.calls)) if in_steps else template.dag.sorted(self.reverse)
+        for call in (template.calls[position] for position in order):
             if call.callee is not None:
                 self.visit(call.callee)
             if in_steps and not _at_end(call):
@@ -126,7 +139,4 @@ class _Walk:
             for tag in tags(text):
                 name = tag.body.strip()
                 if tag.kind != "expression" and name in self.unknown:
-                    finding = TooEarly(name, way)
-                    if name == FAILURES:
-                        finding = TooEarly(name, _AT_END, ": only exit handlers have it")
-                    self.found.append(Problem(place, finding, part=(tag.start, tag.end)))
+                    self.found[place, (tag.start, tag.end)] = name, way
