@@ -1,4 +1,4 @@
-"""Hooks that find no place, or end Argo's controller, for `parallelism`, and what they do not know or tell."""
+"""Hooks that find no place for `parallelism`, and what they do not know or tell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from flowdsl.compiler.lint.references import strings
 from flowdsl.compiler.lint.tree import entries
 from flowdsl.compiler.lint.uses import WORD_OF
 from flowdsl.compiler.lint.variables import global_outputs
-from flowdsl.compiler.lint.view import GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, Severity
 from flowdsl.grammar.template import tags
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.compiler.lint.view import Call, View
     from flowdsl.grammar.template import Reference, Tag
 
 
@@ -106,76 +105,6 @@ def _judged(
 
 def _asks_for_running(hook: Object) -> bool:
     return "Running" in str(hook.get("expression") or "")
-
-
-class Deadly(Finding):
-    """Tasks without a place in what a hook of the workflow runs: Argo's controller ends itself, with all its runs."""
-
-    code: ClassVar[str] = "FD803"
-    title: ClassVar[str] = (
-        "Argo's controller dies where this waits for a place in `{graph}`, which a hook of the run calls"
-    )
-    label: ClassVar[str] = "has no place beside `{before}`: `parallelism` is {limit}"
-    help: ClassVar[str] = (
-        "let the tasks of `{graph}` run one after the other, make a list of steps of it, or raise `parallelism`"
-    )
-    graph: str
-    before: str
-    limit: int
-
-
-def deadly(view: View) -> Iterator[Problem]:
-    """All tasks that begin together in a graph which a hook of the workflow runs have a place.
-
-    A task in a DAG is noted as a child before it has one, and the controller ends itself where it looks for the node of
-    a child that there is not yet; it does so below the hooks of the workflow only.
-    Source: connectDependencies and nodeRequiresTaskSetReconciliation in workflow/controller of Argo 4.1.
-    """
-    whole: int | None = view.spec.get("parallelism")
-    reached = _reached(view)
-    if any(template.body in ("http", "plugin") for template in reached):
-        return  # where the controller finds one of these, it looks no further
-    for template in reached:
-        limits = [limit for limit in (template.data.get("parallelism"), whole) if limit]
-        if template.body == "dag" and template.dag.is_sound and limits:
-            yield from _crowded(template, min(limits))
-
-
-def _reached(view: View) -> list[Template]:
-    """The templates that the hooks of the workflow call, and those that these call."""
-    on_exit = view.named.get(view.setting("onExit"))
-    found = [] if on_exit is None else [on_exit]
-    found += [call.callee for call in view.hooks if call.callee is not None]
-    seen = {id(template) for template in found}
-    for template in found:  # grows while it is walked
-        for call in (*template.calls, *template.hooks):
-            if call.callee is not None and id(call.callee) not in seen:
-                seen.add(id(call.callee))
-                found.append(call.callee)
-    return found
-
-
-def _crowded(template: Template, limit: int) -> Iterator[Problem]:
-    """The first of the tasks that begin together, and are more than may."""
-    together: dict[frozenset[int], list[Call]] = defaultdict(list)
-    for call, needs in zip(template.calls, template.dag.needs, strict=True):
-        at_once = together[frozenset(needs)]
-        at_once += [call] * _pods(call)
-        if len(at_once) > limit:
-            finding = Deadly(template.title, at_once[limit - 1].title, limit)
-            yield Problem(call.path, finding, on_key=True)
-            return
-
-
-def _pods(call: Call) -> int:
-    """How many pods a task surely begins with."""
-    callee = call.callee
-    if callee is None or "when" in call.data or not (callee.is_pod or callee.body in GRAPH_BODIES):
-        return 0
-    if callee.data.get("synchronization") or callee.data.get("memoize"):
-        return 0
-    items: list[object] = call.data.get("withItems") or []
-    return len(items) if call.loop else 1
 
 
 def own_outputs(view: View) -> Iterator[Problem]:
