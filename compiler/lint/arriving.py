@@ -137,36 +137,58 @@ _LITERAL = regex(r"=\s*(?:(\d+)|'([^'\\]*)'|\"([^\"\\]*)\")\s*")
 
 
 def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
-    """The values of a text that is one tag, or has none, each with the path where it is written."""
-    tag = TAG.fullmatch(text)
-    if tag is None:
-        yield from () if "{{" in text else ((path, text),)
-        return
-    if (literal := _LITERAL.fullmatch(tag[1])) is not None:
-        yield path, next(each for each in literal.groups() if each is not None)
-        return
-    word, _, name = tag[1].strip().rpartition(".")
+    """The values of a text that is one tag, or has none, each with the path where it is written.
+
+    An input gets what the calls of its template hand over, which may be tags again.
+    """
+    left, seen = [(template, text, path)], {(id(template), text)}
+    for template, text, path in left:  # grows while it is walked
+        tag = TAG.fullmatch(text)
+        if tag is None:
+            if "{{" not in text:
+                yield path, text
+            continue
+        if (literal := _LITERAL.fullmatch(tag[1])) is not None:
+            yield path, next(each for each in literal.groups() if each is not None)
+            continue
+        for giver, value, place in _given(view, template, tag[1].strip()):
+            if "{{" not in value:
+                yield place, value
+            elif giver is not None and (id(giver), value) not in seen:
+                seen.add((id(giver), value))
+                left.append((giver, value, place))
+
+
+def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Template | None, str, Path]]:
+    """The texts that a variable of a template stands for, each with where it is written, and in which template."""
+    word, _, name = variable.rpartition(".")
     if word == "workflow.parameters" and view.kind in ("Workflow", "CronWorkflow"):
-        yield from _values(view.spec, (*view.path, "arguments"), name)
+        yield from _values(None, view.spec, (*view.path, "arguments"), name)
     if word != "inputs.parameters" or name not in template.parameters:
         return
-    givers = [(call.data, (*call.path, "arguments")) for call in view.callers.get(id(template), ())]
+    calls = view.callers.get(id(template), ())
+    givers: list[tuple[Template | None, Object, Path]] = [
+        (call.owner, call.data, (*call.path, "arguments")) for call in calls
+    ]
     if template.name in (view.setting("entrypoint"), view.setting("onExit")):
-        givers.append((view.spec, (*view.path, "arguments")))
-    given = [[*_values(owner, there, name)] for owner, there in givers]
-    for values in given:
-        yield from values
-    if not all(_names(owner, name) for owner, _ in givers) or not givers:
-        yield from _values({"arguments": inside(template.data, "inputs")}, (*template.path, "inputs"), name)
+        givers.append((None, view.spec, (*view.path, "arguments")))
+    for giver, owner, place in givers:
+        yield from _values(giver, owner, place, name)
+    if not all(_names(owner, name) for _, owner, _ in givers) or not givers:
+        yield from _values(
+            None, {"arguments": inside(template.data, "inputs")}, (*template.path, "inputs"), name
+        )
 
 
-def _values(owner: Object, path: Path, name: str) -> Iterator[tuple[Path, str]]:
-    """The value of a parameter among the arguments of an owner, which stand at a path, if it is written out."""
+def _values(
+    giver: Template | None, owner: Object, path: Path, name: str
+) -> Iterator[tuple[Template | None, str, Path]]:
+    """The value of a parameter among the arguments of an owner, which stand at a path."""
     for index, each in enumerate(entries(owner, "arguments", "parameters")):
         field = "value" if each.get("value") is not None else "default"
         value: object = each.get(field)
-        if each.get("name") == name and isinstance(value, str) and "{{" not in value:
-            yield (*path, "parameters", index, field), value
+        if each.get("name") == name and isinstance(value, str):
+            yield giver, value, (*path, "parameters", index, field)
 
 
 def _names(owner: Object, name: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import conditions, reading, typing
 from flowdsl.compiler.lint.arriving import arriving
+from flowdsl.compiler.lint.converted import converted
 from flowdsl.compiler.lint.failures import Missing, can_fail, missing
 from flowdsl.compiler.lint.filled import filled
 from flowdsl.compiler.lint.findings import (
@@ -299,6 +300,8 @@ class Reader:
         extra = typing.Extra(use, names_at(path), self.kind_of_item(text, place))
         read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
         yield from (fault.at(path, offset) for fault in read.found)
+        if not read.found:
+            yield from converted(self.view, self.template, path, text, offset)
         if path[-2:] == ("valueFrom", "expression") and place.call is None:
             yield from (fault.at(path) for fault in can_fail(self.view, self.template, text))
         for reference in read.named:
