@@ -49,8 +49,12 @@ def of_path(parts: tuple[str, ...]) -> Kind:
             return "text"
         case ("inputs", "parameters") | ("inputs",):
             return "map"
-        case ("cronworkflow", "failed" | "succeeded"):
+        case ("cronworkflow", "failed" | "succeeded") | ("response", "statusCode"):
             return "whole"
+        case ("response", "body") | ("request", "body" | "method" | "url"):
+            return "text"
+        case ("response" | "request", "headers", _):
+            return "list"
         case _:
             return "any"
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint import conditions, reading, typing
 from flowdsl.compiler.lint.findings import UnknownVariable
+from flowdsl.compiler.lint.known import CRON_STOP, known_at
 from flowdsl.compiler.lint.references import EXPRESSIONS, strings
 from flowdsl.compiler.lint.scope import misspelt, workflow_fault
 from flowdsl.compiler.lint.tree import inside, string
@@ -90,7 +91,8 @@ def cron_references(view: View) -> Iterator[Problem]:
 def _cron_expression(path: Path, text: str, offset: int | None = None) -> Iterator[Problem]:
     """The findings about an expression over the history of a CronWorkflow, in a tag at an offset or in its field."""
     use: typing.Use = "flag" if offset is None else "value"
-    read = reading.expression(text, typing.Extra(use), tag=offset is not None)
+    extra = CRON_STOP.extra(use) if offset is None else typing.Extra(use)
+    read = reading.expression(text, extra, tag=offset is not None)
     yield from (fault.at(path, offset or 0) for fault in read.found)
     for reference in read.named:
         name = ".".join(reference.path[:2])
@@ -116,11 +118,17 @@ def workflow_expression(
 ) -> Iterator[Problem]:
     """The findings about an expression outside of the templates, in a tag at an offset or alone in its field."""
     use: typing.Use = expression_use(path) if offset is None else "value"
-    read = reading.expression(text, typing.Extra(use), tag=offset is not None)
+    only = known_at(path) if offset is None else None
+    extra = only.extra(use) if only else typing.Extra(use)
+    read = reading.expression(text, extra, tag=offset is not None)
     start = offset or 0
     yield from (fault.at(path, start) for fault in read.found)
     for reference in read.named:
         name = reference.dotted
+        if only is not None:
+            if (fault := only.fault(reference, known)) is not None:
+                yield Spot(path, (reference.start, reference.end)).problem(fault)
+            continue
         if (
             path[len(view.path)] == "hooks"
             and reference.path[0] in ROOTS - {"workflow"}

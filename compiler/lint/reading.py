@@ -44,7 +44,7 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
     read = masked(text) if tags else text
     if (broken := balance(read, text, way)) is not None:
         return Read((broken,))
-    if extra.item == "text" and typing.plain(text, extra.use):
+    if extra.item == "text" and not extra.alone and typing.plain(text, extra.use):
         return Read((), variables(text))
     if hyphens := tuple(hyphenated(read, extra.names)):
         return Read(hyphens)

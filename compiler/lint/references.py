@@ -18,6 +18,7 @@ from flowdsl.compiler.lint.findings import (
 )
 from flowdsl.compiler.lint.hyphens import as_keys
 from flowdsl.compiler.lint.items import survey
+from flowdsl.compiler.lint.known import known_at
 from flowdsl.compiler.lint.loops import read_list
 from flowdsl.compiler.lint.scope import Scope
 from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs, string
@@ -33,7 +34,6 @@ from flowdsl.compiler.lint.uses import (
     expression_use,
     late_problems,
     loop_around,
-    names_at,
     other_sort,
     output_fault,
     unclosed,
@@ -297,7 +297,8 @@ class Reader:
     ) -> Iterator[Problem]:
         """The findings about an expression, alone in its field or in a tag: its form, kinds and variables."""
         offset = 0 if tag is None else tag.offset
-        extra = typing.Extra(use, names_at(path), self.kind_of_item(text, place))
+        known = known_at(path) if tag is None else None
+        extra = known.extra(use) if known else typing.Extra(use, item=self.kind_of_item(text, place))
         read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
         yield from (fault.at(path, offset) for fault in read.found)
         if not read.found:
@@ -307,6 +308,10 @@ class Reader:
         for reference in read.named:
             root, *rest = reference.path
             name = reference.dotted
+            if known is not None:
+                if (finding := known.fault(reference, self.scope.allowed)) is not None:
+                    yield Spot(path, (reference.start, reference.end)).problem(finding)
+                continue
             if root not in ROOTS or not rest or name in self.scope.allowed:
                 continue
             spot = Spot(path, (reference.start + offset, reference.end + offset), expression=True)

@@ -40,16 +40,18 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
     from flowdsl.grammar.functions import Kind, Signature
 
-Use = Literal["value", "flag", "condition", "text"]
+Use = Literal["value", "flag", "condition", "text", "artifact"]
 """What becomes of the result: any value as text, true or false, the whole of a `when`, where text may be `true`,
-or text that Argo does not make of other values."""
+text that Argo does not make of other values, or an artifact."""
 
 _ARITHMETIC = frozenset(("-", "*", "/", "%", "**", ".."))
 _ORDER = frozenset(("<", ">", "<=", ">="))
 _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
-_JSON = frozenset(("parameters", "result", "failures", "message"))
+_JSON = frozenset(("parameters", "result", "failures", "message", "body"))
 """Words in the paths of variables whose text may be JSON."""
-_SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA", "text": "TA"}
+_SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA", "text": "TA", "artifact": "A"}
+_ARGO = {"asInt": "int", "asFloat": "float", "toJson": "toJSON", "jsonpath": "fromJSON"}
+"""The functions that Argo adds to those of expr-lang, and what expr-lang has in their place."""
 
 
 def plain(text: str, use: Use) -> bool:
@@ -59,11 +61,16 @@ def plain(text: str, use: Use) -> bool:
 
 
 class Extra(NamedTuple):
-    """What is known about the place of an expression: its use, the names that only it has, the kind of `item`."""
+    """What is known about the place of an expression: its use, the names that only it has, the kind of `item`.
+
+    Whether it has no other names, and whether it has the functions that Argo adds.
+    """
 
     use: Use
     names: frozenset[str] = frozenset()
     item: Kind = "text"
+    alone: bool = False
+    argo: bool = True
 
 
 @lru_cache(maxsize=8192)
@@ -86,6 +93,9 @@ class _Kinds:
     def __init__(self, text: str, extra: Extra) -> None:
         self.text = text
         self.names = extra.names
+        self.roots = extra.names if extra.alone else ROOTS | extra.names
+        self.argo = extra.argo
+        self.whole, self.float = ("asInt", "asFloat") if extra.argo else ("int", "float")
         self.item: Kind = extra.item
         self.found: list[Fault] = []
 
@@ -141,7 +151,7 @@ class _Kinds:
             if kind == "text":
                 self.character(inner, key)
             elif kind == "list" and key == "text":
-                self.operand("[...]", inner.key, "text", f"write `asInt({self.shown(inner.key)})`")
+                self.operand("[...]", inner.key, "text", f"write `{self.whole}({self.shown(inner.key)})`")
             return "any"
         root = parts[0]
         if root in bound:
@@ -149,7 +159,7 @@ class _Kinds:
         if root not in ROOTS and root not in self.names:
             known = (*builtins(), "sprig")
             if root not in known:
-                self.report(UnknownName("variable", ".".join(parts), sorted(ROOTS | self.names)), node)
+                self.report(UnknownName("variable", ".".join(parts), sorted(self.roots)), node)
             return "any"
         if parts == ("item",):
             return self.item
@@ -201,7 +211,7 @@ class _Kinds:
     def number(self, operator: str, node: t.Node, kind: Kind) -> None:
         """Reports a value that should be a number."""
         if group(kind) not in ("", "number"):
-            way = f"write `asInt({self.shown(node)})` or `asFloat({self.shown(node)})`"
+            way = f"write `{self.whole}({self.shown(node)})` or `{self.float}({self.shown(node)})`"
             self.operand(operator, node, kind, way if kind == "text" else "give it numbers")
 
     def unary(self, operator: str, operand: t.Node, bound: dict[str, Kind]) -> Kind:
@@ -264,7 +274,9 @@ class _Kinds:
                 if isinstance(part, t.Literal):
                     self.operand("+", beside, other, f"write `string({self.shown(beside)})`")
                 else:
-                    self.operand("+", part, kind, f"write `asInt({self.shown(part)})`, or make both texts")
+                    self.operand(
+                        "+", part, kind, f"write `{self.whole}({self.shown(part)})`, or make both texts"
+                    )
 
     def order(self, node: t.Binary, one: Kind, two: Kind) -> None:
         """Numbers are put in order as numbers, and a text beside a number fails."""
@@ -274,7 +286,7 @@ class _Kinds:
             literals = [side.value for side in both if isinstance(side, t.Literal)]
             if not paths or not literals or any(not NUMERIC.fullmatch(str(value)) for value in literals):
                 return
-            way = f"write `asFloat({self.shown(paths[0])})`, and the number without quotes"
+            way = f"write `{self.float}({self.shown(paths[0])})`, and the number without quotes"
             self.report(AsText(self.shown(node), way), node)
             return
         if "any" in (one, two) and "text" in (one, two):
@@ -317,7 +329,9 @@ class _Kinds:
             return f"write `'{self.shown(other)}'` in quotes"
         if "flag" in (one, two):
             return f"write `{self.shown(other)}`, or `not({self.shown(other)})`"
-        return f"write `asFloat({self.shown(text)})`, or the number without quotes"
+        if isinstance(text, t.Literal) and isinstance(text.value, str) and NUMERIC.fullmatch(text.value):
+            return f"write `{text.value}` without quotes"
+        return f"write `{self.float}({self.shown(text)})`, or the number without quotes"
 
     def within(self, node: t.Binary, one: Kind, two: Kind) -> None:
         """`in` looks into lists and objects."""
@@ -343,25 +357,39 @@ class _Kinds:
     def call(self, node: t.Call, bound: dict[str, Kind]) -> Kind:
         name = node.function
         signature = builtins().get(name)
-        if signature is None:
-            if name not in bound:
-                known = [*builtins(), *(f"sprig.{each}" for each in sprig())]
-                finding = UnknownName("function", name, known)
-                self.found.append(Fault(finding, (node.start, node.start + len(name))))
-            for argument in node.arguments:
-                self.of(argument, bound)
-            return "any"
-        return self.arguments(node, name, signature, node.arguments, bound)
+        if signature is not None and (self.argo or name not in _ARGO):
+            return self.arguments(node, name, signature, node.arguments, bound)
+        if signature is not None:
+            self.foreign(name, _ARGO[name], node.start)
+        elif name not in bound:
+            known = [*builtins(), *(f"sprig.{each}" for each in sprig())]
+            finding = UnknownName("function", name, known)
+            self.found.append(Fault(finding, (node.start, node.start + len(name))))
+        for argument in node.arguments:
+            self.of(argument, bound)
+        return "any"
+
+    def foreign(self, name: str, instead: str, start: int) -> None:
+        """Reports a function of Argo where expr-lang is by itself."""
+        known = [each for each in builtins() if each not in _ARGO]
+        finding = UnknownName(
+            "function", name, known, instead, "here expressions have the functions of expr-lang only"
+        )
+        self.found.append(Fault(finding, (start, start + len(name))))
 
     def method(
         self, node: t.Method, function: t.Member, arguments: tuple[t.Node, ...], bound: dict[str, Kind]
     ) -> Kind:
         parts = t.path(function)
         if parts is not None and parts[0] == "sprig" and len(parts) == 2:
-            if (signature := sprig().get(parts[1])) is not None:
+            if not self.argo:
+                close = parts[1] if parts[1] in builtins() else ""
+                self.foreign(".".join(parts), close, function.start)
+            elif (signature := sprig().get(parts[1])) is not None:
                 return self.arguments(node, ".".join(parts), signature, arguments, bound)
-            known = [*(f"sprig.{each}" for each in sprig()), *builtins()]
-            self.report(UnknownName("function", ".".join(parts), known), function)
+            else:
+                known = [*(f"sprig.{each}" for each in sprig()), *builtins()]
+                self.report(UnknownName("function", ".".join(parts), known), function)
         for argument in arguments:
             self.of(argument, bound)
         return "any"
@@ -411,6 +439,9 @@ class _Kinds:
         elif use == "text" and not fits(kind, "text"):
             way = way_to(node, kind, "text", self.shown(node))
             self.report(WrongResult(self.shown(node), WORDS[kind], "text", way), node)
+        elif use == "artifact" and group(kind) not in ("", "map"):
+            way = "name an artifact, as in `steps.a.outputs.artifacts.b`"
+            self.report(WrongResult(self.shown(node), WORDS[kind], "an artifact", way), node)
         elif use == "condition" and group(kind) not in ("", "flag", "text"):
             self.report(WrongResult(self.shown(node), WORDS[kind], "true or false", "compare it"), node)
 

@@ -22,21 +22,18 @@ class UnknownName(Finding):
     name: str
     known: Collection[str]
     key: str = ""
+    reason: str = "a hyphen is a minus here"
 
     def words(self) -> dict[str, str]:
-        """The name, what was probably meant, and the way out; `key` is how a name with hyphens is written."""
+        """The name, what was probably meant, and the way out; `key` is how it is written, for a reason."""
         if self.key:
-            hint = "a hyphen is a minus here"
-            return {"what": self.what, "name": self.name, "hint": hint, "way": f"write `{self.key}`"}
+            return {"what": self.what, "name": self.name, "hint": self.reason, "way": f"write `{self.key}`"}
         if self.what == "variable":
             root, dot, rest = self.name.partition(".")
             close = near(root, self.known)
             meant = f"{close}{dot}{rest}" if close else ""
-            way = (
-                f"write `{meant}`"
-                if meant
-                else "write a text in quotes, and a variable as in `inputs.parameters.x`"
-            )
+            shown = "in `inputs.parameters.x`" if "inputs" in self.known else f"`{min(self.known)}`"
+            way = f"write `{meant}`" if meant else f"write a text in quotes, and a variable as {shown}"
         else:
             parent, dot, last = self.name.rpartition(".")
             beside = [each.rpartition(".")[2] for each in self.known if each.rpartition(".")[0] == parent]
@@ -46,7 +43,8 @@ class UnknownName(Finding):
                 if close
                 else next((each for each in sorted(self.known) if each.rpartition(".")[2] == self.name), "")
             )
-            way = f"write `{meant}`" if meant else "write a function of expr-lang, or one below `sprig.`"
+            below = ", or one below `sprig.`" if any("." in each for each in self.known) else ""
+            way = f"write `{meant}`" if meant else f"write a function of expr-lang{below}"
         hint = f"did you mean `{meant}`?" if meant else ""
         return {"what": self.what, "name": self.name, "hint": hint, "way": way}
 

@@ -115,15 +115,10 @@ def expression_use(path: Path) -> Use:
     owner, around = path[-2:-1], path[-3:-2]
     if around == ("labelsFrom",):
         return "text"
+    if path[-1] == "fromExpression":
+        return "artifact"
     asked = owner in (("retryStrategy",), ("stopStrategy",), ("http",)) or around == ("hooks",)
     return "flag" if path[-1:] in (("expression",), ("successCondition",)) and asked else "value"
-
-
-def names_at(path: Path) -> frozenset[str]:
-    """The variables that only some places of a template have."""
-    if "transformation" in path:
-        return frozenset(("data",))
-    return frozenset(("request", "response")) if path[-2:] == ("http", "successCondition") else frozenset()
 
 
 _SORTS = {
