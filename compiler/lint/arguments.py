@@ -111,7 +111,7 @@ class NoValue(Finding):
     code = "FD532"
     title = "argument `{name}` has no value"
     label = "needs `value` or `valueFrom`"
-    help = "add `value`, or `valueFrom` with `configMapKeyRef` or `supplied`"
+    help = "add `value`, or `valueFrom` with `configMapKeyRef`"
     name: str
 
 
@@ -121,7 +121,7 @@ class ToBeGiven(Finding):
     code = "FD820"
     severity = "warning"
     title = "parameter `{name}` has no value, so a run has to be given one"
-    label = "`kubectl create` and `argo lint` fail"
+    label = "a run without it fails"
     help = "add `value`, or give it by `-p {name}=...` to whoever submits the workflow"
     name: str
 
@@ -342,7 +342,9 @@ def to_be_given(view: View) -> Iterator[Problem]:
     if view.kind != "Workflow" or view.base is not None or view.external or written:
         return
     for index, parameter in enumerate(entries(view.spec, "arguments", "parameters")):
-        if parameter.get("value") is None and parameter.get("valueFrom") is None and parameter.get("name"):
+        source = parameter.get("valueFrom")
+        left = source is None or not source.keys().isdisjoint(("supplied", "event"))
+        if parameter.get("value") is None and left and parameter.get("name"):
             yield Problem((*view.path, "arguments", "parameters", index), ToBeGiven(parameter["name"]))
 
 

@@ -296,6 +296,9 @@ SOURCES_OF = {
 def output_parameters(view: View) -> Iterator[Problem]:
     """Output parameters have one source, and one that their template can have."""
     for template in view.templates:
+        if template.body == "http":
+            yield from _of_request(template)
+            continue
         for index, parameter in enumerate(entries(template.data, "outputs", "parameters")):
             name: str = parameter.get("name") or ""
             path = (*template.path, "outputs", "parameters", index)
@@ -334,6 +337,17 @@ def output_parameters(view: View) -> Iterator[Problem]:
                 found = f"cannot come from `{given[0]}` in a template with `{template.body}`"
                 finding = OutputSource(name, found, _way(allowed))
                 yield Problem((*path, "valueFrom", given[0]), finding, on_key=True)
+
+
+def _of_request(template: Template) -> Iterator[Problem]:
+    """The outputs of a request, of which there are none. Source: Argo Workflows, executeHTTPTemplate."""
+    for kind in ("parameters", "artifacts"):
+        for index, output in enumerate(entries(template.data, "outputs", kind)):
+            found = "is never there: a request gives `outputs.result` alone"
+            finding = OutputSource(
+                output.get("name") or "", found, "use `outputs.result`, the body of the answer"
+            )
+            yield Problem((*template.path, "outputs", kind, index), finding)
 
 
 def _way(allowed: tuple[str, ...]) -> str:

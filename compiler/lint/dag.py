@@ -113,6 +113,15 @@ class Dag:
                 found.update((producer, each) for each in wanted[producer] if before[each] & bit)
         return found
 
+    def before(self, tasks: Iterable[int]) -> set[int]:
+        """The tasks that some need, and themselves."""
+        left = list(tasks)
+        seen = set(left)
+        for task in left:  # grows while it is walked
+            left += (need for need in self.needs[task] if need not in seen)
+            seen.update(self.needs[task])
+        return seen
+
     def may_reach(self, producer: int, consumer: int) -> bool:
         """Whether a task may run after another, as far as a graph that is not sound says so."""
         unread = {task for task, _ in self.malformed} | {each.task for each in self.missing}

@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.lint.hyphens import as_keys
+from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.typing_findings import MayBeMissing, PassedOn
 from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
@@ -137,6 +138,24 @@ def missing(producer: Call, call: Call, output: str, use: Missing) -> MayBeMissi
     elif output not in _ABSENT and kind != "outputs.parameters":
         return None
     return MayBeMissing(producer.name, use.shown, effect, way)
+
+
+def missing_at_end(producer: Call, output: str, use: Missing) -> MayBeMissing | None:
+    """The finding about an output of a graph without a default, from a call that may be skipped.
+
+    Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
+    """
+    when = str(producer.data.get("when") or "true")
+    if when == "true" or "{{item" in when or producer.callee is None:
+        return None
+    if not (use.path[-2:] == ("valueFrom", "parameter") if use.is_tag else use.alone):
+        return None
+    kind, _, last = output.rpartition(".")
+    source = inside(producer.callee.output_parameters.get(last, {}), "valueFrom")
+    given = kind == "outputs.parameters" and "default" in source and not producer.loop
+    if given or not (kind == "outputs.parameters" or output in _ABSENT):
+        return None
+    return MayBeMissing(producer.name, use.shown, "the run fails here", "add a `default` to `valueFrom`")
 
 
 _MOST = 6

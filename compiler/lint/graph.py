@@ -80,6 +80,14 @@ class UndefinedTask(Finding):
         return {"name": self.name, "suggestion": suggest(self.name, self.known)}
 
 
+class EmptyTarget(Finding):
+    """A `target` with a space too many, behind which Argo looks for a task without a name."""
+
+    code = "FD805"
+    title = "`target` has a space too many, and Argo looks for a task without a name there"
+    help = "write one space between two names, and none around them"
+
+
 class Cycle(Finding):
     """Tasks or containers that wait for each other."""
 
@@ -269,6 +277,8 @@ def dependencies(view: View) -> Iterator[Problem]:
             for word in _WORD.finditer(text):
                 if word[0] not in dag.index and "{{" not in word[0]:
                     yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
+            if text and "" in TAG.sub("tag", text).split(" "):
+                yield Problem(path, EmptyTarget())
 
 
 _WORD = regex(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)

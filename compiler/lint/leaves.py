@@ -35,7 +35,7 @@ _BEGUN = regex(r"(?i:https?)://[^\x00-\x1f\x7f]*")
 
 
 def requests(view: View) -> Iterator[Problem]:
-    """A request has a method, and an address that there can be. Source: Go, net/http."""
+    """A request has a method, an address that there can be, and time for an answer. Source: Go, net/http."""
     for template in view.templates:
         url = string(template.data, "http", "url")
         known, tag, _ = url.partition("{{")
@@ -48,6 +48,11 @@ def requests(view: View) -> Iterator[Problem]:
         if method and "{{" not in method and not _METHOD.fullmatch(method):
             finding = BadRequest("the method", f"is `{method}`, which is none", "write `GET`, or what it is")
             yield Problem((*template.path, "http", "method"), finding)
+        seconds = inside(template.data, "http").get("timeoutSeconds")
+        if isinstance(seconds, int) and seconds < 1:
+            found = f"is over after {seconds} seconds, before there is an answer"
+            finding = BadRequest("the time", found, "write at least 1, or take it out")
+            yield Problem((*template.path, "http", "timeoutSeconds"), finding)
 
 
 def gates(view: View) -> Iterator[Problem]:

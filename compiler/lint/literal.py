@@ -135,6 +135,13 @@ def times(view: View) -> Iterator[Problem]:
             )
             yield Problem((*view.path, "ttlStrategy", field), finding)
     for template in view.templates:
+        age = string(template.data, "memoize", "maxAge")
+        if _is_below_zero(age):
+            found = f"with `maxAge: {age}` every result is too old"
+            finding = TakenLiterally(
+                found, "never taken from the cache", "write how long results are good, such as `24h`"
+            )
+            yield Problem((*template.path, "memoize", "maxAge"), finding)
         text = string(template.data, "suspend", "duration")
         if _is_below_zero(text):
             way = "take `duration` out to wait until somebody resumes it"

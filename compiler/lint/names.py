@@ -311,13 +311,21 @@ def labels(view: View) -> Iterator[Problem]:
     if view.kind == "CronWorkflow":
         metadata = inside(view.document, "spec", "workflowMetadata")
         yield from _metadata(metadata, ("spec", "workflowMetadata"))
-    for template in view.templates:
+    of_files = "artifactGC", "podMetadata"
+    yield from _metadata(inside(view.spec, *of_files), (*view.path, *of_files))
+    for template in view.with_defaults:
+        for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+            path = (*template.path, "outputs", "artifacts", index, *of_files)
+            yield from _metadata(inside(artifact, *of_files), path)
         if "metadata" in template.data:
             yield from _metadata(inside(template.data, "metadata"), (*template.path, "metadata"))
         display = string(template.data, "annotations", DISPLAY_NAME)
         if display and "{{" not in display and _DISPLAY_NAME.fullmatch(display) is None:
             finding = BadLabel(display, "a display name", DISPLAY_FORM)
             yield Problem((*template.path, "annotations", DISPLAY_NAME), finding)
+    for index, claim in enumerate(entries(view.spec, "volumeClaimTemplates")):
+        path = (*view.path, "volumeClaimTemplates", index, "metadata")
+        yield from _metadata(inside(claim, "metadata"), path)
     for owner, path in view.owners:
         if selector := inside(owner, "nodeSelector"):
             yield from label_faults(selector, (*path, "nodeSelector"), "a node's label", filled=True)

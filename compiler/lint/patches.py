@@ -59,7 +59,8 @@ def patches(view: View) -> Iterator[Problem]:
 
     Source: Argo Workflows, ApplyPodSpecPatch.
     """
-    for owner, path in view.owners:
+    of_files = (inside(view.spec, "artifactGC"), (*view.path, "artifactGC"))
+    for owner, path in (*view.owners, of_files):
         patch: str = owner.get("podSpecPatch") or ""
         text = TAG.sub("tag", patch).strip()
         if not text or text in ("tag", "null", "~") or any(map(left_open, tags(patch))):

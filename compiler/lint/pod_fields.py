@@ -398,6 +398,7 @@ FORMS: Mapping[Field, Form] = {
     **{
         (owner, field): _object(kind)
         for owner, field, kind in (
+            ("ArtifactGC", "serviceAccountName", "ServiceAccount"),
             ("ArtifactRepositoryRef", "configMap", "ConfigMap"),
             ("ConfigMapProjection", "name", "ConfigMap"),
             ("ConfigMapVolumeSource", "name", "ConfigMap"),
@@ -421,6 +422,7 @@ FORMS: Mapping[Field, Form] = {
     ("TCPSocketAction", "port"): _PROBED,
     ("Template", "priorityClassName"): _object("PriorityClass"),
     ("Template", "serviceAccountName"): _object("ServiceAccount"),
+    ("WorkflowLevelArtifactGC", "serviceAccountName"): _object("ServiceAccount"),
     ("WorkflowSpec", "podPriorityClassName"): _object("PriorityClass"),
     ("WorkflowSpec", "serviceAccountName"): _object("ServiceAccount"),
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint import conditions, reading, typing
 from flowdsl.compiler.lint.arriving import arriving
 from flowdsl.compiler.lint.converted import converted
-from flowdsl.compiler.lint.failures import Missing, can_fail, missing
+from flowdsl.compiler.lint.failures import Missing, can_fail, missing, missing_at_end
 from flowdsl.compiler.lint.filled import filled
 from flowdsl.compiler.lint.findings import (
     ItemKey,
@@ -246,10 +246,7 @@ class Reader:
 
         Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
         """
-        if (
-            path[-2:] != ("valueFrom", "expression")
-            or value_at(self.view.document, (*path[:-1], "default")) is None
-        ):
+        if path[-2:] != ("valueFrom", "expression") or not self.has_default(path):
             yield from found
             return
         for problem in found:
@@ -284,13 +281,28 @@ class Reader:
         """The finding about an output whose task may be skipped."""
         root, _, rest = use.name.partition(".")
         graph, call = place
-        if call is None or graph is None or BODY_OF.get(root) != graph.body:
+        if graph is None or BODY_OF.get(root) != graph.body:
             return
-        producer = graph.call_index.get(rest.partition(".")[0])
-        if producer is not None and (
-            finding := missing(graph.calls[producer], call, rest.partition(".")[2], use)
-        ):
+        name, _, output = rest.partition(".")
+        position = graph.call_index.get(name)
+        if position is None:
+            return
+        if call is not None:
+            finding = missing(graph.calls[position], call, output, use)
+        elif use.path[-2] == "valueFrom" and not self.has_default(use.path):
+            finding = missing_at_end(graph.calls[position], output, use)
+        else:
+            finding = None
+        if finding is not None:
             yield spot.problem(finding)
+
+    def has_default(self, path: Path) -> bool:
+        """Whether an output has a value, or need not be there, where what it comes from has none."""
+        output = path[:-1]
+        return any(
+            value_at(self.view.document, (*output, field)) not in (None, False)
+            for field in ("default", "optional")
+        )
 
     def expression(
         self, path: Path, text: str, place: Place, use: typing.Use, tag: InTag | None = None
@@ -376,6 +388,8 @@ class Reader:
         producer = graph.calls[position]
         fault = None if guarded else output_fault(producer, output, exact)
         at_end = call is None and graph.body == "dag" and "hooks" not in producer.data
+        if fault is None and call is None and not (guarded or self.has_default(spot.path)):
+            fault = self.left_out(graph, position, output)
         if fault is None and at_end and exact and output == "status":
             reason = "the outputs of a DAG cannot use it in a simple tag: use an expression"
             fault = UnknownOutput(name, output, (), reason)
@@ -396,6 +410,15 @@ class Reader:
             when = "runs at the same time" if producer.group == user.group else "runs later"
             when = "is the step itself" if user is producer else when
             yield spot.problem(NotEarlier(user.name, producer.name, when))
+
+    def left_out(self, graph: Template, position: int, output: str) -> Finding | None:
+        """The finding about an output of a graph from a task that its targets leave out."""
+        targets = string(graph.data, "dag", "target").split(" ")
+        wanted = [graph.call_index[each] for each in targets if each in graph.call_index]
+        if len(wanted) < len(targets) or not graph.dag.is_sound or position in graph.dag.before(wanted):
+            return None
+        reason = "no target waits for it, so it does not run: add it to `target`"
+        return UnknownOutput(graph.calls[position].name, output, (), reason)
 
     def kind_of_item(self, text: str, place: Place) -> Kind:
         """The kind of `item` in an expression: of a mapping, it is one."""
