@@ -154,7 +154,7 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
         for giver, value, place in _given(view, template, tag[1].strip()):
             if "{{" not in value:
                 yield place, value
-            elif giver is not None and (id(giver), value) not in seen:
+            elif giver is not None and value.count("{{") == 1 and (id(giver), value) not in seen:
                 seen.add((id(giver), value))
                 left.append((giver, value, place))
 

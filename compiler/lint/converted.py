@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.arriving import arriving
 from flowdsl.compiler.lint.typing_findings import WrongArgument
 from flowdsl.compiler.lint.uses import short
 from flowdsl.compiler.problem import Problem
@@ -16,10 +15,9 @@ from flowdsl.grammar.expression import parse
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from flowdsl.compiler.lint.tree import Path
-    from flowdsl.compiler.lint.view import Template, View
     from flowdsl.compiler.problem import Part
 
 _CALL = regex(
@@ -34,11 +32,13 @@ _NUMBER = regex(
 )
 
 
-def converted(view: View, template: Template, path: Path, text: str, offset: int) -> Iterator[Problem]:
+def converted(
+    arrived: Callable[[str], Iterable[tuple[Path, str]]], path: Path, text: str, offset: int
+) -> Iterator[Problem]:
     """The findings about texts, and values of parameters, of which a function makes nothing, in whatever case.
 
-    The expression begins at an offset of the text at a path. Source: Atoi, ParseFloat and ParseDuration of Go, which
-    expr-lang calls.
+    The expression begins at an offset of the text at a path; `arrived` gives the values of a variable.
+    Source: Atoi, ParseFloat and ParseDuration of Go, which expr-lang calls.
     """
     found: list[tuple[int, Problem]] = []
     for call in _CALL.finditer(text):
@@ -49,7 +49,7 @@ def converted(view: View, template: Template, path: Path, text: str, offset: int
             values = [(path, str(literal[1:-1]))]
         else:
             name = next(each for each in names if each is not None)
-            values = [each for each in arriving(view, template, f"{{{{{kind}.{name}}}}}", path) if each[1]]
+            values = [each for each in arrived(f"{kind}.{name}") if each[1]]
         for place, value in values:
             if (wrong := _fault(function, value, call[0])) is not None:
                 found.append((call.start(), Problem(place, wrong, part=part)))

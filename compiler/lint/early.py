@@ -56,7 +56,10 @@ def early(view: View) -> Iterator[Problem]:
     if not made or view.external or view.base is not None:
         return
     own = {id(template) for template in view.all}
-    one, other = (_Walk(made.copy(), own, reverse).all(view) for reverse in (False, True))
+    walk = _Walk(made.copy(), own, reverse=False)
+    one = other = walk.all(view)
+    if walk.several:
+        other = _Walk(made.copy(), own, reverse=True).all(view)
     for place in {**one, **other}:
         name, way = one.get(place) or other[place]
         finding = TooEarly(name, way)
@@ -87,6 +90,7 @@ class _Walk:
         self.unknown = made
         self.own = own
         self.reverse = reverse
+        self.several = False  # whether there is more than one order
         self.visited: set[int] = set()
         self.found: dict[tuple[Path, Part], tuple[str, str]] = {}
 
@@ -113,6 +117,7 @@ class _Walk:
             return
         in_steps = template.body == "steps"
         order = range(len(template.calls)) if in_steps else template.dag.sorted(self.reverse)
+        self.several |= not in_steps and sum(not needs for needs in template.dag.needs) > 1
         for call in (template.calls[position] for position in order):
             if call.callee is not None:
                 self.visit(call.callee)

@@ -135,6 +135,7 @@ class Reader:
         self.template = scope.template
         self.late = late
         self.lists: dict[int, list[Survey]] = {}
+        self.values: dict[str, list[tuple[Path, str]]] = {}
 
     def calls(self) -> Iterator[Problem]:
         """The findings about the tasks or steps of the template, and their hooks."""
@@ -314,7 +315,7 @@ class Reader:
         read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
         yield from (fault.at(path, offset) for fault in read.found)
         if not read.found:
-            yield from converted(self.view, self.template, path, text, offset)
+            yield from converted(self.arrived, path, text, offset)
         if path[-2:] == ("valueFrom", "expression") and place.call is None:
             yield from (fault.at(path) for fault in can_fail(self.view, self.template, text))
         for reference in read.named:
@@ -346,6 +347,13 @@ class Reader:
                 continue
             elif (finding := self.scope.fault(name)) is not None:
                 yield spot.problem(finding)
+
+    def arrived(self, variable: str) -> list[tuple[Path, str]]:
+        """The values that a parameter has, as far as they are written, each with its path."""
+        if variable not in self.values:
+            tag = f"{{{{{variable}}}}}"
+            self.values[variable] = list(arriving(self.view, self.template, tag, self.template.path))
+        return self.values[variable]
 
     def mapping(self, spot: Spot, before: str, name: str, place: Place) -> Iterator[Problem]:
         """The finding about the outputs of a loop as text: in an expression they are a mapping by their names.
