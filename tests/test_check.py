@@ -94,6 +94,44 @@ def test_every_kind_has_a_case() -> None:
     assert {code for code in codes if f"[{code}]" not in shown} == {"FD125"}
 
 
+@pytest.mark.parametrize(
+    ("text", "place", "way"),
+    [
+        ("a:\n\tb: c\n", "2:1", "indent with spaces: YAML takes no tabs there"),
+        ("a:b\nc: d\n", "1:3", "write a space behind the colon: `a: b`"),
+        ("a:\n- b:c\n  d: e\n", "2:5", "write a space behind the colon: `b: c`"),
+        ("a: {{b}}/c\n", "1:4", "put text that begins with `{{` in quotes: YAML takes a brace for a mapping"),
+        ('a: "{{b}}" c\n', "1:12", "put the whole text in quotes: it ends where the quotes end"),
+        ("a: |\nb c\nd: e f\ng\n", "2:1", "indent the text of `a` further than `a` itself"),
+        ('a: "b\nc: d\n', "1:4", "close the quotes that begin here"),
+        ("a: [b, c\nd: e\n", "1:4", "close the bracket that begins here"),
+        (
+            "a: *.txt\n",
+            "1:4",
+            "put the whole text in quotes: it begins with a sign that YAML has another use for",
+        ),
+        ("a: b\n  c: d\n", "2:3", "indent this line like the one above: `a` has a value of its own"),
+        (
+            "a:\n    b: c\n  d: e\n",
+            "3:3",
+            "indent it, or the line above, like what it stands beside: nothing above begins here",
+        ),
+        (
+            "a: b: c\n",
+            "1:5",
+            "correct the text at this place; quote what holds `: `, ` #` or begins with a sign",
+        ),
+    ],
+)
+def test_slips_that_make_no_yaml(
+    folder: Path, capsys: pytest.CaptureFixture[str], text: str, place: str, way: str
+) -> None:
+    (folder / "slip.yaml").write_text(text)
+    code, said = check(capsys, "slip.yaml")
+    assert (code, said.splitlines()[-3:][0]) == (2, f"  = help: {way}")
+    assert said.startswith(f"slip.yaml:{place}: error[FD120]: this is not YAML: ")
+
+
 def test_standard_input(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,7 +167,7 @@ def test_the_templates_of_a_chart_are_left_alone(folder: Path, capsys: pytest.Ca
         )
     (folder / "chart" / "Chart.yaml").write_text("name: chart\nversion: 0.1.0\n")
     assert check(capsys, ".", "--format", "concise")[1].startswith(
-        "none/templates/deep/w.yaml:1:3: error[FD120]"
+        "none/templates/deep/w.yaml:1:1: error[FD120]"
     )
 
 

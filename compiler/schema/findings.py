@@ -76,6 +76,7 @@ def arrived(value: object) -> str:
 def way_to(expression: str, value: object, written: str = "") -> str:
     """How to turn a value, which may be written in another way, into what is wanted."""
     outer, _, inner = expression.partition(":")
+    given: Any = value
     if value is None:
         return "write a value, or take the entry out"
     if outer == "int-or-string" and isinstance(value, float):
@@ -89,15 +90,57 @@ def way_to(expression: str, value: object, written: str = "") -> str:
     if outer == "string" and isinstance(one, str):
         return f"write one text, such as `{one}`"
     if outer == "list":
-        return f"start each entry with `- `; an entry is {in_words(inner)}"
+        return _as_list(inner, given) or f"start each entry with `- `; an entry is {in_words(inner)}"
     if is_type(expression):
         known = fields(expression)
-        if "name" in known and isinstance(value, str):
-            return f"write `name: {value}`, if that is its name, and its other fields below"
+        names = ["name"] if "name" in known else [each for each in known if each.endswith("Name")]
+        if len(names) == 1 and isinstance(value, str):
+            return f"write `{names[0]}: {value}`, if that is its name, and its other fields below"
+        if listed := _lists_of(expression, value_at(value, (0,))):
+            return f"write the list below {' or '.join(f'`{each}:`' for each in listed)}"
         return f"write its fields as `key: value` lines; {suggest('', known)}" if known else "write {}"
     if outer == "map":
         return f"write `key: value` lines; a value is {in_words(inner)}"
     return "write `key: value` lines" if outer == "object" else f"write {WORDS[outer]}"
+
+
+def _as_list(inner: str, value: object) -> str:
+    """How a value becomes a list of what is inside, if there is more to say than how lists are written."""
+    if isinstance(value, str) and inner == "string" and value:
+        words = [value] if "{{" in value or _OF_SHELLS.search(value) else value.split()
+        return f"write a list: `{json.dumps(words, ensure_ascii=False)}`"
+    if not isinstance(value, dict) or not value or not is_type(inner):
+        return ""
+    if inner == "WorkflowStep":
+        return "write two dashes, `- - `: a step stands in a list of steps that begin together"
+    key, one = next(iter(cast("dict[Any, object]", value).items()))
+    known = fields(inner)
+    if key in known or "name" not in known:
+        return ""
+    if "value" in known and not isinstance(one, (dict, list)):
+        return (
+            f"write each as an entry: `- {{name: {key}, value: {json.dumps(str(one), ensure_ascii=False)}}}`"
+        )
+    return f"write each as an entry: `- name: {key}`, with its fields below"
+
+
+_OF_SHELLS = re.compile(r"[|&;<>()$`\"'*?]")
+"""What a shell makes something of."""
+
+
+def _lists_of(owner: str, one: object) -> list[str]:
+    """The fields of a type that are lists of something like the first entry of a list."""
+    found: list[str] = []
+    for field, expression in fields(owner).items():
+        outer, _, inner = expression.partition(":")
+        if (
+            outer == "list"
+            and isinstance(one, dict)
+            and is_type(inner)
+            and one.keys() <= fields(inner).keys()
+        ):
+            found.append(field)
+    return sorted(found, reverse=True)  # parameters are more usual than artifacts
 
 
 def value_at(document: Any, path: Sequence[str | int]) -> Any:
@@ -267,6 +310,11 @@ class UnknownField(Finding):
         if way := _NOWHERE.get((self.owner, str(self.steps[-1]))):
             return "unknown field", way
         if there is None:
+            maps = [field for field, each in known.items() if each.startswith("map:")]
+            if 2 * len(maps) > len(known) and not isinstance(
+                value_at(self.document, self.steps), (dict, list)
+            ):
+                return "unknown field", f"write it below {' or '.join(f'`{each}`' for each in maps)}"
             return "unknown field", suggest("", known) if known else f"{self.owner} has no fields: write {{}}"
         if there[:-1] != self.steps[:-1]:
             around = expression_at(self.kind, there[:-1])

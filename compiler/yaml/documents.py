@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 import yaml
 
 from flowdsl.compiler.yaml.scalars import positions
+from flowdsl.compiler.yaml.slips import slip
 from flowdsl.diagnostic import Diagnostic, Finding, Related
 from flowdsl.grammar.scalar import plain
 from flowdsl.places.place import Span
@@ -334,6 +335,9 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
         reason = " ".join(str(part) for part in (error.problem, error.context) if part)
         finding = InvalidYaml(reason)
+        if mark is not None and (found := slip(lines, error)) is not None:
+            line, column, way = found
+            finding = InvalidYaml(reason, way)
         problems.append(Diagnostic(finding, Span(file, line, column, line, column + 1)))
     except yaml.reader.ReaderError as error:
         line, column = _unreadable(text)
