@@ -153,6 +153,8 @@ WRITTEN: tuple[Rule, ...] = (
     leaves.gates,
     doubts.attempts,
     literal.commands,
+    literal.sources,
+    literal.braces,
     literal.containers,
     literal.times,
     literal.methods,

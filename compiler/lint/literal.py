@@ -5,9 +5,11 @@ All of it passes Argo and the API server, and then does something else than its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
+from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.tree import entries, inside, string
+from flowdsl.compiler.lint.findings import LiteralTag
+from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping, pairs, string
 from flowdsl.compiler.lint.typed import typed
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, near
@@ -81,6 +83,73 @@ def _one_text(words: list[str], container: Object, path: Path) -> Iterator[Probl
 def _short(text: str) -> str:
     line = text.split("\n", 1)[0]
     return line if len(line) <= 40 and line == text else f"{line[:37]}..."
+
+
+def sources(view: View) -> Iterator[Problem]:
+    """The source of a Python script has its line breaks, which YAML folds without `|`."""
+    for template in view.templates:
+        words: list[str] = inside(template.data, "script").get("command") or []
+        kind = _VERSION.sub("", words[0].rpartition("/")[2]) if len(words) == 1 else ""
+        source = template.source.strip()
+        if kind == "python" and "\n" not in source and "{{" not in source and _is_two_lines(source):
+            found = f"`{_short(source)}` is one line, with more than one statement"
+            finding = TakenLiterally(
+                found, "Python cannot read it", "write `source: |`, and the lines below it"
+            )
+            yield Problem((*template.path, "script", "source"), finding)
+
+
+def _is_two_lines(source: str) -> bool:
+    """Whether a line is no Python, and is some where it is broken in two."""
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        at = (error.offset or 1) - 1
+    except ValueError:
+        return False
+    else:
+        return False
+    try:
+        return bool(ast.parse(source[:at]).body)
+    except (SyntaxError, ValueError):
+        return False
+
+
+_BRACES = regex(
+    r"(?<![{$])\{ *((?:inputs|workflow)\.\w+\.[\w.-]+) *\}(?!\})|\$[({]((?:inputs|workflow)\.\w+\.[\w.-]+)[)}](?!\})"
+)
+"""A variable as other tools have it: in single braces, or behind a dollar."""
+
+
+def braces(view: View) -> Iterator[Problem]:
+    """Variables that there are stand in two braces."""
+    of_run = {f"workflow.parameters.{name}" for name in view.arguments}
+    handed = any(map(_BRACES.search, view.values))
+    for template in view.templates:
+        if not (
+            handed if template.calls else _BRACES.search(template.text) or _BRACES.search(template.source)
+        ):
+            continue
+        known = of_run | {f"inputs.parameters.{name}" for name in template.parameters}
+        known |= {f"inputs.artifacts.{name}.path" for name in template.artifacts}
+        for path, text in _texts(template.data, template.path):
+            for found in _BRACES.finditer(text):
+                name = found[1] or found[2]
+                if name in known:
+                    finding = LiteralTag(name, "Argo fills in two braces", f"write `{{{{{name}}}}}`")
+                    yield Problem(path, finding, part=found.span())
+
+
+def _texts(node: Object, path: Path) -> Iterator[tuple[Path, str]]:
+    """The texts below a node, each with its path."""
+    stack: list[tuple[Any, Path]] = [(node, path)]
+    while stack:
+        node, path = stack.pop()
+        for key, value in pairs(node):
+            if isinstance(value, str):
+                yield (*path, key), value
+            elif is_mapping(value) or is_list(value):
+                stack.append((value, (*path, key)))
 
 
 _OF_LINUX = (
