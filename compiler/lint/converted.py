@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.kinds import GO_NUMBER
 from flowdsl.compiler.lint.typing_findings import WrongArgument
 from flowdsl.compiler.lint.uses import short
 from flowdsl.compiler.problem import Problem
@@ -27,9 +28,6 @@ _CALL = regex(
 """A function with a text, or with a parameter."""
 
 _WHOLE = regex(r"[-+]?[0-9]+")
-_NUMBER = regex(
-    r"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[iI]nf(?:inity)?|0[xX].*)|[nN][aA][nN]"
-)
 
 
 def converted(
@@ -63,10 +61,10 @@ def _fault(function: str, value: str, call: str) -> WrongArgument | None:
     if function in ("asInt", "int"):
         if not _WHOLE.fullmatch(value):
             wanted, way = "a text that is a whole number", "give it a whole number"
-            if _NUMBER.fullmatch(value):
+            if GO_NUMBER.fullmatch(value):
                 way = f"write `{call.replace(function, 'asFloat', 1)}`, or give it a whole number"
     elif function in ("asFloat", "float"):
-        if not _NUMBER.fullmatch(value):
+        if not GO_NUMBER.fullmatch(value):
             wanted, way = "a text that is a number", "give it a number, with no unit or space"
     elif function == "fromJSON":
         wanted, way = _json_fault(value), "write JSON, in which texts and keys are in double quotes"

@@ -31,6 +31,11 @@ _GROUPS = {"whole": "number", "number": "number"}
 
 NUMERIC = regex(r"\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*")
 
+GO_NUMBER = regex(
+    r"(?i)[+-]?(?:[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?|inf|infinity|nan|0x[0-9a-f.p+-]+)"
+)
+"""A number as Go's ParseFloat reads one."""
+
 
 def of_path(parts: tuple[str, ...]) -> Kind:
     """The kind of a variable of Argo by its path: text, wherever Argo has text only."""

@@ -94,17 +94,6 @@ class BadLock(Finding):
     way: str
 
 
-class BadMetric(Finding):
-    """A metric that Argo refuses or that measures nothing."""
-
-    code = "FD567"
-    title = "metric `{name}` {found}"
-    help = "{way}"
-    name: str
-    found: str
-    way: str
-
-
 class PodResource(Finding):
     """A resource that cannot be given to a whole pod."""
 
@@ -308,40 +297,6 @@ def _canonical(value: Any) -> str:
     if not is_mapping(value):
         return repr(value)
     return "{" + ", ".join(sorted(f"{key}: {_canonical(each)}" for key, each in value.items())) + "}"
-
-
-_NUMBER = regex(
-    r"(?i)[+-]?(?:[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?|inf|infinity|nan|0x[0-9a-f.p+-]+)"
-)
-"""A number as Go's ParseFloat reads one."""
-
-METRIC_KINDS = ("gauge", "counter", "histogram")
-
-
-def metrics(view: View) -> Iterator[Problem]:
-    """Metrics measure something, and at a time when it is known."""
-    for owner, path in view.owners:
-        for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
-            name: str = metric.get("name") or ""
-            place = (*path, "metrics", "prometheus", index)
-            kinds = [kind for kind in METRIC_KINDS if metric.get(kind) is not None]
-            if len(kinds) != 1:
-                found = "is of several kinds: " + ", ".join(kinds) if kinds else "is of no kind"
-                yield Problem(
-                    place, BadMetric(name, found, "give exactly one of gauge, counter and histogram")
-                )
-            for kind in kinds:
-                text = string(metric, kind, "value")
-                if text and "{{" not in text and _NUMBER.fullmatch(text) is None:
-                    way = "write a number, or a tag that gives one"
-                    finding = BadMetric(name, f"has the value `{text}`", way)
-                    yield Problem((*place, kind, "value"), finding)
-            gauge = inside(metric, "gauge")
-            if gauge.get("realtime") and "resourcesDuration." in str(gauge.get("value") or ""):
-                way = "set `realtime: false`: the resources are known at the end"
-                yield Problem(
-                    (*place, "gauge"), BadMetric(name, "reads `resourcesDuration` while running", way)
-                )
 
 
 def pod_resources(view: View) -> Iterator[Problem]:
