@@ -176,6 +176,7 @@ def _paths(template: Template) -> Iterator[Problem]:
     Argo, and artifacts: at the path of a mount where Argo refuses it (`container`), and of another artifact.
     """
     yield from _own_paths(template)
+    yield from _mirrored(template)
     taken: dict[str, str] = {}
     for index, mount in enumerate(entries(template.data, "containerSet", "volumeMounts")):
         at = string(mount, "mountPath")
@@ -202,6 +203,23 @@ def _paths(template: Template) -> Iterator[Problem]:
             taken[at] = f"artifact `{artifact.get('name')}`"
 
 
+def _mirrored(template: Template) -> Iterator[Problem]:
+    """The mounts of containers that have those of the main container, too.
+
+    Source: Argo Workflows, mirrorVolumeMounts.
+    """
+    main = inside(template.data, template.body)
+    taken = {string(mount, "mountPath"): mount.get("name") for mount in entries(main, "volumeMounts")}
+    for place, container in template.containers:
+        for index, mount in enumerate(
+            entries(container, "volumeMounts") if container.get("mirrorVolumeMounts") else ()
+        ):
+            at = string(mount, "mountPath")
+            if at in taken:
+                path = (*template.path, *place, "volumeMounts", index, "mountPath")
+                yield Problem(path, MountTwice(at, f"volume `{taken[at]}`, by `mirrorVolumeMounts`"))
+
+
 def _own_paths(template: Template) -> Iterator[Problem]:
     """The mounts and input artifacts of a template at a path where Argo mounts something in every pod."""
     owners = [*template.containers, (("containerSet",), inside(template.data, "containerSet"))]
@@ -209,6 +227,9 @@ def _own_paths(template: Template) -> Iterator[Problem]:
     inputs = inside(template.data, "inputs").get("artifacts")
     for place, field, listed in (*places, (("inputs", "artifacts"), "path", inputs)):
         for index, each in enumerate(listed or ()):
+            if string(each, field) == "/":
+                path = (*template.path, *place, index, field)
+                yield Problem(path, MountTwice("/", "the file system of the image"))
             at = string(each, field).rstrip("/")
             if at == "/var/run/argo" or (at == "/argo/staging" and place[0] == "script"):
                 yield Problem((*template.path, *place, index, field), MountTwice(at, "Argo itself"))

@@ -139,6 +139,10 @@ _WORD = regex(r"\w+")
 _OPERATION = regex(r"\w\(| (?:[-+*/%<>?|]|[<>=!]=|&&|\|\||\?\?|in|contains|matches|startsWith|endsWith) ")
 
 
+_FORMS = (*"AaBbdHILMmpSYyZz", "s", "RFC3339")
+"""How a time may be written. Source: Argo Workflows, util/strftime and setGlobalParameters."""
+
+
 def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | None:
     """What is wrong with a variable of the workflow that is not among the `known`, or None.
 
@@ -146,8 +150,14 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
     WorkflowTemplate, everything of a document with `workflowTemplateRef`.
     """
     word = name.split(".")[1]
-    if view.external or word in ("creationTimestamp", "duration"):
+    if view.external or word == "duration":
         return None
+    if word == "creationTimestamp":
+        form = name.split(".")[2:]
+        if not form or form[0] in _FORMS:
+            return None
+        way = f"write one of {', '.join(f'`{each}`' for each in _FORMS)} behind `workflow.creationTimestamp.`"
+        return LiteralTag(name, "Argo does not write times so", way)
     if word == "scheduledTime":
         if view.kind != "Workflow":
             return None

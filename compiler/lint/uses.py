@@ -166,10 +166,10 @@ def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
     reason = ""
     if output == "outputs.parameters":
         reason = "only `withItems` and `withParam` collect the parameters of all items"
-    elif callee is not None and callee.data.get("daemon"):
+    elif callee is not None and callee.data.get("daemon") and callee.is_pod:
         reason = "a daemon has no outputs before it ends, and it ends when all that uses it has"
     elif output in ("outputs.result", "exitCode") and callee is not None:
         reason = f"a template with `{callee.body}` has none"
     elif output == "ip":
-        reason = "only a template with `daemon: true` has an address"
+        reason = "only a template with `daemon: true` and a pod of its own has an address"
     return UnknownOutput(producer.name, output, known, reason)

@@ -161,10 +161,8 @@ class Template:
     def outputs(self) -> frozenset[str]:
         """What may follow `tasks.<name>.` for a call of this template, besides what a loop adds."""
         known = {"id", "startedAt", "finishedAt", "hostNodeName", "status"}
-        if self.data.get("daemon"):
-            known.add("ip")
-            if self.is_pod:  # which runs on, and has nothing to hand on before it ends
-                return frozenset(known)
+        if self.data.get("daemon") and self.is_pod:  # which runs on, with nothing to hand on before it ends
+            return frozenset((*known, "ip"))
         known |= {f"outputs.parameters.{name}" for name in self.output_parameters}
         known |= {f"outputs.artifacts.{name}" for name in self.output_artifacts}
         group = self.containers if self.body == "containerSet" else ()
