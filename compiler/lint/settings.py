@@ -49,10 +49,21 @@ class NotWhole(Finding):
     code = "FD562"
     title = "`{field}` is `{text}`, which is no whole number{bound}"
     label = "expected a whole number{bound}"
-    help = "write a whole number{bound}"
+    help = "{way}"
     field: str
     text: str
     bound: str
+
+    def words(self) -> dict[str, str]:
+        """The number, and the seconds that a duration in its place stands for."""
+        way = f"write a whole number{self.bound}"
+        if self.field.endswith("Seconds") and not self.text.lstrip("+-").isdigit():
+            try:
+                seconds = duration(self.text)
+            except GrammarError:
+                seconds = 0.0
+            way = f"write {seconds:.0f}, without a unit: it counts seconds" if seconds >= 1 else way
+        return {**super().words(), "way": way}
 
 
 class NoBackoffDuration(Finding):

@@ -346,6 +346,10 @@ class MissingField(Finding):
     what: str
 
 
+_WITH_UNIT = (".timeout", ".maxAge", ".containerSet.retryStrategy.duration")
+"""Texts that are no duration without a unit."""
+
+
 class WrongType(Finding):
     """A value of another type than the field's."""
 
@@ -360,11 +364,14 @@ class WrongType(Finding):
 
     def words(self) -> dict[str, str]:
         """Both types in words, and how to get from one to the other."""
+        way = way_to(self.expression, self.value, self.written)
+        if self.path.endswith(_WITH_UNIT) and type(self.value) is int:
+            way = f'write it with its unit, in quotes: "{self.value}s"'
         return {
             "path": self.path,
             "found": arrived(self.value),
             "wanted": in_words(self.expression),
-            "way": way_to(self.expression, self.value, self.written),
+            "way": way,
         }
 
 

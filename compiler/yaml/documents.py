@@ -70,8 +70,14 @@ class RepeatedKey(Finding):
     code: ClassVar[str] = "FD121"
     title: ClassVar[str] = "the key `{name}` stands here twice"
     label: ClassVar[str] = "only one of the two would count"
-    help: ClassVar[str] = "keep one of them"
+    help: ClassVar[str] = "{way}"
     name: str
+    written: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The key, and what to do."""
+        read = f"put `{self.written}` in quotes, without which it is read as `{self.name}`"
+        return {"name": self.name, "way": read if self.written not in ("", self.name) else "keep one of them"}
 
 
 class KeyNotText(Finding):
@@ -427,7 +433,7 @@ class _Values:
             if name != key.value:
                 self.renamed.append(key)
             if name in keys:
-                raise _Refused(RepeatedKey(name), key, keys[name])
+                raise _Refused(RepeatedKey(name, key.value), key, keys[name])
             keys[name] = key
             found[name] = self.of(value)
         return {**merged, **found} if merged else found
