@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from flowdsl.runtime.expressions.values import Value
 
 
+_NO_BOOL = ", it is not a bool"
+_KINDS = {
+    "&&": ("logical operator", _NO_BOOL),
+    "||": ("logical operator", _NO_BOOL),
+    "!": ("prefix", ""),
+    "?": ("ternary operator", _NO_BOOL),
+}
+
+
 def condition(text: str) -> bool:
     """Whether a task runs; an empty text is true. Raises ExpressionError."""
     if not text:
@@ -34,9 +43,13 @@ def condition(text: str) -> bool:
 def evaluate(text: str) -> Value:
     """The value of a condition: text, float, bool, list or nil. Raises ExpressionError."""
     try:
-        return _of(g.parse(text))
+        parsed = g.parse(text)
     except GrammarError as error:
         raise ExpressionError(f"Invalid 'when' expression '{text}': {error}") from None
+    try:
+        return _of(parsed)
+    except ExpressionError as error:
+        raise ExpressionError(f"Failed to evaluate 'when' expresion '{text}': {error}") from None
 
 
 def _of(node: g.Condition) -> Value:
@@ -68,9 +81,8 @@ def _of(node: g.Condition) -> Value:
 
 def _flag(value: Value, word: str) -> bool:
     if not isinstance(value, bool):
-        raise ExpressionError(
-            f"Value '{shown(value)}' cannot be used with the operator '{word}', it is not a bool"
-        )
+        kind, wanted = _KINDS[word]
+        raise ExpressionError(f"Value '{shown(value)}' cannot be used with the {kind} '{word}'{wanted}")
     return value
 
 
@@ -90,13 +102,15 @@ def _binary(word: str, one: Value, two: Value) -> Value:
     if word == "in":
         if not isinstance(two, list):
             raise ExpressionError(
-                f"Value '{shown(two)}' cannot be used with the comparator 'in', it is not an array"
+                f"Value '{shown(two)}' cannot be used with the comparator 'in', it is not a number"
             )
         items: list[Value] = two
         return any(type(item) is type(one) and item == one for item in items)
     if word in ("=~", "!~"):
         if not (isinstance(one, str) and isinstance(two, str)):
-            raise ExpressionError(f"Value '{shown(one)}' cannot be used with the comparator '{word}'")
+            raise ExpressionError(
+                f"Value '{shown(one)}' cannot be used with the comparator '{word}', it is not a number"
+            )
         try:
             return (re.search(two, one) is not None) == (word == "=~")
         except re.error as error:

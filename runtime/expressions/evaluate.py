@@ -27,6 +27,7 @@ from flowdsl.runtime.expressions.values import (
     go_type,
     is_number,
     json_of,
+    unconverted,
 )
 
 if TYPE_CHECKING:
@@ -287,4 +288,4 @@ def _key(value: Value, any_key: bool = False) -> Value:
         return value
     if any_key:
         raise ExpressionError(f"hash of unhashable type {go_type(value)}")
-    raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not string")
+    raise unconverted(value, "string")

@@ -36,6 +36,7 @@ from flowdsl.runtime.expressions.values import (
     json_of,
     parse_float,
     shown,
+    unconverted,
     wrapped,
 )
 
@@ -114,7 +115,7 @@ def cased(text: str, rule: Callable[[str], str]) -> str:
 
 def _flag(value: Value) -> bool:
     if not isinstance(value, bool):
-        raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not bool")
+        raise unconverted(value, "bool")
     return value
 
 

@@ -76,6 +76,12 @@ def go_type(value: Value) -> str:
     return value.kind if isinstance(value, Word) else names.get(type(value), type(value).__name__)
 
 
+def unconverted(value: Value, wanted: str) -> ExpressionError:
+    """What Go says of a value that is not of the type that is wanted."""
+    found = "nil" if value is None else go_type(value)
+    return ExpressionError(f"interface conversion: interface {{}} is {found}, not {wanted}")
+
+
 def wrapped(number: int) -> int:
     """A number as it is after an operation on 64 bits."""
     return (number + 2**63) % 2**64 - 2**63
@@ -316,7 +322,7 @@ def equal(left: Value, right: Value) -> bool:
 def as_text(value: Value) -> str:
     """A text. Raises ExpressionError."""
     if not isinstance(value, str):
-        raise ExpressionError(f"interface conversion: interface {{}} is {go_type(value)}, not string")
+        raise unconverted(value, "string")
     return value
 
 
