@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+_WITH_ITS_POD = (FAILED, "Pod Failed whilst container running")
+"""How a container ended of which nothing is known but that its pod has failed."""
+
+
 class Machine:
     """A run of one workflow. `handle` takes an event and gives what is to be done.
 
@@ -399,10 +403,11 @@ class Machine:
     def _pod_ended(self, node: Node, outcome: events.Outcome) -> None:
         execution = self.run.running.pop(node.id)
         daemon = node.daemoned
-        for name, (phase, message) in (outcome.containers or {}).items():
-            child = self.run.nodes.get(f"{node.name}.{name}")
-            if child is not None and not child.fulfilled:
-                self.run.mark(child, phase, message)
+        containers = outcome.containers or {}
+        for one in several(part(execution.template, "containerSet"), "containers"):
+            child = self.run.nodes[f"{node.name}.{one['name']}"]
+            if not child.fulfilled and (one["name"] in containers or outcome.phase != SUCCEEDED):
+                self.run.mark(child, *containers.get(one["name"], _WITH_ITS_POD))
         needless = node.phase == SUCCEEDED  # a daemon that was ended
         if needless and self.finished is not None:
             return  # nobody looks at its pod any more
