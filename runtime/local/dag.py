@@ -6,6 +6,7 @@ Source: workflow/controller/dag.go of Argo 4.1.
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -229,11 +230,32 @@ class Dag(Frame):
         self._connect(task, group)
         self._watch(task, group)
         task.open = len(made)
-        self.machine.soon(*[partial(self._round, task, group, one) for one in made])
+        self._rounds(task, group, deque(made))
+
+    def _rounds(self, task: Task, group: Node, made: deque[Json]) -> None:
+        """Begin the rounds of a loop.
+
+        Argo leaves those behind one that cannot begin to the next pass, and comes no further where that can not begin
+        then either. A loop whose rounds have all ended meanwhile has ended itself.
+        """
+        if not made or group.fulfilled or self.over or self.frozen():
+            return
+        if task.refused is not None:
+            self.machine.later(partial(self._held_up, task, task.refused, group, made))
+            return
+        self.machine.soon(partial(self._rounds, task, group, made))
+        self._round(task, group, made.popleft())
+
+    def _held_up(self, task: Task, refused: Json, group: Node, made: deque[Json]) -> None:
+        """The pass ends in which a round could not begin."""
+        if self._wrong(refused):
+            self._find_out(group, partial(self._held_up, task, refused, group, made))
+            return
+        task.refused = None
+        self._find_out(group, lambda: None)
+        self.machine.hindmost.append(partial(self._rounds, task, group, made))
 
     def _round(self, task: Task, group: Node, holder: Json) -> None:
-        if self.over or self.frozen():
-            return
         try:
             proceed = self.machine.condition(holder.get("when") or "")
             phase, message = SKIPPED, f"when '{holder.get('when')}' evaluated false"
@@ -263,6 +285,7 @@ class Dag(Frame):
         def done(node: Node, error: str | None) -> None:
             if error is not None:
                 self.machine.mark(node, ERROR, f"task '{name}' errored: {error}")
+                task.refused = holder
                 if node is task.node:
                     self.machine.hindmost.append(partial(self._look_again, task, node))
 
@@ -270,14 +293,23 @@ class Dag(Frame):
 
     def _look_again(self, task: Task, node: Node) -> None:
         """Say only what is wrong with a task that could not begin: Argo looks at it again while the graph goes on."""
-        if self.over:
+        if self.over or not self._looks_at(task, node):
             return
         try:
-            holder = self._renewed(task)
+            message = self._wrong(self._renewed(task))
+        except ArgoError as error:
+            message = str(error)
+        if message:
+            self.machine.mark(node, ERROR, message)
+
+    def _wrong(self, holder: Json) -> str:
+        """What is wrong with a call whenever Argo comes to it, or nothing."""
+        try:
             _, template = self.machine.templates.resolve(self.base, holder)
             supplied(template, part(holder, "arguments"), self.machine.config, self.machine.globals)
         except ArgoError as error:
-            self.machine.mark(node, ERROR, str(error))
+            return str(error)
+        return ""
 
     def _watch(self, task: Task, node: Node) -> None:
         """Follow a node until it and its hooks have ended."""
@@ -356,17 +388,17 @@ class Dag(Frame):
             task.leaving[identity] = place
             begin()
         if task.open == len(task.exits) + len(task.leaving):
-            self._find_out(task, group)
+            self._find_out(group, partial(self._next_exit, task))
 
-    def _find_out(self, task: Task, group: Node) -> None:
-        """All rounds of a loop have ended: it has ended too, where nothing before it goes on."""
+    def _find_out(self, group: Node, again: Callable[[], None]) -> None:
+        """A loop has ended when all of its rounds have, and nothing before it goes on; else ask again later."""
         if self.awaited is None or self.awaited.fulfilled or self.awaited is group:
             self._walked()
         left = self.awaited
         if left is group:
             left = next((child for child in group.children.values() if not child.fulfilled), None)
         if left is not None and not group.fulfilled:
-            self.machine.when_fulfilled(left, partial(self._next_exit, task))
+            self.machine.when_fulfilled(left, again)
 
     def _round_settled(self, task: Task, node: Node) -> None:
         task.open -= 1

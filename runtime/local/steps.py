@@ -75,7 +75,7 @@ class Steps(Frame):
         """Resolve, expand and start the steps of the group."""
         self.current = {}
         made: list[tuple[Json, Json]] = []
-        empty: list[Json] = []
+        self.open = 1
         try:
             raw = _group(self.origin.raw["steps"][self.position])
             pairs = list(zip(self.groups[self.position], raw, strict=True))
@@ -97,13 +97,12 @@ class Steps(Frame):
                 found = self._rounds(holder, scope)
                 made.extend(({**step, "hooks": one.get("hooks")}, one) for one in found)
                 if not found:
-                    empty.append(step)
+                    self.open += 1
+                    self._skipped(step, step["name"], SKIPPED, "Skipped, empty params")
         except ArgoError as error:
             self._fail_group(ERROR, str(error))
             return
-        self.open = len(made) + len(empty) + 1
-        for step in empty:
-            self._skipped(step, step["name"], SKIPPED, "Skipped, empty params")
+        self.open += len(made)
         self.machine.soon(*[partial(self._step, step, holder, self.position) for step, holder in made])
         self._one_settled(self.group)
 
