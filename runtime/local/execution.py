@@ -141,23 +141,36 @@ class Execution:
         self.run()
 
     def _wait_for_lock(self, name: str, message: str) -> None:
-        if self.node is None:
-            self.node = self._new(self.call.name, self._type(), PENDING, waits=True)
-            self.call.created(self.node)
-            if self.template.get("timeout"):
-                deadline = self.node.started + retry.seconds(self.template["timeout"])
-                node = self.node
-                self.machine.at(deadline, self._waited_too_long, lambda: bool(node.lock))
-        self.node.lock = name
-        self.node.message = message
-        if refusal := self.machine.refusal(self.node):
+        node = self.node or self._pending(waits=True)
+        node.lock = name
+        node.message = message
+        if refusal := self.machine.refusal(node):
             self.machine.hindmost.append(lambda: self.stop_waiting(refusal))
 
+    def _pending(self, *, waits: bool = False) -> Node:
+        """Make the node before it runs. As a node of attempts it stays pending, for which there is a time."""
+        node = self.node = self._new(self.call.name, self._type(), PENDING, waits=waits)
+        self.call.created(node)
+        if self.template.get("timeout"):
+            deadline = node.started + retry.seconds(self.template["timeout"])
+            self.machine.at(
+                deadline,
+                self._waited_too_long,
+                lambda: bool(node.lock) or (node.type == "Retry" and node.phase == PENDING),
+            )
+        return node
+
     def _waited_too_long(self) -> None:
-        if self.node is not None and self.node.lock:
+        node = self.node
+        if node is None or node.phase != PENDING:
+            return
+        if node.lock:
             self.stop_waiting("timeout")
-            if self.call.frame is not None and not self.call.hooked:
-                self.call.frame.timed_out(self.node, "timeout")
+        else:
+            self.machine.mark(node, FAILED, "timeout")
+            self._over(node, None)
+        if self.call.frame is not None and not self.call.hooked:
+            self.call.frame.timed_out(node, "timeout")
 
     def stop_waiting(self, message: str) -> None:
         """Fail while a lock is waited for."""
@@ -181,10 +194,7 @@ class Execution:
             self._refuse(str(error))
             return
         hit = outputs is not None
-        node = self.node
-        if node is None:
-            node = self.node = self._new(self.call.name, self._type(), PENDING)
-            self.call.created(node)
+        node = self.node or self._pending()
         node.memo = {"hit": hit, "key": key, "cacheName": cache}
         if hit:
             node.outputs = outputs or None
@@ -208,8 +218,6 @@ class Execution:
         if self.node is None:
             self.node = self._new(self.call.name, "Retry", RUNNING)
             self.call.created(self.node)
-        else:
-            self.machine.mark(self.node, RUNNING, "")
         self.machine.retries[self.node.id] = self
         self._attempt()
 
@@ -236,13 +244,12 @@ class Execution:
         node, strategy = self.node, self.retry
         if node is None or strategy is None or node.completed:
             return
-        if self.call.frame is not None and self.call.frame.over:
+        if self.call.frame is not None and (self.call.frame.over or self.call.frame.frozen()):
             if self.machine.strategy is not None:
                 self._stopped(attempt)
             return  # nobody else looks at it any more
         policy = retry.policy_of(strategy)
         if error is not None and policy == "OnFailure":
-            self.machine.mark(node, ERROR, error)
             self._over(node, error)
             return
         if not attempt.failed:
@@ -338,7 +345,7 @@ class Execution:
                 self.attempt = node
             else:
                 self.node = node
-        elif body not in PODS:
+        elif body == "suspend":
             machine.mark(node, RUNNING, "")
         inputs: Json = part(template, "inputs")
         if fresh and (inputs.get("parameters") or inputs.get("artifacts")):
@@ -471,7 +478,9 @@ class Execution:
     # --- nodes -------------------------------------------------------------------------------------
 
     def _type(self) -> Type:
-        return "Retry" if self.retry is not None else _TYPES.get(kind(self.template), "Pod")
+        """The type of a node that is made before it runs: not that of the strategy of the workflow (GetNodeType)."""
+        tried = self.template.get("retryStrategy") is not None
+        return "Retry" if tried else _TYPES.get(kind(self.template), "Pod")
 
     def _new(self, name: str, type: Type, phase: str, *, waits: bool = False) -> Node:
         call = self.call

@@ -80,6 +80,10 @@ class Boundary(Protocol):
         """End where `failFast` of the template asks for it, also as a child `begins`, and say whether it has ended."""
         ...
 
+    def frozen(self) -> bool:
+        """Whether nothing goes on in it but its pods, for `failFast`."""
+        ...
+
     def finish(self, phase: str, message: str | None = None) -> None:
         """End with a phase."""
 
