@@ -185,6 +185,7 @@ class Dag(Frame):
         """A task that does not run."""
         node = self._node(task.name, "Skipped", phase, task.holder)
         node.message = message
+        node.told = self.machine.passes
         task.node = node
         self._connect(task, node)
         if task.spoilt and task.name in self.last:
@@ -241,19 +242,17 @@ class Dag(Frame):
         if not made or group.fulfilled or self.over or self.frozen():
             return
         if task.refused is not None:
-            self.machine.later(partial(self._held_up, task, task.refused, group, made))
+            self.machine.later(partial(self._held_up, task, group, made))
             return
         self.machine.soon(partial(self._rounds, task, group, made))
         self._round(task, group, made.popleft())
 
-    def _held_up(self, task: Task, refused: Json, group: Node, made: deque[Json]) -> None:
+    def _held_up(self, task: Task, group: Node, made: deque[Json]) -> None:
         """The pass ends in which a round could not begin."""
-        if self._wrong(refused):
-            self._find_out(group, partial(self._held_up, task, refused, group, made))
-            return
-        task.refused = None
-        self._find_out(group, lambda: None)
-        self.machine.hindmost.append(partial(self._rounds, task, group, made))
+        self._find_out(group, partial(self._held_up, task, group, made))
+        if task.refused is not None and not task.refused.refused:
+            task.refused = None
+            self.machine.hindmost.append(partial(self._rounds, task, group, made))
 
     def _round(self, task: Task, group: Node, holder: Json) -> None:
         try:
@@ -285,7 +284,7 @@ class Dag(Frame):
         def done(node: Node, error: str | None) -> None:
             if error is not None:
                 self.machine.mark(node, ERROR, f"task '{name}' errored: {error}")
-                task.refused = holder
+                task.refused = node
                 if node is task.node:
                     self.machine.hindmost.append(partial(self._look_again, task, node))
 
@@ -296,20 +295,11 @@ class Dag(Frame):
         if self.over or not self._looks_at(task, node):
             return
         try:
-            message = self._wrong(self._renewed(task))
-        except ArgoError as error:
-            message = str(error)
-        if message:
-            self.machine.mark(node, ERROR, message)
-
-    def _wrong(self, holder: Json) -> str:
-        """What is wrong with a call whenever Argo comes to it, or nothing."""
-        try:
+            holder = self._renewed(task)
             _, template = self.machine.templates.resolve(self.base, holder)
             supplied(template, part(holder, "arguments"), self.machine.config, self.machine.globals)
         except ArgoError as error:
-            return str(error)
-        return ""
+            self.machine.mark(node, ERROR, str(error))
 
     def _watch(self, task: Task, node: Node) -> None:
         """Follow a node until it and its hooks have ended."""
@@ -362,6 +352,11 @@ class Dag(Frame):
             return task.node is not None and not task.node.fulfilled
         behind = (one.node for one in task.after)
         return task.name in self.last or any(one is None or not one.fulfilled for one in behind)
+
+    def comes_to(self, node: Node) -> bool:
+        """Whether something that goes on leads to the task of a node."""
+        tasks = (task for task in self.by_bit if task.node is node or node in task.children)
+        return not self.over and (node.hooked or any(self._looks_at(task, node) for task in tasks))
 
     def _hook_fails(self, message: str) -> None:
         """The graph ends with the error of a hook; what is around it is not told where only a place is missing."""

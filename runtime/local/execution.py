@@ -77,13 +77,20 @@ class Execution:
             template = self.origin.template()
             label = part(template, "annotations").get(DISPLAY_NAME)
             if label and not _LABEL.fullmatch(label):
-                raise ArgoError(f"displayName must match the regex ^{_LABEL.pattern}$")
+                self.machine.hindmost.append(self._misnamed)
             self.template = template
             self.retry = self._strategy(template)
         except ArgoError as error:
             self._refuse(str(error))
+            if self.node is not None:
+                self.node.refused = True
             return
         self.gate()
+
+    def _misnamed(self) -> None:
+        """What is called by no name is refused when Argo comes to it again; a pod that it has begun goes on."""
+        if self.node is not None and not self.node.fulfilled:
+            self._refuse(f"displayName must match the regex ^{_LABEL.pattern}$")
 
     def _strategy(self, template: Json) -> Json | None:
         """How it is tried again; an empty strategy is one, without a limit."""
@@ -95,6 +102,7 @@ class Execution:
         if self.node is None:
             node = self._new(self.call.name, "Skipped", ERROR)
             node.message = message
+            node.told = self.machine.passes
             self.node = node
             self.call.created(node)
             self.machine.soon(lambda: self.call.done(node, message if told else None))
@@ -384,13 +392,28 @@ class Execution:
 
     def _over(self, node: Node, error: str | None) -> None:
         self.machine.retries.pop(node.id, None)
-        frame = self.call.frame
-        if frame is None or not frame.fail_fast():  # else nobody ever gives its locks back
-            self.machine.release(self.call.name)
+        self._release(node, error)
         if error is not None:  # the caller has its say before those that see the node's phase
+            node.told = self.machine.passes
             self.machine.soon(lambda: self.call.done(node, error))
         else:
             self.machine.later(lambda: self.call.done(node, error))
+
+    def _release(self, node: Node, error: str | None) -> None:
+        """Give its locks back; Argo does so of a graph that failed, and after an error behind attempts, in the next pass.
+
+        Where nobody comes to it then, or `failFast` ends what it is part of, nobody ever gives them back.
+        """
+        frame = self.call.frame
+        if node.type == "Retry" if error is not None else node.type == "DAG" and node.failed:
+            self.machine.hindmost.append(lambda: self._release_late(node))
+        elif frame is None or not frame.fail_fast():
+            self.machine.release(self.call.name)
+
+    def _release_late(self, node: Node) -> None:
+        frame = self.call.frame
+        if frame is None or frame.comes_to(node):
+            self.machine.release(self.call.name)
 
     def _suspend(self, node: Node, template: Json) -> None:
         supplied_later = [
@@ -488,7 +511,7 @@ class Execution:
         node = self.machine.new_node(name, type, phase, boundary, call.holder, call.base, waits=waits)
         node.hooked = call.hooked
         label = part(self.template, "annotations").get(DISPLAY_NAME)
-        if label and name == call.name:
+        if label and name == call.name and _LABEL.fullmatch(label):
             node.display = label
         inputs: Json = part(self.template, "inputs")
         if type != "Skipped" and (inputs.get("parameters") or inputs.get("artifacts")):

@@ -108,6 +108,10 @@ class Frame:
             self.abort()
         return self.over
 
+    def comes_to(self, node: Node) -> bool:
+        """Whether it goes on, and looks at a node in it that has ended."""
+        return not self.over
+
     def frozen(self) -> bool:
         """Whether nothing goes on in it but its pods, for `failFast`: when they have ended, it fails."""
         return self.template.get("failFast") is True and self.failures > 0 and not self.node.retried
@@ -117,13 +121,13 @@ class Frame:
         self.finish(FAILED, FAIL_FAST)
 
     def finish(self, phase: str, message: str | None = None, error: str | None = None) -> None:
-        """End with a phase: daemons are ended, and what asked for the template goes on."""
+        """End with a phase: daemons are ended, but not for an error; what asked for the template goes on."""
         if self.over:
             return
         self.abandon()
-        for daemon in self.daemons:
-            self.machine.end_daemon(daemon)
         if error is None:
+            for daemon in self.daemons:
+                self.machine.end_daemon(daemon)
             self.machine.mark(self.node, phase, message)
         self.execution.body_ended(self.node, error)
 

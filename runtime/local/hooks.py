@@ -136,7 +136,9 @@ class Hooks:
             if wanted:
                 self.run(full, hook, on_exit=False)
         late, self.ended = self.ended, self.ended or self.node.fulfilled
-        if self.node.completed and self.node.fulfilled and not self.left:
+        if self.node.told == self.machine.passes:
+            self.machine.hindmost.append(self.changed)
+        elif self.node.completed and self.node.fulfilled and not self.left:
             self.left = True
             self.leaving = not late or (not self.frame.over and self.looked())
         self._leave()

@@ -154,6 +154,7 @@ class Machine:
         for name, text in whole_marks(self.manifest, self.run.spec).items():
             self.run.globals[name] = text
         self.run.globals["workflow.status"] = RUNNING
+        self.run.settle()
         for node in self.run.nodes.values():
             self.run.changed(node)
 
@@ -184,7 +185,9 @@ class Machine:
         self._entry = node
 
     def _entry_ended(self, node: Node, error: str | None) -> None:
-        if error is not None:
+        if error is not None and self.run.goes_on():
+            self.run.mark(node, ERROR, error)
+        elif error is not None:
             self.run.mark(node, ERROR, "Workflow operation error" if node.type == "Retry" else error)
             self._finish(ERROR, f"error in entry template execution: {error}")
 
@@ -311,13 +314,17 @@ class Machine:
     def _exit_ended(self, node: Node, error: str | None) -> None:
         if error is not None:
             self.run.mark(node, ERROR, error)
-            self._finish(ERROR, f"error in exit template execution : {error}")
+            if not self.run.goes_on():
+                self._finish(ERROR, f"error in exit template execution : {error}")
 
     def _note_end(self) -> None:
         """The phase of the workflow, when the entrypoint and the exit handler have ended."""
         entry, last = self._entry, self._exit
         if self.phase == RUNNING and entry is not None and last is not None and last.fulfilled:
-            if entry.failed:
+            daemons = [node for node in self.run.nodes.values() if node.daemoned and node.boundary is not None]
+            if daemons:
+                self._never_ended(daemons)
+            elif entry.failed:
                 stopped = f"Stopped with strategy '{self.run.strategy}'"
                 self._finish(entry.phase, stopped if self.run.strategy else entry.message)
             elif last is not entry and last.failed:
@@ -330,6 +337,12 @@ class Machine:
                 "Succeeded" if self.phase == SUCCEEDED else "Failed" if self.phase == FAILED else "Error"
             )
             self.run.actions.append(events.Ended(ended, self.message))
+
+    def _never_ended(self, daemons: list[Node]) -> None:
+        """What a template began that ended in an error of its own, Argo does not end, nor the run with it."""
+        if not self.run.awaits_pods():
+            names = ", ".join(node.name for node in daemons)
+            self._finish(ERROR, f"Argo would wait for ever: {names}: a daemon whose template ended in an error")
 
     def _finish(self, phase: str, message: str) -> None:
         if self.finished is None:

@@ -49,12 +49,14 @@ class Node:
         "outputs",
         "phase",
         "plain",
+        "refused",
         "retried",
         "runs",
         "scope",
         "started",
         "template",
         "template_ref",
+        "told",
         "type",
     )
 
@@ -79,6 +81,10 @@ class Node:
         self.retried = False
         self.plain = False
         """Whether an empty nodeFlag is shown, as the controller does for nodes that it makes itself."""
+        self.refused = False
+        """Whether Argo cannot read its template, or give it its arguments, whenever it comes to it."""
+        self.told = -1
+        """The pass in which it ended with an error that who asked for it was told: Argo goes on behind it in the next."""
         self.daemoned = False
         self.runs = False
         """Whether its pod has begun and not ended: until then nobody goes on behind it, whatever its phase."""

@@ -80,6 +80,10 @@ class Boundary(Protocol):
         """End where `failFast` of the template asks for it, also as a child `begins`, and say whether it has ended."""
         ...
 
+    def comes_to(self, node: Node) -> bool:
+        """Whether it goes on, and looks at a node in it that has ended."""
+        ...
+
     def frozen(self) -> bool:
         """Whether nothing goes on in it but its pods, for `failFast`."""
         ...
@@ -212,13 +216,10 @@ class Run:
 
     def settle(self) -> None:
         """Begin a pass: templates that are executed already are read with the variables as they are now."""
-        self._begin_pass()
         for name in self.globals.changed:
             self.settled[name] = self.globals[name]
         self.globals.changed.clear()
         self.settled_at = self.globals.changes
-
-    def _begin_pass(self) -> None:
         self.passes += 1
         self.full = self.saturated()
         if not self.full:
@@ -294,7 +295,7 @@ class Run:
                     self._freed[frame.node.name] = frame
                     self.queue.append(heapq.heappop(frame.waiting).action)
             elif self.hindmost:
-                self._begin_pass()
+                self.settle()
                 self.queue.append(self.hindmost.popleft())
             else:
                 return
@@ -546,6 +547,10 @@ class Run:
     def _stop_pod(self, node: Node, message: str) -> None:
         if node.id in self.running and not node.completed:
             self.actions.append(events.StopPod(node.id, message))
+
+    def goes_on(self) -> bool:
+        """Whether an error does not end the run at once: pods are at work, or daemons."""
+        return self.awaits_pods() or any(node.daemoned for node in self.nodes.values())
 
     def awaits_pods(self) -> bool:
         """Whether a pod has begun and not ended, for which the run waits before it ends."""

@@ -129,9 +129,10 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
         missing = [name for name in identifiers(text) if not _known(scope.tree, name)]
     except GrammarError as error:
         raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
-    for name in missing:
-        if _needed(name, strict):
-            raise Missing(f"failed to evaluate expression: {name} is missing")
+    wanted = [name for name in missing if _needed(name, strict)]
+    if wanted:  # where the run waits for it, we say it, and name all of it
+        name = wanted[0] if strict == "everything" else max(wanted, key=len)
+        raise Missing(f"failed to evaluate expression: {name} is missing")
     lenient = bool(missing) or strict == "nothing"
     if lenient and any(name in _LATE for name in missing):
         return unresolved
@@ -182,10 +183,10 @@ def _walk(node: t.Node, guarded: bool, found: dict[str, None]) -> None:
         case t.Name(name):
             found[name] = None
         case t.Member(of, _, optional):
-            if not guarded and not optional and (path := _path(node)) is not None:
-                found[".".join(path)] = None
             _walk(of, guarded or (optional and isinstance(of, t.Member)), found)
             _walk(node.key, False, found)
+            if not guarded and not optional and (path := _path(node)) is not None:
+                found[".".join(path)] = None
         case t.Binary("??", left, right):
             _walk(left, True, found)
             _walk(right, guarded, found)

@@ -41,7 +41,7 @@ class Task:
         self.node: Node | None = None
         self.children: list[Node] = []
         self.open = 0
-        self.refused: Json | None = None
+        self.refused: Node | None = None
         """A round that could not begin, behind which Argo begins none in the same pass."""
         self.exits: list[tuple[int, str, Callable[[], None]]] = []
         """The exit hooks of its rounds that wait for their turn, a heap: where the round stands, its node, the hook."""
