@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from flowdsl.runtime.local.run import Run
 
 EXIT = "exit"
+_IN_A_PASS = frozenset(("Steps", "DAG", "Retry", "TaskGroup"))
+"""What Argo finds out to have ended while it goes through the tasks: those behind it begin before it asks its hooks."""
 
 
 def exit_hook(holder: Json, arguments: Json) -> Json | None:
@@ -121,28 +123,40 @@ class Hooks:
             return
         if not self.spoilt and not self._read():
             return
+        late, self.ended = self.ended, self.ended or self.node.fulfilled
+        if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
+            self.machine.hindmost.append(self.changed)
+        elif not late or self._looked() or not self.node.completed:
+            if not self._judge():
+                return
+        if self.node.told == self.machine.passes:
+            self.machine.hindmost.append(self.changed)
+        elif self.node.completed and self.node.fulfilled and not self.left:
+            self.left = True
+            self.leaving = not late or self._looked()
+        self._leave()
+        self._tell()
+
+    def _looked(self) -> bool:
+        return not self.frame.over and self.looked()
+
+    def _judge(self) -> bool:
+        """Run the hooks whose expressions are true, but not the exit hook, and say whether all can be judged."""
         for name, hook in self.others.items():
             full = f"{self.node.name}.hooks.{name}"
             if full in self.started:
                 continue
             if not hook.get("expression"):
                 self.refuse(f"Expression required for hook {full}")
-                return
+                return False
             try:
                 wanted = truth(hook["expression"], self._scope())
             except ArgoError as error:
                 self.refuse(str(error))
-                return
+                return False
             if wanted:
                 self.run(full, hook, on_exit=False)
-        late, self.ended = self.ended, self.ended or self.node.fulfilled
-        if self.node.told == self.machine.passes:
-            self.machine.hindmost.append(self.changed)
-        elif self.node.completed and self.node.fulfilled and not self.left:
-            self.left = True
-            self.leaving = not late or (not self.frame.over and self.looked())
-        self._leave()
-        self._tell()
+        return True
 
     def _read(self) -> bool:
         try:
