@@ -116,6 +116,9 @@ class Dag(Frame):
         """All that a task waits for has settled (executeDAGTask)."""
         if self.over or self.frozen():
             return
+        for hook in self._hooks_before(task):
+            self.machine.when_fulfilled(hook, partial(self._begin, task))
+            return
         try:
             execute = self._evaluate(task)
         except ArgoError as error:
@@ -148,6 +151,12 @@ class Dag(Frame):
             return
         task.open = 1
         self._execute(task, holder)
+
+    def _hooks_before(self, task: Task) -> Iterator[Node]:
+        """The hooks that run of those before a task, which may have begun after these had settled."""
+        for before in (self.tasks[name] for name in task.before):
+            if before.node is not None and (before.holder.get("hooks") or before.holder.get("onExit")):
+                yield from (one for one in before.node.children.values() if one.hooked and not one.fulfilled)
 
     def _renewed(self, task: Task) -> Json:
         return self.renewed(task.holder, task.raw)
@@ -217,20 +226,23 @@ class Dag(Frame):
         except ArgoError:
             proceed = None  # it has an item in it
         try:
-            found = rounds(holder)
+            found = rounds(holder) if loops(holder) else []
         except ArgoError:
             if proceed is not False:
                 raise
             found = []
         made = each_round(holder, found, scope, proceed is not False)
-        if not made:
+        if not made and loops(holder):
             self._skipped(task, SKIPPED, "Skipped, empty params")
             return
         group = self._node(task.name, "TaskGroup", RUNNING, task.holder)
         task.node = group
         self._connect(task, group)
         self._watch(task, group)
-        task.open = len(made)
+        task.open = len(made) or 1
+        if not made:  # the text of a withParam was empty: Argo runs the task itself, as the node of its loop
+            self._execute(task, holder)
+            return
         self._rounds(task, group, deque(made))
 
     def _rounds(self, task: Task, group: Node, made: deque[Json]) -> None:
@@ -273,7 +285,7 @@ class Dag(Frame):
         name = f"{self.node.name}.{holder['name']}"
 
         def connect(node: Node) -> None:
-            if task.node is not None and task.node.type == "TaskGroup":
+            if task.node is not None:
                 task.node.adopt(node)
                 task.children.append(node)
             else:
@@ -288,7 +300,9 @@ class Dag(Frame):
                 if node is task.node:
                     self.machine.hindmost.append(partial(self._look_again, task, node))
 
-        self.child("tasks", name, holder, connect, done, task.rank)
+        self.child(
+            "tasks", name, holder, connect, done, task.rank, task.node if holder["name"] == task.name else None
+        )
 
     def _look_again(self, task: Task, node: Node) -> None:
         """Say only what is wrong with a task that could not begin: Argo looks at it again while the graph goes on."""
@@ -375,7 +389,7 @@ class Dag(Frame):
         A loop may end while one runs, where Argo finds out how the graph goes on; then no other begins.
         """
         group = task.node
-        if self.over or group is None or group.fulfilled:
+        if self.over or self.frozen() or group is None or group.fulfilled:
             return
         first = next(reversed(task.leaving.values()), len(task.children))
         if task.exits and task.exits[0][0] < first:
@@ -464,7 +478,8 @@ class Dag(Frame):
     def _record(self, task: Task, node: Node) -> Record:
         found = self.record(node, lambda: self.declared(task.holder), artifacts=False)
         if node.type == "TaskGroup":
-            found = {**self.aggregate(list(node.children.values())), **found}
+            made = [one for one in node.children.values() if one.name.startswith(f"{node.name}(")]
+            found = {**self.aggregate(made), **found}
         return found
 
     # --- the end -----------------------------------------------------------------------------------

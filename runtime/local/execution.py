@@ -52,7 +52,7 @@ class Execution:
         self.origin: Origin
         self._first: Origin
         self.retry: Json | None = None
-        self.node: Node | None = None
+        self.node: Node | None = call.node
         self.attempt: Node | None = None
         self.stopped_waiting = False
 

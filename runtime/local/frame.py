@@ -175,8 +175,9 @@ class Frame:
         created: Callable[[Node], None],
         done: Callable[[Node, str | None], None],
         rank: int = 0,
+        node: Node | None = None,
     ) -> None:
-        """Execute the template that a task or step names; `kind` is `tasks` or `steps`."""
+        """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` what is there already."""
         self.machine.call(
             name,
             holder,
@@ -188,6 +189,7 @@ class Frame:
             rank=rank,
             created=created,
             done=done,
+            node=node,
         )
 
     def record(self, node: Node, declared: Callable[[], Json | None], artifacts: bool) -> Record:

@@ -125,6 +125,8 @@ class Call(NamedTuple):
     rank: int
     created: Callable[[Node], None]
     done: Callable[[Node, str | None], None]
+    node: Node | None
+    """The node that is there already."""
 
 
 class Timer(NamedTuple):
@@ -329,6 +331,7 @@ class Run:
         rank: int = 0,
         created: Callable[[Node], None] | None = None,
         done: Callable[[Node, str | None], None] | None = None,
+        node: Node | None = None,
     ) -> None:
         """Execute the template that a task, a step, a hook or the workflow names."""
         depth = 1 if frame is None else frame.depth + 1
@@ -346,6 +349,7 @@ class Run:
             rank,
             created or none,
             done or none,
+            node,
         )
         self.execute(made)
 

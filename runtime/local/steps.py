@@ -91,7 +91,7 @@ class Steps(Frame):
             return
         try:
             for step, holder in resolved:
-                if not loops(step):
+                if not loops(holder):
                     made.append((step, holder))
                     continue
                 found = self._rounds(holder, scope)
