@@ -300,9 +300,8 @@ class Dag(Frame):
                 if node is task.node:
                     self.machine.hindmost.append(partial(self._look_again, task, node))
 
-        self.child(
-            "tasks", name, holder, connect, done, task.rank, task.node if holder["name"] == task.name else None
-        )
+        node = task.node if holder["name"] == task.name else None
+        self.child("tasks", name, holder, connect, done, task.rank, node)
 
     def _look_again(self, task: Task, node: Node) -> None:
         """Say only what is wrong with a task that could not begin: Argo looks at it again while the graph goes on."""
@@ -422,6 +421,10 @@ class Dag(Frame):
         """All rounds of a loop have ended."""
         failed = [child.phase for child in children if child.failed]
         self.machine.mark(group, failed[-1] if failed else SUCCEEDED)
+        for hook in [one for child in children for one in child.children.values() if one.hooked]:
+            if not hook.fulfilled and hook.type != "Pod":  # nobody comes to the rounds any more
+                self.machine.later(partial(self.machine.leave, hook))
+                self.lost = f"{hook.name}: an exit hook of a round, which is left when the loop has ended"
 
     def _settled(self, task: Task, node: Node) -> None:
         """A task and its hooks have ended: those that wait for it may go on."""
@@ -475,11 +478,12 @@ class Dag(Frame):
 
         return Results(names, record)
 
-    def _record(self, task: Task, node: Node) -> Record:
+    def _record(self, task: Task, node: Node, rounds: list[Node] | None = None) -> Record:
+        """What a task handed on; a loop those of its rounds, which are found by their names while it is in use."""
         found = self.record(node, lambda: self.declared(task.holder), artifacts=False)
         if node.type == "TaskGroup":
-            made = [one for one in node.children.values() if one.name.startswith(f"{node.name}(")]
-            found = {**self.aggregate(made), **found}
+            named = [one for one in node.children.values() if one.name.startswith(f"{node.name}(")]
+            found = {**self.aggregate(named if rounds is None else rounds), **found}
         return found
 
     # --- the end -----------------------------------------------------------------------------------
@@ -487,7 +491,7 @@ class Dag(Frame):
     def stuck(self) -> list[str]:
         """The tasks that refer to what never comes, and what nobody goes on with."""
         found = [task.stuck for task in self.wanted if task.stuck]
-        left = self.awaited
+        left = None if self.lost else self.awaited
         if left is not None and not left.fulfilled and not left.lock:
             found.append(f"{left.name}: it is {left.phase}, and what it is part of has failed")
         return [*found, *([self.lost] if self.lost else [])]
@@ -520,8 +524,8 @@ class Dag(Frame):
             for task in self.by_bit:
                 if task.node is None:
                     continue
-                if task.record is None and task.node.type == "TaskGroup":
-                    task.record = self._record(task, task.node)
+                if task.node.type == "TaskGroup" and "outputs.parameters" not in (task.record or {}):
+                    task.record = self._record(task, task.node, list(task.node.children.values()))
                 self.machine.remember(task.node.outputs)
             scope = Scope(self.inputs, prefix="tasks", results=self._results(None))
             outputs = self.outputs(declared, scope)

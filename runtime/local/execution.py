@@ -250,7 +250,7 @@ class Execution:
     def _attempt_ended(self, attempt: Node, error: str | None) -> None:
         """Whether there is to be another attempt (processNodeRetries)."""
         node, strategy = self.node, self.retry
-        if node is None or strategy is None or node.completed:
+        if node is None or strategy is None or node.completed or node.id not in self.machine.retries:
             return
         if self.call.frame is not None and (self.call.frame.over or self.call.frame.frozen()):
             if self.machine.strategy is not None:
@@ -400,9 +400,10 @@ class Execution:
             self.machine.later(lambda: self.call.done(node, error))
 
     def _release(self, node: Node, error: str | None) -> None:
-        """Give its locks back; Argo does so of a graph that failed, and after an error behind attempts, in the next pass.
+        """Give its locks back.
 
-        Where nobody comes to it then, or `failFast` ends what it is part of, nobody ever gives them back.
+        Argo does so of a graph that failed, and after an error behind attempts, in the next pass. Where nobody comes to
+        it then, or `failFast` ends what it is part of, nobody ever gives them back.
         """
         frame = self.call.frame
         if node.type == "Retry" if error is not None else node.type == "DAG" and node.failed:

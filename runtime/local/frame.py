@@ -177,7 +177,7 @@ class Frame:
         rank: int = 0,
         node: Node | None = None,
     ) -> None:
-        """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` what is there already."""
+        """Execute the template that a task or step names; `kind` is `tasks` or `steps`, `node` is there already."""
         self.machine.call(
             name,
             holder,

@@ -126,9 +126,8 @@ class Hooks:
         late, self.ended = self.ended, self.ended or self.node.fulfilled
         if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
             self.machine.hindmost.append(self.changed)
-        elif not late or self._looked() or not self.node.completed:
-            if not self._judge():
-                return
+        elif (not late or self._looked() or not self.node.completed) and not self._judge():
+            return
         if self.node.told == self.machine.passes:
             self.machine.hindmost.append(self.changed)
         elif self.node.completed and self.node.fulfilled and not self.left:

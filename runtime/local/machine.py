@@ -321,8 +321,9 @@ class Machine:
         """The phase of the workflow, when the entrypoint and the exit handler have ended."""
         entry, last = self._entry, self._exit
         if self.phase == RUNNING and entry is not None and last is not None and last.fulfilled:
-            daemons = [node for node in self.run.nodes.values() if node.daemoned and node.boundary is not None]
-            if daemons:
+            if daemons := [
+                one for one in self.run.nodes.values() if one.daemoned and one.boundary is not None
+            ]:
                 self._never_ended(daemons)
             elif entry.failed:
                 stopped = f"Stopped with strategy '{self.run.strategy}'"
@@ -341,8 +342,8 @@ class Machine:
     def _never_ended(self, daemons: list[Node]) -> None:
         """What a template began that ended in an error of its own, Argo does not end, nor the run with it."""
         if not self.run.awaits_pods():
-            names = ", ".join(node.name for node in daemons)
-            self._finish(ERROR, f"Argo would wait for ever: {names}: a daemon whose template ended in an error")
+            reason = f"{', '.join(node.name for node in daemons)}: a daemon whose template ended in an error"
+            self._finish(ERROR, f"Argo would wait for ever: {reason}")
 
     def _finish(self, phase: str, message: str) -> None:
         if self.finished is None:

@@ -84,7 +84,7 @@ class Node:
         self.refused = False
         """Whether Argo cannot read its template, or give it its arguments, whenever it comes to it."""
         self.told = -1
-        """The pass in which it ended with an error that who asked for it was told: Argo goes on behind it in the next."""
+        """The pass in which it ended with an error that who asked for it was told: the next goes on behind it."""
         self.daemoned = False
         self.runs = False
         """Whether its pod has begun and not ended: until then nobody goes on behind it, whatever its phase."""

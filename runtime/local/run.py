@@ -360,6 +360,13 @@ class Run:
             frame.execution.call.frame.inside[frame.node.name] = frame
         frame.start()
 
+    def leave(self, node: Node) -> None:
+        """Go on no more with what is executed as a node; the pods that it has begun go on."""
+        if (frame := self.frames.get(node.name)) is not None:
+            frame.abandon()
+        self.retries.pop(node.id, None)
+        self.suspended.pop(node.id, None)
+
     def end_frame(self, frame: Boundary) -> None:
         """A template of kind steps or dag is executed no longer."""
         self.frames.pop(frame.node.name, None)
