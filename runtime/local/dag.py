@@ -422,7 +422,7 @@ class Dag(Frame):
         failed = [child.phase for child in children if child.failed]
         self.machine.mark(group, failed[-1] if failed else SUCCEEDED)
         for hook in [one for child in children for one in child.children.values() if one.hooked]:
-            if not hook.fulfilled and hook.type != "Pod":  # nobody comes to the rounds any more
+            if not hook.fulfilled and self.machine.needs_passes(hook):  # nobody comes to the rounds any more
                 self.machine.later(partial(self.machine.leave, hook))
                 self.lost = f"{hook.name}: an exit hook of a round, which is left when the loop has ended"
 

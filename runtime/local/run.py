@@ -360,6 +360,12 @@ class Run:
             frame.execution.call.frame.inside[frame.node.name] = frame
         frame.start()
 
+    def needs_passes(self, node: Node) -> bool:
+        """Whether something goes on only where Argo comes to it, which a pod, or somebody who resumes it, does not need."""
+        if node.type == "Suspend":
+            return self.suspended.get(node.id, (None, None))[1] is not None
+        return node.type in ("Steps", "DAG", "Retry")
+
     def leave(self, node: Node) -> None:
         """Go on no more with what is executed as a node; the pods that it has begun go on."""
         if (frame := self.frames.get(node.name)) is not None:
