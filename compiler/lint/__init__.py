@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
     crowded.deadly,
     hooks.own_outputs,
     hooks.outputs_of_hooks,
-    leaving.never_left,
+    leaving.left,
     early.early,
     never.never,
     pods.fields,

@@ -1,9 +1,10 @@
-"""Exit hooks that Argo begins and never ends."""
+"""Exit hooks of loops in DAGs, which Argo leaves when the loop has ended."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.view import GRAPH_BODIES
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, Severity
@@ -11,7 +12,7 @@ from flowdsl.diagnostic import Finding, Severity
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.view import Template, View
+    from flowdsl.compiler.lint.view import Call, Template, View
 
 
 class NeverLeft(Finding):
@@ -19,18 +20,36 @@ class NeverLeft(Finding):
 
     code: ClassVar[str] = "FD783"
     severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = "the run never ends behind this exit hook: `{task}` has a loop, and `{template}` {what}"
-    label: ClassVar[str] = "it runs for each round, and Argo 4.1 comes to no round any more when all have ended"
-    help: ClassVar[str] = "let the loop call a DAG in which one task has the hook, or let the hook be a single container"
+    title: ClassVar[str] = (
+        "the run never ends behind this exit hook: `{task}` has a loop, and `{template}` {what}"
+    )
+    label: ClassVar[str] = (
+        "it runs for each round, and Argo 4.1 comes to no round any more when all have ended"
+    )
+    help: ClassVar[str] = (
+        "let the loop call a DAG in which one task has the hook, or let the hook be a single container"
+    )
     task: str
     template: str
     what: str
 
 
-def never_left(view: View) -> Iterator[Problem]:
-    """The exit hook of a loop in a DAG is a pod, which ends by itself.
+class Lost(Finding):
+    """The exit hook of a loop in a DAG, which some rounds may not have."""
 
-    Each round has the hook, and the graph takes the loop for ended when all rounds have, while the hook of the last runs.
+    code: ClassVar[str] = "FD784"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = "this exit hook may not run for each round of `{task}`"
+    label: ClassVar[str] = "a round that ends last, while the hook of another runs, has none in Argo 4.1"
+    help: ClassVar[str] = "let the loop call a DAG in which one task has the hook"
+    task: str
+
+
+def left(view: View) -> Iterator[Problem]:
+    """The exit hook of a loop in a DAG is a pod, which ends by itself, and its rounds end one after the other.
+
+    Each round has the hook, but one runs at a time, and the graph takes the loop for ended when all rounds have, while
+    the hook of the last runs: then nobody comes to the rounds any more.
     Source: executeDAGTask and completableTaskGroupPhase in workflow/controller/dag.go of Argo 4.1.
     """
     for call in view.calls:
@@ -46,13 +65,23 @@ def never_left(view: View) -> Iterator[Problem]:
             what = _more_than_a_pod(view, callee)
             if what:
                 yield Problem(path, NeverLeft(task.name, callee.title, what), on_key=True)
+            elif callee.is_pod and _together(view, task):
+                yield Problem(path, Lost(task.name), on_key=True)
+
+
+def _together(view: View, task: Call) -> bool:
+    """Whether rounds may end while the hook of another runs."""
+    items: list[object] | None = task.data.get("withItems")
+    return (items is None or len(items) > 1) and 1 not in (
+        task.owner.data.get("parallelism"),
+        view.spec.get("parallelism"),
+    )
 
 
 def _more_than_a_pod(view: View, template: Template) -> str:
     if template.body in GRAPH_BODIES:
         return "has tasks of its own" if template.body == "dag" else "has steps"
     if template.body == "suspend":
-        suspend: object = template.data["suspend"]
-        return "waits for a time" if isinstance(suspend, dict) and suspend.get("duration") else ""
+        return "waits for a time" if inside(template.data, "suspend").get("duration") else ""
     tried = template.is_pod and (template.data.get("retryStrategy") is not None or view.retried)
     return "is tried again" if tried else ""
