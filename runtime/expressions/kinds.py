@@ -19,14 +19,27 @@ _NUMBERS = frozenset(("int", "float64"))
 _MAP, _LIST = go_type({}), go_type([])
 
 
-def check_kinds(node: t.Node, scope: Mapping[str, Value], bound: frozenset[str] = frozenset()) -> None:
-    """Refuse comparisons of what cannot be equal, wherever they stand. Raises ExpressionError."""
+_POINTERS = {"map": frozenset(("", "index")), "reduce": frozenset(("", "index", "acc"))}
+"""What a predicate may ask for beside the element, where it is that of these functions."""
+_ELEMENT = frozenset(("",))
+
+
+def check_kinds(
+    node: t.Node,
+    scope: Mapping[str, Value],
+    bound: frozenset[str] = frozenset(),
+    pointers: frozenset[str] = _ELEMENT,
+) -> None:
+    """Refuse comparisons of what cannot be equal, and unknown pointers, wherever they stand. Raises ExpressionError."""
     if isinstance(node, t.Let):
-        check_kinds(node.value, scope, bound)
-        check_kinds(node.body, scope, bound | {node.name})
+        check_kinds(node.value, scope, bound, pointers)
+        check_kinds(node.body, scope, bound | {node.name}, pointers)
         return
+    if isinstance(node, t.Element) and node.name not in pointers:
+        raise ExpressionError(f"unknown pointer #{node.name}")
+    inner = _POINTERS.get(node.function, _ELEMENT) if isinstance(node, t.Call) else _ELEMENT
     for part in t.children(node):
-        check_kinds(part, scope, bound)
+        check_kinds(part, scope, bound, inner if isinstance(part, t.Closure) else pointers)
     if not isinstance(node, t.Binary) or node.operator not in ("==", "!=", "in"):
         return
     left, right = _kind(node.left, scope, bound), _kind(node.right, scope, bound)

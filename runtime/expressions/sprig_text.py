@@ -1,7 +1,7 @@
 """The functions of text below `sprig.`.
 
-Source: github.com/Masterminds/sprig 3.3.0 (strings.go, regex.go, crypto.go), github.com/Masterminds/goutils 1.1.1,
-github.com/huandu/xstrings 1.5.0. Regular expressions are those of Python.
+Source: github.com/Masterminds/sprig 3.3.0 (strings.go, regex.go, crypto.go, url.go),
+github.com/Masterminds/goutils 1.1.1, github.com/huandu/xstrings 1.5.0. Regular expressions are those of Python.
 """
 
 # What a value is shows when an expression runs, as in Go: lists and mappings hold anything.
@@ -16,6 +16,7 @@ import posixpath
 import re
 import zlib
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 from flowdsl.runtime.expressions.functions import SPACES, cased
 from flowdsl.runtime.expressions.values import ExpressionError, NilList, shown
@@ -99,9 +100,27 @@ def _substr(start: int, end: int, text: str) -> str:
 
 
 def _abbrev(width: int, text: str) -> str:
-    if width < 4 or len(text) <= width:
+    return text if width < 4 else _abbreviated(text.encode(), 0, width).decode(errors="replace")
+
+
+def _abbrev_both(left: int, right: int, text: str) -> str:
+    if right < 4 or (left > 0 and right < 7):
         return text
-    return text[: width - 3] + "..."
+    return _abbreviated(text.encode(), left, right).decode(errors="replace")
+
+
+def _abbreviated(raw: bytes, offset: int, width: int) -> bytes:
+    """A text with `...` for what is left out, and what stands at the offset in it (AbbreviateFull of goutils)."""
+    if len(raw) <= width:
+        return raw
+    offset = min(offset, len(raw), len(raw) - (width - 3)) if len(raw) - offset < width - 3 else offset
+    if offset <= 4:
+        return raw[: width - 3] + b"..."
+    if width < 7:
+        return b""
+    if offset + width - 3 < len(raw):
+        return b"..." + _abbreviated(raw[offset:], 0, width - 3)
+    return b"..." + raw[len(raw) - (width - 3) :]
 
 
 def _wrapped(width: int, text: str, separator: str = "\n", long_words: bool = False) -> str:
@@ -234,6 +253,61 @@ def _semver(text: str) -> tuple[int, ...]:
     return (*(int(part or 0) for part in match.groups()[:3]), 0 if match[4] else 1)
 
 
+_URL = re.compile(
+    r"(?:(?P<scheme>[a-zA-Z][a-zA-Z0-9+.-]*):)?(?://(?P<place>[^/?#]*))?(?P<path>[^?#]*)"
+    r"(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?",
+    re.DOTALL,
+)
+
+
+def _url_parts(text: str) -> dict[str, Value]:
+    """The parts of a URL. Raises ExpressionError."""
+    match = _URL.fullmatch(text)
+    if (
+        match is None
+        or re.search(r"[\x00-\x1f\x7f]", text)
+        or re.search(r"%(?![0-9a-fA-F]{2})", match["path"])
+    ):
+        raise ExpressionError(f"unable to parse url: parse {_quoted(text)}: it is no URL")
+    scheme, path = (match["scheme"] or "").lower(), match["path"]
+    opaque = path if scheme and match["place"] is None and not path.startswith("/") else ""
+    user, at, host = (match["place"] or "").rpartition("@")
+    name = host[1 : host.index("]")] if host.startswith("[") and "]" in host else host.partition(":")[0]
+    return {
+        "scheme": scheme,
+        "host": host,
+        "hostname": name,
+        "path": "" if opaque else unquote(path),
+        "query": match["query"] or "",
+        "opaque": opaque,
+        "fragment": unquote(match["fragment"] or ""),
+        "userinfo": user if at else "",
+    }
+
+
+def _url(parts: dict[str, Value]) -> str:
+    """A URL of its parts. Raises ExpressionError."""
+    texts: dict[str, str] = {}
+    for name in ("scheme", "host", "path", "query", "opaque", "fragment", "userinfo"):
+        value: Value = parts.get(name, "")
+        if not isinstance(value, str):
+            raise ExpressionError(f"unable to parse {name} key, must be of type string, but it is not")
+        texts[name] = value
+    made = f"{texts['scheme']}:" if texts["scheme"] else ""
+    if texts["opaque"]:
+        made += texts["opaque"]
+    else:
+        place = f"{texts['userinfo']}@" * bool(texts["userinfo"]) + texts["host"]
+        path = quote(texts["path"], safe="/$&+,:;=@!'()*~")
+        made += f"//{place}" if place or (texts["scheme"] and path.startswith("//")) else ""
+        made += f"/{path}" if path and place and not path.startswith("/") else path
+    made += f"?{texts['query']}" * bool(texts["query"])
+    return made + f"#{quote(texts['fragment'], safe=_IN_FRAGMENT)}" * bool(texts["fragment"])
+
+
+_IN_FRAGMENT = "/$&+,:;=@!'()*~?"
+
+
 def _semver_compare(constraint: str, version: str) -> bool:
     """The comparisons of one version; ranges with `-`, `x` or `||` are not computed here."""
     found = _semver(version)
@@ -287,6 +361,7 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "nospace": lambda text: re.sub(r"\s", "", text),
     "trunc": _trunc,
     "abbrev": _abbrev,
+    "abbrevboth": _abbrev_both,
     "initials": lambda text: "".join(word[0] for word in text.split()),
     "wrap": _wrapped,
     "wrapWith": lambda width, separator, text: _wrapped(width, text, separator, long_words=True),
@@ -334,6 +409,8 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "ext": lambda path: "." + path.rpartition(".")[2] if "." in posixpath.basename(path) else "",
     "isAbs": lambda path: path.startswith("/"),
     "semverCompare": _semver_compare,
+    "urlParse": _url_parts,
+    "urlJoin": _url,
 }
 for _name in ("Match", "Find", "FindAll", "ReplaceAll", "ReplaceAllLiteral", "Split"):
     TEXTS[f"mustRegex{_name}"] = TEXTS[f"regex{_name}"]

@@ -361,7 +361,7 @@ class Run:
         frame.start()
 
     def needs_passes(self, node: Node) -> bool:
-        """Whether something goes on only where Argo comes to it, which a pod, or somebody who resumes it, does not need."""
+        """Whether something goes on only where Argo comes to it, unlike a pod, or what somebody resumes."""
         if node.type == "Suspend":
             return self.suspended.get(node.id, (None, None))[1] is not None
         return node.type in ("Steps", "DAG", "Retry")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
-from flowdsl.grammar.functions import builtins
+from flowdsl.grammar.functions import builtins, sprig
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
 from flowdsl.runtime.local.names import quoted
@@ -147,14 +147,15 @@ def _expression(escaped: str, scope: Scope, strict: Strict) -> str:
         if lenient:
             return unresolved
         raise ArgoError(f"failed to evaluate expression: {error}: {text}") from None
-    return made[1:-1] if isinstance(value, str) else quoted(made)
+    return made[1:-1] if made.startswith('"') else quoted(made)  # a time is a text in JSON, too
 
 
 def _known(tree: dict[str, Any], name: str) -> bool:
     at: Any = tree
     for part in name.split("."):
         if not isinstance(at, dict) or part not in at:
-            return name.split(".", maxsplit=1)[0] in _ADDED
+            root, _, function = name.partition(".")
+            return root in _ADDED and (root != "sprig" or not function or function in sprig())
         below: dict[str, Any] = at
         at = below[part]
     return True
