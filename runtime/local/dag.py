@@ -63,6 +63,8 @@ class Dag(Frame):
         """The tasks that are ready and have not begun, a heap by their ranks."""
         self.awaited: Node | None = None
         """What goes on below it, though all of its tasks have ended."""
+        self.adrift = False
+        """Whether a task follows none that left an end to follow: the graph does not see it, and may end without it."""
         self.stopping = False
         self.fails_fast = template["dag"].get("failFast") is not False
 
@@ -213,10 +215,12 @@ class Dag(Frame):
         """A node follows the ends of what its task waited for, or begins the graph."""
         if not task.before:
             self.node.adopt(node)
-        for name in task.before:
-            before = self.tasks[name].node
-            for end in ends(before) if before is not None else ():
-                end.adopt(node)
+            return
+        befores = [self.tasks[name].node for name in task.before]
+        found = [end for before in befores if before is not None for end in ends(before)]
+        self.adrift = self.adrift or not found
+        for end in found:
+            end.adopt(node)
 
     def _loop(self, task: Task, holder: Json, scope: Scope) -> None:
         """Run a task for each item. Raises ArgoError."""
@@ -510,7 +514,8 @@ class Dag(Frame):
             self.node.outbound = self._outbound()
             self.finish(FAILED)
             return
-        if self.lost or (self.unsettled and (not self.fails_fast or self.going_on)):
+        goes_on = self.unsettled and not self.adrift and (not self.fails_fast or self.going_on)
+        if self.lost or goes_on:
             return
         phase = self._phase()
         if phase == RUNNING:
