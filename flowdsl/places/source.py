@@ -125,7 +125,8 @@ class Sources:
         if filename not in self._files:
             import linecache
 
-            if lines := linecache.getlines(filename):
+            # `exec` names any text so, and from Python 3.13 on it is known for the program of `python -c`.
+            if filename != "<string>" and (lines := linecache.getlines(filename)):
                 return self.add(filename, "".join(lines))
             self._files[filename] = None
         return self._files[filename]

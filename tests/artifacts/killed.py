@@ -12,7 +12,6 @@ import importlib
 import itertools
 import json
 import os
-import pathlib
 import shutil
 import signal
 import sys
@@ -66,7 +65,7 @@ def main() -> None:
     reached(Known(workflow))
     command(["--list"])  # loads what the command line needs
     sys.stdout.flush()
-    assert pathlib.os is os  # type: ignore[attr-defined]  # its calls are counted, too
+    assert Path.mkdir.__globals__["os"] is os  # its calls are counted, too
     complete = {name: hashlib.sha256(data).hexdigest() for name, data in files(folder / "whole").items()}
     assert complete == wanted, complete
     for number in itertools.count(1):
