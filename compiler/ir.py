@@ -474,5 +474,5 @@ class Program(NamedTuple):
     exit: str | None = None  # the template that runs when the entrypoint has ended
     signature: Signature | None = None  # of the pipeline: what its parameters are, and what it returns
     objectives: tuple[tuple[str, str, str], ...] = ()  # template, metric and goal of each sweep
-    returns: Mapping[str, Type] = {}  # what the step or pipeline of a template returns
+    signatures: Mapping[str, Signature] = {}  # of the step or pipeline of a template
     source: str = ""  # the digest of the files it is made of

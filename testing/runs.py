@@ -92,7 +92,8 @@ class RunPipeline:
 
         places = Files(folder, volumes_of(ready.manifest, means.mounts, means.volumes, folder))
         kind = pipeline._definition.signature.returns  # pyright: ignore[reportPrivateUsage] -- as in compile.py
-        return Run(machine, folder, kind, program.returns, places)
+        returns = {template: one.returns for template, one in program.signatures.items()}
+        return Run(machine, folder, kind, returns, places)
 
 
 def _is_pipeline(thing: object) -> TypeGuard[Pipeline[..., Any]]:
@@ -263,10 +264,11 @@ def _fakes(
     for asked, value in given.items():
         step = spelled(asked, templates)
         template = templates.get(step, {})
-        kind = program.returns.get(str(template.get("name", "")))
-        if kind is None:
+        signature = program.signatures.get(str(template.get("name", "")))
+        if signature is None:
             found.append(f"{step}={value}")
             continue
+        kind = signature.returns
         outputs = t.outputs(kind)
         if not outputs:
             found.append(f"{step}=")

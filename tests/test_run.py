@@ -20,7 +20,7 @@ import pytest
 
 from flowdsl.cli.app import run
 from flowdsl.runtime.local import journal
-from flowdsl.runtime.local.rounds import gathered
+from flowdsl.runtime.local.rounds import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -495,7 +495,7 @@ def test_steps_and_pipelines_of_one_name(flowdsl: Callable[..., Result], folder:
     (folder / "other.py").write_text(ALIKE.format(by=3), encoding="utf-8")
     (folder / "alike.py").write_text(ALL_ALIKE, encoding="utf-8")
     done = flowdsl("alike.py", "--json")
-    assert json.loads(done.out)["outputs"] == {"return": "[2, 3, 2, 3, 5, 5]"}
+    assert json.loads(done.out)["outputs"] == {"return": [2, 3, 2, 3, 5, 5]}
     assert run(["compile", "alike.py", "-o", "alike.yaml"]) == 0
     written = (folder / "alike.yaml").read_text(encoding="utf-8")
     assert ("image: small:1" in written, "image: large:1" in written) == (True, True)
@@ -1070,9 +1070,12 @@ def test_an_interrupted_run_goes_on(
 def test_what_a_loop_handed_on_is_shown_as_the_values_of_its_items() -> None:
     nested = json.dumps([{"flowdsl-index": "/0/1", "return": "b"}, {"flowdsl-index": "/0/0", "return": "a"}])
     rows = [{"flowdsl-index": "/10", "x": "1", "y": nested}, {"flowdsl-index": "/9", "return": "[2]"}]
-    assert gathered(json.dumps(rows)) == ["[2]", {"x": "1", "y": ["a", "b"]}]
+    text = json.dumps(rows)
+    assert value_of(text, "r", None) == ["[2]", {"x": "1", "y": ["a", "b"]}]
+    assert value_of(text, "r", ["r.x"]) == [[2], {"x": "1", "y": ["a", "b"]}]
     for text in ("", "[1]", "flowdsl-index", '["flowdsl-index"]', '[{"flowdsl-index": 1}]', "[flowdsl-index"):
-        assert gathered(text) == text
+        assert value_of(text, "r", None) == text
+    assert [value_of(one, "r", ()) for one in ("2", "NaN", '"2"', "2 a")] == [2, "NaN", "2", "2 a"]
 
 
 FLAGS = """
@@ -1091,21 +1094,46 @@ def word(n: int) -> str | None:
     return "word" * n if n else None
 
 
+@step(image="python:3.12-slim")
+def digits(n: int) -> str:
+    return str(n)
+
+
 class Told(NamedTuple):
     flags: list[bool]
     words: list[str | None]
+    digits: list[str]
+    digit: str
+    ratio: float
 
 
 @pipeline
-def told() -> Told:
-    return Told(fan_out(good, over={"n": [1, 2]}), fan_out(word, over={"n": [0, 1]}))
+def told(ratio: float = 0.5) -> Told:
+    flags = fan_out(good, over={"n": [1, 2]})
+    words = fan_out(word, over={"n": [0, 1]})
+    return Told(flags, words, fan_out(digits, over={"n": [1, 2]}), digits.options(name="digit")(7), ratio)
 """
 
 
 def test_flags_of_a_loop_are_shown_as_flags(flowdsl: Callable[..., Result], folder: Path) -> None:
     (folder / "flags.py").write_text(FLAGS, encoding="utf-8")
     done = flowdsl("flags.py")
-    assert '  flags  [false, true]\n  words  [null, "word"]\n' in done.out
+    assert '  flags   [false, true]\n  words   [null, "word"]\n  digits  ["1", "2"]\n' in done.out
+
+
+def test_programs_get_values_by_their_types(
+    flowdsl: Callable[..., Result], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "flags.py").write_text(FLAGS, encoding="utf-8")
+    found = json.loads(flowdsl("flags.py", "--name", "one", "--json").out)
+    lists = {"flags": [False, True], "words": [None, "word"], "digits": ["1", "2"]}
+    assert found["outputs"] == {**lists, "digit": "7", "ratio": 0.5}
+    assert run(["get", "one", "--rounds", "-o", "json"]) == 0
+    loops = json.loads(capsys.readouterr().out)
+    assert loops == found["loops"]
+    values = {one["path"]: [each["values"] for each in one["rounds"]] for one in loops}
+    assert values["digits"] == [{"n": 1, "return": "1"}, {"n": 2, "return": "2"}]
+    assert values["flags"] == [{"n": 1, "return": False}, {"n": 2, "return": True}]
 
 
 UNEVEN = """

@@ -240,7 +240,7 @@ def test_it_runs_here(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert best.read_text(encoding="utf-8") == "0.3 [64] adam b 3"
     assert flowdsl(shlex.split("get tried --rounds --metric loss:max -o json")) == 0
     (found,) = json.loads(capsys.readouterr().out)
-    assert [one["values"]["rate"] for one in found["rounds"]] == ["0.1", "0.2", "0.3"]
+    assert [one["values"]["rate"] for one in found["rounds"]] == [0.1, 0.2, 0.3]
     assert [one["best"] for one in found["rounds"]] == [True, False, False]
     for wrong in (
         "--rounds --metric loss",

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, table
 from flowdsl.runtime.local import logs
-from flowdsl.runtime.local.rounds import HIDDEN, gathered, tables
+from flowdsl.runtime.local.rounds import HIDDEN, tables, texts_of, value_of
 from flowdsl.runtime.local.shapes import several
 from flowdsl.runtime.status.tree import Entry, counted, duration, plain, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.runtime.local.machine import Machine
-    from flowdsl.runtime.local.rounds import Objective, Round, Table
+    from flowdsl.runtime.local.rounds import Round, Table
     from flowdsl.runtime.status.tree import RunNode
 
 Json = dict[str, Any]
@@ -39,7 +39,7 @@ def shown(path: Path | str) -> str:
 def summary(
     machine: Machine,
     folder: Path,
-    objectives: Mapping[str, Objective],
+    settings: Mapping[str, Any],
     stood_in: Mapping[str, str],
     target: str,
 ) -> str:
@@ -50,11 +50,11 @@ def summary(
     parts = [_steps(entries, paint, stood_in)]
     parts.extend(
         rounds_table(one, paint, lambda row: reason(machine.run.by_id, row, folder))
-        for one in tables(entries, run, objectives)
+        for one in tables(entries, run, settings)
     )
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
     parts.append(_failures(failed, folder, paint))
-    parts.append(_results(machine, folder, paint))
+    parts.append(_results(machine, folder, settings, paint))
     parts.append(_last(machine, folder, failed, paint, target))
     return "\n".join(part for part in parts if part)
 
@@ -237,17 +237,17 @@ def stored(artifact: Json, folder: Path) -> Path | None:
     return unpacked(artifact, folder)
 
 
-def _results(machine: Machine, folder: Path, paint: Paint) -> str:
-    made = outputs(machine)
+def _results(machine: Machine, folder: Path, settings: Mapping[str, Any], paint: Paint) -> str:
+    made, texts = outputs(machine), _texts(machine, settings)
     rows: list[tuple[str, str]] = []
     for name, one in made["parameters"].items():
         if name not in made["artifacts"] and one.get("value") is not None:
             key = folder / "artifacts" / str(one["value"])
             value = str(one["value"])
-            items = gathered(value)
+            items = value_of(value, name, () if texts is None else texts)
             is_key = value.startswith(f"{machine.run.name}/") and key.exists()
-            if items != value:
-                value = json.dumps(_read(items), ensure_ascii=False)
+            if isinstance(items, list):
+                value = json.dumps(items, ensure_ascii=False)
             rows.append((name, shown(key) if is_key else _plain(value)))
     for name, one in made["artifacts"].items():
         path = stored(one, folder)
@@ -260,24 +260,11 @@ def _results(machine: Machine, folder: Path, paint: Paint) -> str:
     )
 
 
-def _said(value: Any) -> Any:
-    """A value that was handed on; of a loop the texts of its items."""
-    found = gathered(value) if isinstance(value, str) else value
-    return json.dumps(found, ensure_ascii=False) if isinstance(found, list) else found
-
-
-def _read(value: object) -> object:
-    """The texts of a loop's items as they are read beside those of other outputs: numbers and flags without quotes."""
-    match value:
-        case list():
-            return [_read(one) for one in cast("list[object]", value)]
-        case dict():
-            return {name: _read(one) for name, one in cast("dict[str, object]", value).items()}
-        case _:
-            try:
-                return json.loads(str(value))
-            except ValueError:
-                return value
+def _texts(machine: Machine, settings: Mapping[str, Any]) -> Collection[str] | None:
+    """Which outputs of a run are texts themselves; None where no type is known."""
+    entry = machine.nodes.get(machine.run.name)
+    known = None if entry is None else texts_of(settings).get(entry.template)
+    return None if known is None else known.outputs
 
 
 def _plain(text: str) -> str:
@@ -310,9 +297,9 @@ def _last(machine: Machine, folder: Path, failed: list[Entry], paint: Paint, tar
     return "".join(f"{one}\n" for one in lines)
 
 
-def brief(machine: Machine, folder: Path, objectives: Mapping[str, Objective]) -> Json:
+def brief(machine: Machine, folder: Path, settings: Mapping[str, Any]) -> Json:
     """The end of a run for programs."""
-    made = outputs(machine)
+    made, texts = outputs(machine), _texts(machine, settings)
     entries = tree(machine.run.name, machine.nodes.values())
     files: dict[str, str] = {}
     for name, one in made["artifacts"].items():
@@ -324,10 +311,13 @@ def brief(machine: Machine, folder: Path, objectives: Mapping[str, Objective]) -
         "phase": machine.phase,
         "message": plain(machine.message),
         "folder": str(folder),
-        "outputs": {name: _said(one.get("value")) for name, one in made["parameters"].items()},
+        "outputs": {
+            name: value if not isinstance(value := one.get("value"), str) else value_of(value, name, texts)
+            for name, one in made["parameters"].items()
+        },
         "files": files,
         "steps": [_step(one, folder) for top in entries for one in top.walk() if one.node is not None],
-        "loops": [listed(one) for one in tables(entries, machine.run.name, objectives)],
+        "loops": [listed(one) for one in tables(entries, machine.run.name, settings)],
     }
 
 
@@ -336,8 +326,15 @@ def listed(of: Table) -> Json:
     return {
         "path": of.path,
         "objective": None if of.objective is None else of.objective._asdict(),
-        "rounds": [each._asdict() for each in of.rounds],
+        "rounds": [{**each._asdict(), "values": _values(of, each)} for each in of.rounds],
     }
+
+
+def _values(of: Table, one: Round) -> Json:
+    """The cells of a row by the names of their columns, as values."""
+    sides = ((of.outputs, of.texts and of.texts.outputs), (of.inputs, of.texts and of.texts.inputs))
+    texts = {name: known for names, known in sides for name in names}
+    return {name: value_of(text, name, texts[name]) for name, text in one.values.items()}
 
 
 def _step(entry: Entry, folder: Path) -> Json:

@@ -233,8 +233,8 @@ def answer(program: Program | None, template: str, name: str, text: str) -> str:
 
 
 def _outputs(program: Program | None, template: str) -> tuple[t.Output, ...]:
-    kind = None if program is None else program.returns.get(template)
-    return () if kind is None else t.outputs(kind)
+    known = None if program is None else program.signatures.get(template)
+    return () if known is None else t.outputs(known.returns)
 
 
 def _names(given: Sequence[str], name: str) -> bool:

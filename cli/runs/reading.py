@@ -15,7 +15,7 @@ from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import PHASES, paint_of_output
 from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.runtime.local.names import rfc3339
-from flowdsl.runtime.local.rounds import differing, objective_of, objectives_of, tables
+from flowdsl.runtime.local.rounds import differing, objective_of, tables
 from flowdsl.runtime.status.compressed import hidden
 from flowdsl.runtime.status.node import mapping, seconds, text
 from flowdsl.runtime.status.reasons import seen
@@ -87,14 +87,14 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
     if metric is not None and wanted is None:
         raise Refused(f"--metric {metric}: write NAME:max or NAME:min, as in accuracy:max")
     found = find(name, reach)
-    run, objectives = Run(found.workflow), {}
+    run, settings = Run(found.workflow), {}
     if found.folder is not None:
         from flowdsl.runtime.local.earlier import header
 
-        objectives = objectives_of(header(found.folder)["settings"])
+        settings = header(found.folder)["settings"]
     elif said := hidden(found.workflow):
         err(f"note: {line(said)}\n")
-    shown = tables(run.entries, run.name, objectives, wanted)
+    shown = tables(run.entries, run.name, settings, wanted)
     if wanted is not None and not any(one.objective == wanted for one in shown):
         names = ", ".join(f"`{line(name)}`" for one in shown for name in one.outputs) or "nothing"
         raise Refused(

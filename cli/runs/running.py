@@ -21,7 +21,7 @@ from flowdsl.runtime.local.means import volumes_of
 from flowdsl.runtime.local.names import suffix
 from flowdsl.runtime.local.pods.store import RUNS
 from flowdsl.runtime.local.prepare import chosen, named, workflow
-from flowdsl.runtime.local.rounds import objectives_of
+from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.runner import Inputs, RunError, Runner, Waits
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
@@ -303,6 +303,8 @@ def _kept(options: Options, found: _Found) -> Json:
     kept["workflow"] = str(metadata.get("generateName") or metadata.get("name") or "").rstrip("-")
     if found.program is not None and found.program.objectives:
         kept["objectives"] = {template: [metric, goal] for template, metric, goal in found.program.objectives}
+    if found.program is not None:
+        kept["texts"] = {name: texts(one) for name, one in found.program.signatures.items()}
     return kept
 
 
@@ -461,10 +463,9 @@ class _Run:
     def _end(self, machine: Machine) -> None:
         from flowdsl.cli.display.ending import brief, summary
 
-        objectives = objectives_of(self.settings)
         if self.options.json:
             found = {
-                **brief(machine, self.runner.folder, objectives),
+                **brief(machine, self.runner.folder, self.settings),
                 "notes": [*self.notes, *self.notices()],
             }
             out(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
@@ -473,6 +474,10 @@ class _Run:
             err(f"the run {self.name} has ended; this is its end\n")
         out(
             summary(
-                machine, self.runner.folder, objectives, self.stood_in, str(self.settings.get("target") or "")
+                machine,
+                self.runner.folder,
+                self.settings,
+                self.stood_in,
+                str(self.settings.get("target") or ""),
             )
         )

@@ -42,7 +42,7 @@ class Graphs:
     def graph(self, plan: GraphPlan, name: str) -> None:
         """Write the template of a graph, and before it those that it runs."""
         place = definition_place(plan.owner)
-        self.written.returns[name] = plan.owner.signature.returns
+        self.written.signatures[name] = plan.owner.signature
         position = len(self.written.templates)
         tasks = tuple(task for call in plan.calls for task in self._tasks(plan, call))
         ended = any("Failed" in results for task in tasks for _, results in task.ended)

@@ -86,7 +86,7 @@ class Lowering:
             leave,
             signature=owner.signature,
             objectives=tuple((template, *one) for template, one in self.written.objectives.items()),
-            returns=self.written.returns,
+            signatures=self.written.signatures,
         )
 
     def _graphs(self) -> tuple[str, str | None]:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lowering.plans import CallPlan
     from flowdsl.compiler.lowering.variants import Variant, Variants
     from flowdsl.tracing.trace import Call
+    from flowdsl.values.signature import Signature
 
 _THERE = 'for path; do test -e "$path" || { echo "the step has not written $path" >&2; exit 1; }; done'
 
@@ -63,7 +64,7 @@ class Written:
         self.names: set[str] = set()
         self.defined: dict[str, tuple[str, int]] = {}  # of each template of a step: where its step is
         self.pods: dict[str, Variant] = {}  # of each template of a step, where some are cached
-        self.returns: dict[str, t.Type] = {}
+        self.signatures: dict[str, Signature] = {}
         self.objectives: dict[str, tuple[str, str]] = {}
 
 
@@ -90,7 +91,7 @@ class Pods:
         self.written.defined[name] = (code.co_filename, code.co_firstlineno)
         setting = self.variants.setting(plan.call)
         signature = definition.signature
-        self.written.returns[name] = signature.returns
+        self.written.signatures[name] = signature
         kinds = {p.name: p.type for p in signature.parameters}
         ins = [one for port, form in variant.forms for one in inputs(port, form, kinds[port], in_pod=True)]
         fixed = self._fixed(plan.call, variant, setting)

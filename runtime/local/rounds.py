@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 from flowdsl.grammar.space import metric
 from flowdsl.runtime.local.node import SUCCEEDED
 from flowdsl.runtime.local.shapes import several
+from flowdsl.values import types as t
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from flowdsl.runtime.status.tree import Entry, RunNode
+    from flowdsl.values.signature import Signature
 
 HIDDEN = "flowdsl-"
 """How the names of what the compiler adds begin."""
@@ -59,34 +61,69 @@ class Round(NamedTuple):
     failed: str = ""
 
 
+class Texts(NamedTuple):
+    """Which inputs and outputs of a template are texts themselves; all others are JSON.
+
+    A column of what a loop hands on is named after the output: `rows.tag`.
+    """
+
+    inputs: Collection[str] = ()
+    outputs: Collection[str] = ()
+
+
 class Table(NamedTuple):
-    """The rounds of a loop; `inputs` and `outputs` are the names of the columns."""
+    """The rounds of a loop; `inputs` and `outputs` are the names of the columns; without `texts` no type is known."""
 
     path: str
     objective: Objective | None
     inputs: list[str]
     outputs: list[str]
     rounds: list[Round]
+    texts: Texts | None = None
 
 
 def _place(row: dict[str, Any]) -> list[int]:
     return [int(number) for number in row[INDEX].split("/")[1:]]
 
 
-def gathered(text: str) -> object:
-    """What a loop handed on: for each item in order the text of its value, or its texts by name; else the text."""
+def value_of(text: str, name: str, texts: Collection[str] | None) -> Any:
+    """What travelled as a text, as JSON has it; of a loop a list of what its items handed on, or of that by name.
+
+    `texts` are the names of what is a text itself; without them nothing is known of its type, and a text is a text.
+    """
+    rows = _rows(text)
+    if rows is None:
+        return text if texts is None or name in texts else _json(text)
+    found: list[Any] = []
+    for row in rows:
+        columns = [one for one in row if not one.startswith(HIDDEN)]
+        values = {one: value_of(str(row[one]), f"{name}.{one}", texts) for one in columns}
+        found.append(values["return"] if columns == ["return"] else values)
+    return found
+
+
+def _rows(text: str) -> list[dict[str, Any]] | None:
+    """The rows of what a loop handed on, in order; None of any other text."""
     if not text.startswith("[") or INDEX not in text:
-        return text
+        return None
     try:
         rows: list[dict[str, Any]] = json.loads(text)
         rows.sort(key=_place)
     except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return rows
+
+
+def _json(text: str) -> Any:
+    """A value of JSON; a number that JSON has not stays a text."""
+    try:
+        return json.loads(text, parse_constant=_refused)
+    except ValueError:
         return text
-    found: list[object] = []
-    for row in rows:
-        values = {name: gathered(str(one)) for name, one in row.items() if not name.startswith(HIDDEN)}
-        found.append(values["return"] if [*values] == ["return"] else values)
-    return found
+
+
+def _refused(name: str) -> Never:
+    raise ValueError(name)
 
 
 def objective_of(text: str) -> Objective | None:
@@ -101,24 +138,53 @@ def objectives_of(settings: Mapping[str, Any]) -> dict[str, Objective]:
     return {template: Objective(*one) for template, one in found.items()}
 
 
+def texts(signature: Signature) -> Texts:
+    """What is a text of what a step or pipeline takes and gives."""
+    inputs = [one.name for one in signature.parameters if t.is_text(one.type)]
+    return Texts(inputs, [*_texts(signature.returns)])
+
+
+def _texts(returns: t.Type, of: str = "") -> Iterator[str]:
+    for out in t.outputs(returns):
+        if t.is_text(out.type):
+            yield of + out.name
+        elif isinstance(out.type, t.Sequence):  # what a loop handed on has the outputs of its items
+            yield from _texts(out.type.item, f"{of}{out.name}.")
+
+
+def texts_of(settings: Mapping[str, Any]) -> dict[str, Texts]:
+    """What is a text, by template, as the settings of a run keep it."""
+    found: dict[str, list[list[str]]] = settings.get("texts") or {}
+    return {template: Texts(*one) for template, one in found.items()}
+
+
 def tables(
-    entries: Iterable[Entry], run: str, objectives: Mapping[str, Objective], wanted: Objective | None = None
+    entries: Iterable[Entry],
+    run: str,
+    settings: Mapping[str, Any],
+    wanted: Objective | None = None,
 ) -> list[Table]:
     """The tables of all loops that have something to show, outermost first.
 
-    `wanted` is looked for in each loop whose rounds have its output, instead of the loop's own objective.
+    `settings` are those of a run on this machine. `wanted` is looked for in each loop whose rounds have its output,
+    instead of the loop's own objective.
     """
     found: list[Table] = []
+    objectives, known = objectives_of(settings), texts_of(settings)
     for top in entries:
         for one in top.walk():
-            made = _table(one, run, objectives, wanted) if one.rounds else None
+            made = _table(one, run, objectives, known, wanted) if one.rounds else None
             if made is not None:
                 found.append(made)
     return found
 
 
 def _table(
-    loop: Entry, run: str, objectives: Mapping[str, Objective], wanted: Objective | None
+    loop: Entry,
+    run: str,
+    objectives: Mapping[str, Objective],
+    texts: Mapping[str, Texts],
+    wanted: Objective | None,
 ) -> Table | None:
     objective = None
     if loop.node is not None:
@@ -151,7 +217,8 @@ def _table(
         )
     if objective is not None:
         rounds.sort(key=lambda one: _order(one, objective))
-    return Table(loop.path, objective, inputs, outputs, rounds)
+    known = next((texts[node.template] for _, node in nodes if node.template in texts), None)
+    return Table(loop.path, objective, inputs, outputs, rounds, known)
 
 
 def differing(rounds: Iterable[Entry], run: str) -> dict[str, dict[str, str]]:
