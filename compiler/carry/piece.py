@@ -186,9 +186,10 @@ def _part(line: str, start: int, end: int | None = None) -> str:
 
 
 def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> Iterator[Diagnostic]:
-    """Imports of flowdsl and of the user's own modules."""
+    """Imports of flowdsl and of the user's own modules; of names of one module there is one finding."""
+    told: set[str] = set()
     for alias in aliases:
-        names = [alias.name]
+        names, origin = [alias.name], ""
         if isinstance(node, ast.ImportFrom):
             origin = "." * node.level + (node.module or "")
             names = [origin, *({f"{origin}.{alias.name}"} & sys.modules.keys())]
@@ -199,7 +200,10 @@ def _foreign(module: ModuleSource, node: Import, aliases: list[ast.alias]) -> It
             continue
         for name in names:
             if (path := module.own_module(name)) is not None:
-                yield finding("OwnModule", place, module=name, path=path)
+                if name not in told:
+                    where = module.span(node) if name == origin else place
+                    yield finding("OwnModule", where, module=name, path=path)
+                told.add(name)
                 break
 
 

@@ -1,8 +1,12 @@
-"""A step that uses modules of the project: the image does not have them."""
+"""Steps that use modules of the project: the image does not have them."""
 
 from flowdsl import pipeline, step
 
-from project.tables import count_rows
+from project.tables import (
+    count_rows,
+    split as split_rows,
+)
+from project import tables
 
 
 @step(image="python:3.12-slim")
@@ -11,13 +15,19 @@ def count(table: str) -> int:
 
 
 @step(image="python:3.12-slim")
+def first(table: str) -> str:
+    return split_rows(table)[0] * count_rows(table)
+
+
+@step(image="python:3.12-slim")
 def double(table: str) -> int:
     import project.tables
 
-    return 2 * project.tables.count_rows(table)
+    return 2 * project.tables.count_rows(table) + tables.count_rows(table)
 
 
 @pipeline
 def nightly() -> None:
     count("orders")
     double("orders")
+    first("orders")
