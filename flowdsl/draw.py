@@ -65,6 +65,8 @@ def draw(
                 place = Argument(site, "over", part=f"item:{name}")
                 trace.report("GridContinuous", place, (), name=name, space=spaces[name].__class__.__name__)
                 return []
+    else:
+        _ranges(trace, target, spaces, read, site)
     rules = _rules(trace, target, spaces, read, site)
     if any(space is None for space in read.values()) or not read or rules is None:
         return []
@@ -103,6 +105,26 @@ def draw(
     if len(rows) < trials:
         trace.report("TooManyTrials", Argument(site, "trials"), (), trials=trials, size=len(rows))
     return rows
+
+
+def _ranges(
+    trace: Trace,
+    target: StepDef | PipelineDef,
+    spaces: Mapping[str, object],
+    found: Mapping[str, _Drawn | None],
+    site: Site,
+) -> None:
+    """Record tuples of two numbers: in other tools, and in `uniform(low, high)`, these are bounds."""
+    for name, space in spaces.items():
+        if type(space) is tuple and len(space) == 2 and found[name] is not None:
+            low, high = cast("tuple[Any, Any]", space)
+            kind = target.signature.by_name[name].type
+            plain = kind.item if isinstance(kind, t.Maybe) else kind
+            numbers = all(type(one) in (int, float) for one in (low, high))
+            if isinstance(plain, t.Number) and numbers and low < high:
+                place = Argument(site, "over", part=f"item:{name}")
+                whole = plain == t.INT
+                trace.report("MeantAsRange", place, (), name=name, low=low, high=high, whole=whole)
 
 
 def _rules(

@@ -53,7 +53,8 @@ def optuna():
         import optuna
     except ImportError:
         if not PACKAGE:
-            sys.exit("the image of the search has no Optuna")
+            here = f"{sys.executable} has no Optuna"
+            sys.exit(f"{here}: install it in the image of the search, or for this Python where images are not used")
         folder = "@folder"
         pip = @pip
         if subprocess.call([*pip, "--target", folder, PACKAGE], env=dict(os.environ, PIP_USER="0")) != 0:

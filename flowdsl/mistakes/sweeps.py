@@ -16,6 +16,26 @@ class NotASpace(Finding):
     have: str
 
 
+class MeantAsRange(Finding):
+    """Two numbers in a tuple, where points are drawn."""
+
+    code = "FD365"
+    severity = "warning"
+    title = "the space of `{name}` is a choice of two values, {low} and {high}"
+    label = "nothing between them is tried"
+    help = "for all between them write {space}({low}, {high}); for these two choice({low}, {high})"
+    name: str
+    low: float
+    high: float
+    whole: bool
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the space that was probably meant."""
+        low, high = self.low, self.high
+        space = "integer" if self.whole else "loguniform" if 0 < low <= high / 100 else "uniform"
+        return {**super().words(), "low": repr(low), "high": repr(high), "space": space}
+
+
 class EmptySpace(Finding):
     """A choice of nothing."""
 
