@@ -52,6 +52,17 @@ class Recursion(Finding):
     name: str
 
 
+class TooNested(Finding):
+    """Pipelines so deep in one another that Argo would end the run."""
+
+    code = "FD366"
+    title = "`{name}` is called {most} pipelines deep, and Argo ends a run at {most}"
+    label = "called in a pipeline that is called in another, and so on"
+    help = "call the steps of some of these pipelines in one, or write functions that call them: these are inlined"
+    name: str
+    most: int
+
+
 class WrongReturn(Finding):
     """A pipeline or a step returns something else than it says."""
 

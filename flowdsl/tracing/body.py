@@ -34,6 +34,7 @@ _UNSEEN = {
 }
 _ARITY = re.compile(r"[\w.<>]+\(\) (missing|takes|got)")
 _NO_EXCEPTION = "exceptions must derive from"
+_DEEPEST = 100  # See `DEEPEST` in compiler/lint/graph.py: each pipeline is a template. Python's stack ends soon after.
 _JSON = re.compile(r"Object of type \w+ is not")
 
 
@@ -70,6 +71,9 @@ def trace_graph(trace: Trace, definition: PipelineDef, site: Site) -> Graph:
         return known
     graph = Graph(definition)
     trace.graphs[id(definition)] = graph
+    if len(trace.open) == _DEEPEST:
+        trace.report("TooNested", site, (), name=definition.name, most=_DEEPEST)
+        return graph
     if not is_function(definition.plain):
         return graph
     kind = KINDS.get(definition.code.co_flags & sum(KINDS))
