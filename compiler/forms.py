@@ -239,7 +239,7 @@ def listed(kind: t.Type) -> bool:
         case t.File() | t.Maybe(t.File()):
             return True
         case t.Record() | t.Fixed() if t.holds_file(kind):
-            return all(listed(out.type) for out in t.outputs(kind))
+            return all(listed(part) for _, part in t.keyed(kind))
         case _:
             return not t.holds_file(kind)
 
@@ -247,15 +247,12 @@ def listed(kind: t.Type) -> bool:
 def item_of(kind: t.Type, rows: Expr, number: Item, folder: Expr, file: Form, port: str = "") -> Carried:
     """An item of a list with files, by its row: a file is at its name in the folder of the list."""
     if isinstance(kind, (t.Record, t.Fixed)) and t.holds_file(kind):
-        names = tuple(str(out.attribute) for out in t.outputs(kind))
-        kinds = t.parts(kind, len(names)) or []
-        parts = [
-            item_of(one, rows, number, folder, file, f"{port}-{name}" if port else name)
-            for name, one in zip(names, kinds, strict=True)
-        ]
-        return Carried(
-            Parts(names, tuple(one.form for one in parts)), [v for one in parts for v in one.values], kind
-        )
+        parts = {
+            str(key): item_of(one, rows, number, folder, file, f"{port}-{key}" if port else str(key))
+            for key, one in t.keyed(kind)
+        }
+        form = Parts((*parts,), tuple(one.form for one in parts.values()))
+        return Carried(form, [value for one in parts.values() for value in one.values], kind)
     if not t.holds_file(kind):
         return Carried(PLAIN, [Cell(rows, number, port, kind)], kind)
     return Carried(file, [Join((folder, "/", Cell(rows, number, port or "return", t.TEXT)))], kind)

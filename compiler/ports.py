@@ -119,14 +119,14 @@ Reader = (
 class Writer(Node):
     """One output of a step: written to `path` as `layout` says of its type.
 
-    `attribute` is the field of the result (a name or a position), None when the result is the value.
+    `keys` say where in the result it is, none when the result is the value.
     `kept`: what an earlier attempt of the step wrote may still be there. `digest` is where the digest of a file
     goes, if it is wanted; `rows` where the rows of a list with files go, if a loop runs over it. `taken`: Argo takes
     parts out of the value, which it can of whole numbers below 2**53.
     """
 
     name: str
-    attribute: str | int | None
+    keys: t.Keys
     type: Type
     path: str | FromEnvPath
     kept: bool = False

@@ -121,7 +121,7 @@ def either(first: T | None, second: T) -> T:
         # What a task hands on is where the file would be, whether it is there or not.
         return cast(T, value(_unsupported(trace, site, "several files")))
     if isinstance(one, Many) and any(
-        isinstance(field.type, t.Maybe) and t.holds_file(field.type) for field in fields_of(one)
+        isinstance(out.type, t.Maybe) and t.holds_file(out.type) for out in t.outputs(one.type)
     ):
         return cast(T, value(_unsupported(trace, site, "records with a file")))
     wrong: list[str] = []

@@ -117,7 +117,7 @@ def _ranges(
     """Record tuples of two numbers: in other tools, and in `uniform(low, high)`, these are bounds."""
     for name, space in spaces.items():
         if type(space) is tuple and len(space) == 2 and found[name] is not None:
-            low, high = cast("tuple[Any, Any]", space)
+            low, high = space
             kind = target.signature.by_name[name].type
             plain = kind.item if isinstance(kind, t.Maybe) else kind
             numbers = all(type(one) in (int, float) for one in (low, high))

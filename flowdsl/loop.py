@@ -10,12 +10,12 @@ from flowdsl.pipeline import Pipeline
 from flowdsl.places.place import Argument, Site, here
 from flowdsl.space import Grid, Method, Objective, Space, Tpe
 from flowdsl.step import Step
-from flowdsl.tracing.call import begin, bind, outputs_of, result_of
+from flowdsl.tracing.call import begin, bind, result_of
 from flowdsl.tracing.trace import Call, Loop, Trace, needed
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Const, Expr, Poison
 from flowdsl.values.lift import fits, lift
-from flowdsl.values.value import expr_of, is_value, value
+from flowdsl.values.value import expr_of, is_value, outputs_of, value
 
 P = ParamSpec("P")
 R = TypeVar("R")

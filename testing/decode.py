@@ -38,16 +38,17 @@ def returned(outputs: Json | None, kind: t.Type, files: Files) -> Any:
     """What a step or pipeline returned. Raises RunFailed where it is not there."""
     texts = {one["name"]: str(one["value"]) for one in several(outputs, "parameters") if "value" in one}
     ports = _Ports(texts, {one["name"]: one for one in several(outputs, "artifacts")}, files)
-    found = [(one, _value(one.name, one.type, ports)) for one in t.outputs(kind)]
-    match kind:
-        case t.Nothing():
-            return None
-        case t.Record(cls):
-            return as_sent(cls, {str(one.attribute): value for one, value in found})
-        case t.Fixed():
-            return tuple(value for _, value in found)
-        case _:
-            return found[0][1]
+    if isinstance(kind, t.Nothing):
+        return None
+    found = {one.keys: _value(one.name, one.type, ports) for one in t.outputs(kind)}
+    return t.assembled(kind, found, _record)
+
+
+def _record(kind: t.Record | t.Fixed, parts: list[Any]) -> Any:
+    if isinstance(kind, t.Fixed):
+        return tuple(parts)
+    names = (field.name for field in kind.fields)
+    return as_sent(kind.cls, dict(zip(names, parts, strict=True)))
 
 
 def _value(name: str, kind: t.Type, ports: _Ports) -> Any:

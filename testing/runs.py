@@ -274,7 +274,9 @@ def _fakes(
             found.append(f"{step}=")
         for one in outputs:
             try:
-                part = value if one.attribute is None else field(value, str(one.attribute))
+                part = value
+                for key in one.keys:
+                    part = field(part, str(key))
                 if not t.holds_file(one.type):
                     rebuilt(plain(part, one.type), one.type)
                 found += in_place_of(step, one, part, template, folder)

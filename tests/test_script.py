@@ -153,7 +153,7 @@ class Step:
                 plain = file_reader(f"{IN}/{parameter.name}", kind)
             inputs.append((parameter.name, (readers or {}).get(parameter.name, plain)))
         outputs = t.outputs(self.signature.returns)
-        writers = [Writer(one.name, one.attribute, one.type, f"{OUT}/{one.name}") for one in outputs]
+        writers = [Writer(one.name, one.keys, one.type, f"{OUT}/{one.name}") for one in outputs]
         return script(self.carried, inputs, writers)
 
     def run(
@@ -936,7 +936,7 @@ def step(listed: list[Path], rows: list[Row]) -> Path:
         ("listed", FromFolder(FromEnvPath("FLOWDSL_l"))),
         ("rows", FromBundle(FromEnvPath("FLOWDSL_r"), step.type_of("rows"))),
     ]
-    made = script(step.carried, inputs, [Writer("return", None, t.FILE, FromEnvPath("FLOWDSL_o"))])
+    made = script(step.carried, inputs, [Writer("return", (), t.FILE, FromEnvPath("FLOWDSL_o"))])
     check(execute(made, tmp_path, variables))
     assert (tmp_path / "made" / "here" / "o").read_text() == "AB"
 

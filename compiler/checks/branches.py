@@ -26,6 +26,7 @@ from flowdsl.values.expr import (
     children,
     leaves,
 )
+from flowdsl.values.value import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,10 +61,8 @@ def rows_inside(trace: Trace) -> Iterator[Diagnostic]:
             seen.add(id(inside))
             result = inside.result
             if isinstance(result, Many) and isinstance(result.type, (t.Record, t.Fixed)):
-                made = {
-                    out.name: item for out, item in zip(t.outputs(result.type), result.items, strict=True)
-                }
-                result = made.get(expr.name, result)
+                keys = {out.name: out.keys for out in t.outputs(result.type)}
+                result = part_of(result, keys[expr.name]) if expr.name in keys else result
             expr = result
         return isinstance(expr, Rows)
 
@@ -120,8 +119,8 @@ def results(graph: Graph) -> Iterator[tuple[Expr, Place]]:
     """The outputs of a pipeline, each where it is returned."""
     result = graph.result
     if isinstance(result, Many) and isinstance(result.type, (t.Record, t.Fixed)):
-        for out, item in zip(t.outputs(result.type), result.items, strict=True):
-            yield item, Definition(graph.owner.code, "return", f"item:{out.attribute}")
+        for (key, _), item in zip(t.keyed(result.type), result.items, strict=True):
+            yield item, Definition(graph.owner.code, "return", f"item:{key}")
     elif result is not None:
         yield result, Definition(graph.owner.code, "return", "value")
 

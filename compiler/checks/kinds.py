@@ -45,7 +45,7 @@ def unanswered(step: StepDef, place: Place) -> Iterator[Diagnostic]:
     """The values of a gate that opens by itself which nobody may have supplied."""
     for out in t.outputs(step.signature.returns):
         if supplied(step, out) is MISSING:
-            yield Diagnostic(findings.NoAnswer(step.name, out.name, out.attribute is None), place)
+            yield Diagnostic(findings.NoAnswer(step.name, out.name, not out.keys), place)
 
 
 def serves(step: StepDef) -> bool:

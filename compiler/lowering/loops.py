@@ -259,7 +259,7 @@ class Loops:
         plan.inner[name] = found._replace(type=kind)
 
     def _row(self, form: Gathered, rows: Expr, number: Item, kind: t.Type) -> Carried:
-        forms: list[Form] = []
+        forms: dict[t.Keys, Form] = {}
         cells: list[Expr] = []
         outs = t.outputs(form.item)
         others = dict(form.others)
@@ -274,12 +274,12 @@ class Loops:
                 cells.append(Cell(rows, number, out.name, out.type))
                 if digest:
                     cells.append(Cell(rows, number, DIGEST + out.name, t.TEXT))
-            forms.append(one)
+            forms[out.keys] = one
         if not isinstance(form.item, (t.Record, t.Fixed)):
-            return Carried(forms[0], cells, kind)
-        names = tuple(str(out.attribute) for out in outs)
+            return Carried(forms[()], cells, kind)
         if others or any(t.holds_file(out.type) for out in outs):
-            return Carried(Parts(names, tuple(forms)), cells, kind)
+            return Carried(t.assembled(form.item, forms, _in_parts), cells, kind)
+        names = tuple(str(key) for key, _ in t.keyed(form.item))
         return Carried(PLAIN, [Many(tuple(cells), names, form.item)], kind)
 
     def _rounded(self, items: Expr) -> int | None:
@@ -296,6 +296,10 @@ class Loops:
             case _:
                 pass
         return None
+
+
+def _in_parts(kind: t.Record | t.Fixed, forms: list[Form]) -> Form:
+    return Parts(tuple(str(key) for key, _ in t.keyed(kind)), tuple(forms))
 
 
 def _alike(forms: tuple[Form, ...]) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.encode import field
 from flowdsl.compiler.forms import PLAIN, Absent, Carried, File, Form, Mounted, Parts, part_kinds
 from flowdsl.compiler.lowering.carrier import Carrier
 from flowdsl.compiler.lowering.loops import Loops
@@ -21,8 +20,9 @@ from flowdsl.compiler.ports import WORKERS
 from flowdsl.pipeline import PipelineDef
 from flowdsl.tracing.trace import FAILED
 from flowdsl.values import types as t
-from flowdsl.values.expr import Const, Expr, Get, Many, OnVolume, Op, Stored
+from flowdsl.values.expr import Const, Expr, Many, OnVolume, Op, Stored
 from flowdsl.values.lift import lift
+from flowdsl.values.value import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,20 +217,7 @@ class _Graph:
         if result is None:
             return
         self.resolver.handing_on = not self.plan.root
-        outs = t.outputs(returns)
-        whole = isinstance(returns, (t.Record, t.Fixed))
-        for position, out in enumerate(outs):
-            expr = result
-            if whole:
-                expr = result.items[position] if isinstance(result, Many) else _part(result, out)
+        for out in t.outputs(returns):
             self.plan.results[out.name] = self.carrier.carry(
-                expr, out.type, None, crossing=not self.plan.root
+                part_of(result, out.keys), out.type, None, crossing=not self.plan.root
             )
-
-
-def _part(result: Expr, out: t.Output) -> Expr:
-    if isinstance(result, Const):
-        key = str(out.attribute)
-        return Const(field(result.value, key), out.type)
-    assert out.attribute is not None
-    return Get(result, out.attribute, out.type)

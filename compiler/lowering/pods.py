@@ -267,7 +267,7 @@ class Pods:
         writers = [
             Writer(
                 out.name,
-                out.attribute,
+                out.keys,
                 out.type,
                 path,
                 path.startswith(STORE),

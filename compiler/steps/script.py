@@ -254,22 +254,20 @@ class _Ending:
     def _row(self, name: str, reader: FromRows) -> str:
         """What one item of a loop returned, from its `row` and its `index`."""
         item, folders, others = reader.item, dict(reader.folders), dict(reader.others)
-        outputs = t.outputs(item)
-        values = [
-            self._read(f"{name}.{output.name}", others[output.name])
+        if isinstance(item, t.Nothing):
+            return "None"
+        values = {
+            output.keys: self._read(f"{name}.{output.name}", others[output.name])
             if output.name in others
             else self._cell(output.name, output.type, folders.get(output.name))
-            for output in outputs
-        ]
-        match item:
-            case t.Nothing():
-                return "None"
-            case t.Record(cls):
-                return f"{self._maker(cls)}({_named([output.name for output in outputs], values)})"
-            case t.Fixed():
-                return _tuple(values)
-            case _:
-                return values[0]
+            for output in t.outputs(item)
+        }
+        return t.assembled(item, values, self._record)
+
+    def _record(self, kind: t.Record | t.Fixed, parts: list[str]) -> str:
+        if isinstance(kind, t.Fixed):
+            return _tuple(parts)
+        return f"{self._maker(kind.cls)}({_named([field.name for field in kind.fields], parts)})"
 
     def _cell(self, port: str, kind: t.Type, folder: str | None) -> str:
         name = quote(port)
@@ -332,21 +330,22 @@ class _Ending:
     # The results.
 
     def _check(self, outputs: Sequence[Writer]) -> list[str]:
-        """A line that tells a result of another shape."""
-        names = [quote(writer.attribute) for writer in outputs if isinstance(writer.attribute, str)]
-        if names:
-            return [self._part("checked", '"result"', self._part("has_fields"), "result", *names)]
-        if any(isinstance(writer.attribute, int) for writer in outputs):
-            return [self._part("checked", '"result"', self._part("has_items"), "result", str(len(outputs)))]
-        return []
+        """Lines that tell a result of another shape, or a record or tuple in it."""
+        parts: dict[t.Keys, dict[str | int, None]] = {}
+        for writer in outputs:
+            for at, key in enumerate(writer.keys):
+                parts.setdefault(writer.keys[:at], {})[key] = None
+        lines: list[str] = []
+        for keys, found in parts.items():
+            names = [quote(key) for key in found if isinstance(key, str)]
+            shape = self._part("has_fields" if names else "has_items")
+            value = _inside(keys)
+            lines.append(self._part("checked", quote(value), shape, value, *(names or [str(len(found))])))
+        return lines
 
     def _write(self, writer: Writer) -> list[str]:
         kind, path = writer.type, self._path(writer.path)
-        value = "result"
-        if isinstance(writer.attribute, str):
-            value = f"result.{writer.attribute}"
-        elif writer.attribute is not None:
-            value = f"result[{writer.attribute}]"
+        value = _inside(writer.keys)
         form = layout(kind)
         if form in ("text", "json"):
             encode = self._encode(kind, writer.taken)
@@ -450,6 +449,11 @@ def _has_strings(kind: t.Type) -> bool:
             return any(map(_has_strings, items))
         case _:
             return True
+
+
+def _inside(keys: t.Keys) -> str:
+    """A part of the result."""
+    return "result" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
 
 
 def _named(names: Sequence[str], values: Sequence[str]) -> str:

@@ -12,13 +12,13 @@ from flowdsl.places.place import Argument, Definition, Place, Site
 from flowdsl.retry import Mutex
 from flowdsl.tracing.trace import TOKEN, Call, Graph, Trace
 from flowdsl.values import types as t
-from flowdsl.values.expr import Best, Const, Expr, Many, Out, Poison, Rows, leaves
+from flowdsl.values.expr import Best, Const, Expr, Out, Poison, Rows, leaves
 from flowdsl.values.lift import is_dict, items_of, lift, lift_plain
 from flowdsl.values.signature import MISSING, Parameter, Signature
-from flowdsl.values.value import RunTimeValue, expr_of, is_value, maker, value
+from flowdsl.values.value import RunTimeValue, expr_of, is_value, maker, outputs_of, value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from flowdsl.pipeline import Pipeline, PipelineDef
     from flowdsl.step import Step, StepDef
@@ -111,17 +111,6 @@ def result_of(call: Call, returns: t.Type) -> Expr:
     if call.loop is not None:
         return Rows(call, returns, t.Sequence(returns))
     return outputs_of(returns, lambda name, kind: Out(call, name, kind))
-
-
-def outputs_of(returns: t.Type, leaf: Callable[[str, t.Type], Expr]) -> Expr:
-    """The expression for a result whose outputs are made by `leaf(name, type)`."""
-    if isinstance(returns, t.Unsupported):
-        return Poison()
-    if isinstance(returns, (t.Record, t.Fixed)):
-        outs = t.outputs(returns)
-        names = tuple(str(out.attribute) for out in outs)
-        return Many(tuple(leaf(out.name, out.type) for out in outs), names, returns)
-    return leaf("", t.NONE) if isinstance(returns, t.Nothing) else leaf("return", returns)
 
 
 def bind(

@@ -12,9 +12,14 @@ import pathlib
 import re
 import types
 import typing
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flowdsl.values.node import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+T = TypeVar("T")
 
 
 class Text(Node):
@@ -397,22 +402,53 @@ def parts(kind: Type, count: int) -> list[Type] | None:
             return None
 
 
+Keys = tuple[str | int, ...]
+"""Fields and positions on the way into a value; none for the value itself."""
+
+
 class Output(Node):
-    """One thing that a step hands on: a name for Argo, the attribute of the result, its type."""
+    """One thing that a step hands on: a name for Argo, where in the result it is, its type."""
 
     name: str
-    attribute: str | int | None
+    keys: Keys
     type: Type
 
 
 def outputs(returns: Type) -> tuple[Output, ...]:
-    """What a function with this return type hands on: the fields of a record or tuple, else one `return`."""
+    """What a function with this return type hands on: the parts of a record or tuple, else one `return`.
+
+    A part that is a record or tuple with files is handed on in its parts, too.
+    """
     match returns:
         case Nothing():
             return ()
-        case Record(_, fields):
-            return tuple(Output(field.name, field.name, field.type) for field in fields)
-        case Fixed(items):
-            return tuple(Output(f"item-{index}", index, item) for index, item in enumerate(items))
+        case Record() | Fixed():
+            return tuple(_outputs(returns, "", ()))
         case _:
-            return (Output("return", None, returns),)
+            return (Output("return", (), returns),)
+
+
+def _outputs(kind: Record | Fixed, name: str, keys: Keys) -> Iterator[Output]:
+    for key, part in keyed(kind):
+        own = f"{name}-{key}" if name else f"item-{key}" if isinstance(key, int) else key
+        if isinstance(part, (Record, Fixed)) and holds_file(part):
+            yield from _outputs(part, own, (*keys, key))
+        else:
+            yield Output(own, (*keys, key), part)
+
+
+def keyed(kind: Record | Fixed) -> list[tuple[str | int, Type]]:
+    """The types of the parts of a record or tuple, by field or position."""
+    if isinstance(kind, Fixed):
+        return [*enumerate(kind.items)]
+    return [(field.name, field.type) for field in kind.fields]
+
+
+def assembled(
+    kind: Type, made: dict[Keys, T], join: Callable[[Record | Fixed, list[T]], T], *keys: str | int
+) -> T:
+    """The whole of what its outputs are, by their keys; `join` makes a record or tuple of its parts."""
+    if keys in made:
+        return made[keys]
+    assert isinstance(kind, (Record, Fixed))
+    return join(kind, [assembled(part, made, join, *keys, key) for key, part in keyed(kind)])

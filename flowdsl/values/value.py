@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Never, TypeGuard
 from flowdsl.places.place import here, operation, unpacked, words
 from flowdsl.tracing.trace import DAMAGED, TOKEN, Call, complain, current, token
 from flowdsl.values import types as t
-from flowdsl.values.expr import Best, Const, Expr, Get, Many, Out, Poison, Rows
+from flowdsl.values.expr import Const, Expr, Get, Many, Out, Poison, Rows
 from flowdsl.values.operators import operate
 
 if TYPE_CHECKING:
@@ -85,9 +85,6 @@ class RunTimeValue:
             if not isinstance(expr, Poison):
                 complain("RunTimeLoop", what="looped over")
             parts = []
-        elif _sealed(expr):
-            complain("NoItem", key="unpacking", type=t.spell(expr.type), files=True)
-            parts = [Poison()] * len(parts)
         elif wanted is not None and not wanted[0] <= len(parts) <= (wanted[1] or len(parts)):
             complain("WrongUnpacking", of=t.spell(expr.type), given=len(parts), wanted=wanted[0])
             parts = parts[: wanted[1]]
@@ -257,14 +254,6 @@ def _parts_of(expr: Expr) -> list[Expr] | None:
     return fields_of(expr) if ordered else None
 
 
-def _sealed(expr: Expr) -> bool:
-    """Whether the parts of a record or tuple lie in one folder with its files, so that Argo can take none."""
-    root = expr
-    while isinstance(root, Get):
-        root = root.of
-    return isinstance(root, (Out, Best, Rows)) and t.holds_file(expr.type)
-
-
 def attribute(expr: Expr, name: str) -> Expr:
     """The field `name` of a record; a mistake is recorded and answers poison."""
     if isinstance(expr, Poison):
@@ -275,9 +264,6 @@ def attribute(expr: Expr, name: str) -> Expr:
             if field.name == name:
                 if isinstance(expr, Many):
                     return expr.items[expr.names.index(name)]
-                if _sealed(expr):
-                    complain("NoItem", key=f".{name}", type=t.spell(kind), files=True)
-                    return Poison()
                 return Get(expr, name, field.type)
         complain("UnknownOutput", of=t.spell(kind), name=name, known=tuple(f.name for f in kind.fields))
         return Poison()
@@ -301,8 +287,6 @@ def item(expr: Expr, index: object) -> Expr:
         complain("UnsupportedOperator", operator="a slice" if isinstance(index, slice) else operator)
         return Poison()
     match kind:
-        case t.Fixed() | t.Record() if _sealed(expr):
-            complain("NoItem", key=f"[{key!r}]", type=t.spell(kind), files=True)
         case t.Fixed() | t.Record() if (
             isinstance(key, int)
             and (parts := _parts_of(expr)) is not None
@@ -313,9 +297,7 @@ def item(expr: Expr, index: object) -> Expr:
             row = Get(expr, key, inner)
             if not isinstance(inner, (t.Record, t.Fixed)):
                 return row
-            outs = t.outputs(inner)
-            cells = tuple(Get(row, out.name, out.type) for out in outs)
-            return Many(cells, tuple(str(out.attribute) for out in outs), inner)
+            return outputs_of(inner, lambda name, out: Get(row, name, out))
         case t.Sequence(inner) if isinstance(key, int) and not t.holds_file(inner):
             return expr.items[key] if isinstance(expr, Many) else Get(expr, key, inner)
         case t.Mapping(inner) if isinstance(key, str) and not t.holds_file(inner):
@@ -344,12 +326,32 @@ def fields_of(expr: Expr) -> list[Expr]:
     if isinstance(expr, Many):
         return list(expr.items)
     assert isinstance(kind, (t.Record, t.Fixed))
-    parts: list[tuple[str | int, t.Type]] = list(enumerate(kind.items)) if isinstance(kind, t.Fixed) else []
-    if isinstance(kind, t.Record):
-        parts = [(field.name, field.type) for field in kind.fields]
     if isinstance(expr, Const):
-        return [Const(expr.value[str(key)], part) for key, part in parts]
-    return [Get(expr, key, part) for key, part in parts]
+        return [Const(expr.value[str(key)], part) for key, part in t.keyed(kind)]
+    return [Get(expr, key, part) for key, part in t.keyed(kind)]
+
+
+def outputs_of(returns: t.Type, leaf: Callable[[str, t.Type], Expr]) -> Expr:
+    """The expression for a result whose outputs are made by `leaf(name, type)`."""
+    if isinstance(returns, t.Unsupported):
+        return Poison()
+    if isinstance(returns, t.Nothing):
+        return leaf("", t.NONE)
+    made = {out.keys: leaf(out.name, out.type) for out in t.outputs(returns)}
+    return t.assembled(returns, made, _record)
+
+
+def _record(kind: t.Record | t.Fixed, parts: list[Expr]) -> Expr:
+    return Many(tuple(parts), tuple(str(key) for key, _ in t.keyed(kind)), kind)
+
+
+def part_of(expr: Expr, keys: t.Keys) -> Expr:
+    """A part of a record or tuple, and of such a part."""
+    for key in keys:
+        assert isinstance(expr.type, (t.Record, t.Fixed))
+        at = [one for one, _ in t.keyed(expr.type)].index(key)
+        expr = fields_of(expr)[at]
+    return expr
 
 
 # --- operators ------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def in_place_of(step: str, output: t.Output, value: object, template: Json, fold
     path, digest, rows = (str(place / one) for one in (name, DIGEST + name, ROWS + name))
     writer = Writer(
         name,
-        None,
+        (),
         kind,
         path,
         digest=digest if DIGEST + name in beside else "",

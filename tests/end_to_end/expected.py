@@ -264,6 +264,28 @@ def records(plain: Plain, m: Any, volumes: Volumes, loss: float = 0.25) -> None:
     plain("show", m.show, last, {"x": model.weights, "y": couple[0]}, each, (nested.extra, 5))
 
 
+def parts(plain: Plain, m: Any, volumes: Volumes, rows: int = 2) -> None:
+    def look(task: str, one: Any, name: str) -> None:
+        plain(f"{task}.show", m.show, *one.model, *one.logs, one.shape, name)
+
+    trained, name = plain("train", m.train, rows)
+    look("look", trained, name)
+    report = plain("handed.score", m.score, trained.model, 2)
+    look("again", trained, "again")
+    look("report", report.trained, "report")
+    more = report.trained
+    plain("show", m.show, report.text, trained.model.loss, trained.logs[0], more.logs[1], more.shape, name)
+    runs = [plain(f"runs.trial({at}).train", m.train, one)[0] for at, one in enumerate([1, 2])]
+    look("second", runs[1], "second")
+    found = [plain(f"search.trial({at}).train", m.train, one)[0] for at, one in enumerate([2, 4, 3])]
+    best = min(found, key=lambda one: one.model.loss)
+    look("best", best, f"best of {best.model.loss}")
+    task, count = ("large", rows) if rows > 2 else ("small", rows * 5)
+    chosen, _ = plain(task, m.train, count)
+    look("chosen", chosen, "chosen")
+    plain("whole", m.whole, chosen, [trained, best, more])
+
+
 def trials(plain: Plain, m: Any, volumes: Volumes, least: float = 2.0, name: str = "n") -> None:
     def sweep(where: str, name: str, kinds: list[Any]) -> list[Any]:
         rows: list[Any] = []

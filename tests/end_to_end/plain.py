@@ -148,10 +148,8 @@ def agree(run: Run, plain: Plain, folder: Path) -> None:
         assert node.log == called.printed, f"{name} printed {node.log!r}, not {called.printed!r}"
         for out in t.outputs(called.returns):
             value = called.value
-            if isinstance(out.attribute, str):
-                value = getattr(value, out.attribute)
-            elif out.attribute is not None:
-                value = _list(value)[out.attribute]
+            for key in out.keys:
+                value = getattr(value, key) if isinstance(key, str) else _list(value)[key]
             got, wanted = output(run, node, out, folder), shape(value)
             assert same(got, wanted), f"{name}: {out.name} is {got!r}, not {wanted!r}"
 

@@ -54,6 +54,8 @@ CASES = [
     Case(PIPELINES / "texts.py", {"text": ""}),
     Case(PIPELINES / "records.py", {}),
     Case(PIPELINES / "records.py", {"loss": 0.75}),
+    Case(PIPELINES / "parts.py", {}),
+    Case(PIPELINES / "parts.py", {"rows": 3}),
     Case(PIPELINES / "files.py", {}),
     Case(PIPELINES / "files.py", {"count": 2}),
     Case(PIPELINES / "trials.py", {}, "trials"),
