@@ -245,9 +245,13 @@ def test_nothing_of_a_run_is_committed(flowdsl: Callable[..., Result], folder: P
 
 
 def test_one_round_or_a_whole_loop_alone(flowdsl: Callable[..., Result]) -> None:
-    assert flowdsl("pipeline.py", "-q").code == 0
+    assert flowdsl("pipeline.py", "-q", "--name", "one").code == 0
     done = flowdsl("pipeline.py", "--only", "attempt(2)", "-q")
     assert ["loss", "0.5"] in rows(done.out)
+    for round_ in ("runs(2)", "runs.attempt(2)"):  # as the end of the run, `get` and `logs` call it
+        assert ["loss", "0.5"] in rows(flowdsl("pipeline.py", "--only", round_, "--of", "one", "-q").out)
+    done = flowdsl("pipeline.py", "--only", "runs(7)", "--of", "one", "-q")
+    assert done.err.startswith("flowdsl: --only runs(7): the run one has no step `runs(7)`")
     done = flowdsl("pipeline.py", "--only", "runs", "-q")
     assert done.code == 0
     assert ["2", "0.25", "0.5", "best"] in rows(done.out)
@@ -1131,6 +1135,9 @@ def test_programs_get_values_by_their_types(
     assert run(["get", "one", "--rounds", "-o", "json"]) == 0
     loops = json.loads(capsys.readouterr().out)
     assert loops == found["loops"]
+    assert run(["get", "one"]) == 0
+    shown = capsys.readouterr().out
+    assert '  words   [null, "word"]\n  digits  ["1", "2"]\n' in shown
     values = {one["path"]: [each["values"] for each in one["rounds"]] for one in loops}
     assert values["digits"] == [{"n": 1, "return": "1"}, {"n": 2, "return": "2"}]
     assert values["flags"] == [{"n": 1, "return": False}, {"n": 2, "return": True}]

@@ -244,11 +244,8 @@ def _results(machine: Machine, folder: Path, settings: Mapping[str, Any], paint:
         if name not in made["artifacts"] and one.get("value") is not None:
             key = folder / "artifacts" / str(one["value"])
             value = str(one["value"])
-            items = value_of(value, name, () if texts is None else texts)
             is_key = value.startswith(f"{machine.run.name}/") and key.exists()
-            if isinstance(items, list):
-                value = json.dumps(items, ensure_ascii=False)
-            rows.append((name, shown(key) if is_key else _plain(value)))
+            rows.append((name, shown(key) if is_key else _plain(items_of(value, name, texts))))
     for name, one in made["artifacts"].items():
         path = stored(one, folder)
         if path is not None:
@@ -258,6 +255,12 @@ def _results(machine: Machine, folder: Path, settings: Mapping[str, Any], paint:
     return f"{paint('outputs', 'bold')}\n" + "".join(
         f"  {name}  {cut(value, None)}\n" for name, value in _padded(rows)
     )
+
+
+def items_of(value: str, name: str, texts: Collection[str] | None) -> str:
+    """An output as people read it, of a loop as a list; where no type is known, what looks like a value is one."""
+    rows = value_of(value, name, () if texts is None else texts)
+    return json.dumps(rows, ensure_ascii=False) if isinstance(rows, list) else value
 
 
 def _texts(machine: Machine, settings: Mapping[str, Any]) -> Collection[str] | None:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flowdsl.cli.clusters.reach import find
 from flowdsl.cli.display.columns import Cell, Column, Table, clip, line, safe, width, wrap
-from flowdsl.cli.display.ending import listed, reason, rounds_of, rounds_table
+from flowdsl.cli.display.ending import items_of, listed, reason, rounds_of, rounds_table
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import PHASES, paint_of_output
 from flowdsl.cli.process import DONE, Refused, err, out
 from flowdsl.runtime.local.names import rfc3339
-from flowdsl.runtime.local.rounds import differing, objective_of, tables
+from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
 from flowdsl.runtime.status.compressed import hidden
 from flowdsl.runtime.status.node import mapping, seconds, text
 from flowdsl.runtime.status.reasons import seen
@@ -23,7 +23,7 @@ from flowdsl.runtime.status.run import Run, of_a_child
 from flowdsl.runtime.status.tree import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from flowdsl.cli.clusters.reach import Found, Reach
@@ -237,11 +237,23 @@ class Picture:
                     (first if at == 0 else " " * len(first)) + self._paint(one, how)
                     for at, one in enumerate(lines)
                 )
-        for title, values in (("Parameters", run.parameters()), ("Outputs", run.outputs())):
+        texts = self._texts()
+        outputs = {name: items_of(value, name, texts) for name, value in run.outputs().items()}
+        for title, values in (("Parameters", run.parameters()), ("Outputs", outputs)):
             if values:
                 made.append(f"{title}:")
                 made.extend(self._pairs(values))
         return "".join(f"{one}\n" for one in made)
+
+    def _texts(self) -> Collection[str] | None:
+        """Which outputs are texts themselves, of a pipeline that ran here; else nothing is known."""
+        entry = self._run.nodes.get(self._run.name)
+        if self._folder is None or entry is None:
+            return None
+        from flowdsl.runtime.local.earlier import header
+
+        known = texts_of(header(self._folder)["settings"]).get(entry.template)
+        return None if known is None else known.outputs
 
     def _pairs(self, values: dict[str, str]) -> Iterator[str]:
         rows = [(line(name), line(value)) for name, value in values.items()]

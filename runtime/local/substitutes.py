@@ -17,6 +17,7 @@ from flowdsl.runtime.local.pods.store import PLACES, copied, place
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several, texts
 from flowdsl.runtime.local.templates import kind
+from flowdsl.runtime.logs.source import place as way
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -352,13 +353,15 @@ def _following(nodes: Json, step: str, run: str) -> set[str]:
 
 def _is(node: Json, step: str, run: str) -> bool:
     name = node["displayName"]
-    return step in (name, _LABEL.sub(r"(\1)", name), task_of(node["name"], run))
+    if step in (name, _LABEL.sub(r"(\1)", name), task_of(node["name"], run)):
+        return True
+    return not {".", "("}.isdisjoint(step) and way(run, node["name"]).ends(step)
 
 
 def only(manifest: Json, status: Json, step: str) -> Json:
     """A workflow of one step, with the inputs that it had in an earlier run. Raises RunError."""
     nodes: list[Json] = list(part(part(status, "status"), "nodes").values())
-    run = str(part(manifest, "metadata").get("name", ""))
+    run = str(part(status, "metadata").get("name", ""))
     leaves = [node for node in nodes if node["type"] in _STEPS and node.get("templateName")]
     hyphened = step.replace("_", "-")
     found = [node for node in leaves if _is(node, step, run)] or [

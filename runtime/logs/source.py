@@ -6,10 +6,13 @@ the task `train`. Source: operator.go and steps.go of Argo 4.1.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.names import LEARNING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _NAME = r"[^.()\[\]]+"
 _PIECE = regex(rf"\.(?P<name>{_NAME})|\[\d+\]|\((?P<attempt>\d+)\)|\((?P<round>\d+):")
@@ -41,21 +44,36 @@ class Place(NamedTuple):
 
     def within(self, wanted: str) -> bool:
         """Whether a name means it: its own or that of what it is part of, with or without the rounds of loops."""
-        names = _split(wanted)
+        names = wanted.split(".")
         return any(
-            all(_same(*pair) for pair in zip(self.path[at:], names, strict=False))
-            for at in range(len(self.path) - len(names) + 1)
+            all(_same(*pair) for pair in zip(path[at:], names, strict=False))
+            for path in _ways(self.path)
+            for at in range(len(path) - len(names) + 1)
         )
 
+    def ends(self, wanted: str) -> bool:
+        """Whether a name is its own, or the end of the way to it."""
+        names = [_plain(one) for one in wanted.split(".")]
+        return any([_plain(one) for one in path[-len(names) :]] == names for path in _ways(self.path))
 
-def _split(name: str) -> list[str]:
-    return name.split(".")
+
+def _ways(path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """A path as it is, and with rounds by the names of the graphs around their loops: `runs(3)` for `runs.train(3)`."""
+    yield path
+    for at in range(len(path) - 1, 0, -1):
+        name, bracket, number = path[at].partition("(")
+        if bracket and "(" not in path[at - 1] and name != path[at - 1]:
+            yield from _ways((*path[: at - 1], f"{path[at - 1]}({number}", *path[at + 1 :]))
 
 
 def _same(name: str, wanted: str) -> bool:
     # A task is called with hyphens where its Python name has underscores.
-    plain = wanted.replace("_", "-")
-    return any(one.replace("_", "-") == plain for one in (name, name.partition("(")[0]))
+    plain = _plain(wanted)
+    return any(_plain(one) == plain for one in (name, name.partition("(")[0]))
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def place(run: str, node: str) -> Place:
