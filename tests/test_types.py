@@ -7,7 +7,18 @@ import dataclasses
 import datetime
 import enum
 import pathlib
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NewType, Optional, Union
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    NewType,
+    Optional,
+    TypeVar,
+    Union,
+)
 
 import pytest
 from typing_extensions import TypeAliasType
@@ -70,10 +81,49 @@ class Once:
     source: dataclasses.InitVar[str]
 
 
+T = TypeVar("T")
+K = TypeVar("K")
+
+
+@dataclasses.dataclass
+class Box(Generic[T]):
+    item: T
+    others: list[T] = dataclasses.field(default_factory=list[T])
+
+
+@dataclasses.dataclass
+class Keyed(Box[K | None], Generic[K, T]):
+    table: dict[str, T] = dataclasses.field(default_factory=dict[str, T])
+
+
+@dataclasses.dataclass
+class Known(Box[int]):
+    pass
+
+
+class Both(NamedTuple, Generic[T, K]):
+    one: T
+    other: K
+
+
+@dataclasses.dataclass
+class Tree(Generic[T]):
+    item: T
+    inner: Tree[T] | None
+
+
 UserId = NewType("UserId", int)
 Alias = TypeAliasType("Alias", list[int])
+Table = TypeAliasType("Table", dict[str, tuple[K, T]], type_params=(T, K))
 
 PAIR = t.Record(Pair, (t.Field("left", t.INT, True), t.Field("right", t.TEXT, False)))
+
+
+def box(cls: type[Any], item: t.Type, *arguments: t.Type, more: tuple[t.Field, ...] = ()) -> t.Record:
+    fields = (t.Field("item", item, True), t.Field("others", t.Sequence(item), False), *more)
+    return t.Record(cls, fields, arguments)
+
+
 SCORE = t.Record(Score, (t.Field("loss", t.FLOAT, True), t.Field("rows", t.Sequence(t.INT), False)))
 
 TRAVEL: list[tuple[Any, t.Type, str]] = [
@@ -107,6 +157,24 @@ TRAVEL: list[tuple[Any, t.Type, str]] = [
     (Annotated[int, "at least 1"], t.INT, "int"),
     (UserId, t.INT, "int"),
     (Alias, t.Sequence(t.INT), "list[int]"),
+    (Table[int, str], t.Mapping(t.Fixed((t.TEXT, t.INT))), "dict[str, tuple[str, int]]"),
+    (Box[int], box(Box, t.INT, t.INT), "Box[int]"),
+    (Box[list[Pair]], box(Box, t.Sequence(PAIR), t.Sequence(PAIR)), "Box[list[Pair]]"),
+    (Known, box(Known, t.INT), "Known"),
+    (
+        Keyed[int, float],
+        box(Keyed, t.Maybe(t.INT), t.INT, t.FLOAT, more=(t.Field("table", t.Mapping(t.FLOAT), False),)),
+        "Keyed[int, float]",
+    ),
+    (
+        Both[pathlib.Path, Box[int]],
+        t.Record(
+            Both,
+            (t.Field("one", t.FILE, True), t.Field("other", box(Box, t.INT, t.INT), True)),
+            (t.FILE, box(Box, t.INT, t.INT)),
+        ),
+        "Both[Path, Box[int]]",
+    ),
 ]
 
 
@@ -134,6 +202,9 @@ STAY: list[tuple[Any, str]] = [
     (Literal[Mode.FAST], "strings, whole numbers and flags"),
     (Undecorated, "NamedTuple or a dataclass"),
     (Itself, "contains itself"),
+    (Tree[int], "contains itself"),
+    (Box, "may stand for any type"),
+    (Box[set[int]], "JSON has no sets"),
     (Late, "its field `value` has init=False: make it a property, or a field that is given"),
     (Once, "it has an InitVar"),
     ("int", "JSON or as a file"),
@@ -175,6 +246,8 @@ FITS: list[tuple[Any, Any]] = [
     (Pair, tuple[int, str]),
     (Derived, Pair),
     (Better, Score),
+    (Known, Box[int]),
+    (Known, Box[float]),
     (Literal["a"], Literal["a", "b"]),
     (Literal["a"], str),
     (Literal[1, 2], float),
@@ -196,6 +269,8 @@ MISFITS: list[tuple[Any, Any]] = [
     (tuple[int, str], Pair),
     (Pair, Derived),
     (Score, Pair),
+    (Box[int], Box[str]),
+    (Known, Box[str]),
     (str, Literal["a"]),
     (Literal["a", "c"], Literal["a", "b"]),
     (Literal["a", 1], str),

@@ -307,8 +307,9 @@ def fits(have: t.Type, want: t.Type) -> bool:
             return all(value in allowed for value in values)
         case t.Choice(values), _:
             return all(_scalar(value, want) is not None or _is_str(value, want) for value in values)
-        case t.Record(one), t.Record(two):
-            return issubclass(one, two)
+        case t.Record(one, ones), t.Record(two, twos):
+            has = {field.name: field.type for field in ones}
+            return issubclass(one, two) and all(fits(has[field.name], field.type) for field in twos)
         case t.Record(_, fields), t.Fixed(items):
             return len(fields) == len(items) and all(map(fits, (f.type for f in fields), items))
         case t.Json(), _:

@@ -93,10 +93,11 @@ class Field(Node):
 
 
 class Record(Node):
-    """A NamedTuple or a dataclass."""
+    """A NamedTuple or a dataclass; `arguments` are those of a generic one."""
 
     cls: type[Any]
     fields: tuple[Field, ...]
+    arguments: tuple[Type, ...] = ()
 
 
 class Maybe(Node):
@@ -172,7 +173,7 @@ _INSTEAD = {
     "Mapping MutableMapping": "say what it is: dict[str, ...]",
 }
 _LIBRARY = ("builtins", "collections.abc", "datetime", "decimal", "fractions", "uuid")
-_records: dict[type[Any], Type] = {}
+_records: dict[object, Type] = {}
 _MODULES = re.compile(r"\b(?:typing|collections\.abc)\.|<file [^<>\n]+>\.")
 
 
@@ -188,6 +189,8 @@ def describe(annotation: object) -> Type:
         return describe(annotation.__supertype__)
     if type(annotation).__name__ == "TypeAliasType":  # `type X = ...`, from Python 3.12
         return describe(getattr(annotation, "__value__", None))
+    if type(annotation) is typing.TypeVar:
+        return Unsupported(_name(annotation), "it may stand for any type: say which one, as in `Box[int]`")
     origin = typing.get_origin(annotation)
     if origin is not None:
         return _generic(annotation, origin, typing.get_args(annotation))
@@ -224,7 +227,13 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
         return Fixed(items)
     if origin is tuple:
         return Unsupported(_name(annotation), "a tuple of unknown length does not travel: use list[...]")
-    return Unsupported(_name(annotation), _instead(origin) or _ALIEN)
+    if type(origin).__name__ == "TypeAliasType":  # `type X[T] = ...`
+        whole: Any = origin
+        return describe(_bound(whole.__value__, dict(zip(whole.__type_params__, arguments, strict=False))))
+    cls: Any = origin
+    if isinstance(origin, type) and _is_record(cls):
+        return _known(cls, annotation)
+    return Unsupported(_name(annotation), _instead(cls) or _ALIEN)
 
 
 _ALIEN = "it is not a type whose values travel as JSON or as a file"
@@ -243,30 +252,66 @@ def _wrap(kind: type[Sequence] | type[Mapping], item: Type) -> Type:
 
 
 def _class(cls: type[Any]) -> Type:
-    known = _records.get(cls)
-    if known is not None:
-        return known
     if issubclass(cls, enum.Enum):
         return Enumeration(cls)
     if issubclass(cls, pathlib.PurePath):
         return FILE
-    whole: Any = cls
-    named_tuple = issubclass(cls, tuple) and hasattr(whole, "_fields")
-    if not named_tuple and "__dataclass_fields__" not in cls.__dict__:
+    if not _is_record(cls):
         way = "use a NamedTuple or a dataclass for several values, or write it to a file"
+        whole: object = cls
         return Unsupported(cls.__name__, _instead(whole) or way)
-    _records[cls] = Unsupported(cls.__name__, "it contains itself")
-    result = _record(whole, named_tuple)
-    _records[cls] = result
-    return result
+    return _known(cls, cls)
 
 
-def _record(cls: type[Any], named_tuple: bool) -> Type:
+def _is_named_tuple(cls: Any) -> bool:
+    return issubclass(cls, tuple) and hasattr(cls, "_fields")  # pyright: ignore[reportUnknownArgumentType] -- any class
+
+
+def _is_record(cls: Any) -> bool:
+    return _is_named_tuple(cls) or "__dataclass_fields__" in cls.__dict__
+
+
+def _known(cls: type[Any], annotation: object) -> Type:
+    """The record that an annotation means: a class, or a generic one with its arguments."""
+    found = _records.get(annotation)
+    if found is None:
+        _records[annotation] = Unsupported(_name(annotation), "it contains itself")
+        found = _records[annotation] = _record(cls, annotation)
+    return found
+
+
+def _hints(annotation: object) -> dict[str, object]:
+    """The annotations of a class and its bases, with what the variables of generic ones mean. May raise anything."""
+    cls: Any = typing.get_origin(annotation) or annotation
+    if not isinstance(cls, type) or cls is object:
+        return {}
+    meant: dict[object, object] = dict(
+        zip(getattr(cls, "__parameters__", ()), typing.get_args(annotation), strict=False)
+    )
+    found: dict[str, object] = {}
+    for base in reversed(cls.__dict__.get("__orig_bases__", cls.__bases__)):
+        if typing.get_origin(base) is not typing.Generic:
+            found.update(_hints(_bound(base, meant)))
+    hints = typing.get_type_hints(cls)
+    own = getattr(cls, "__annotations__", {})
+    found.update({name: _bound(hints[name], meant) for name in own if name in hints})
+    return found
+
+
+def _bound(hint: Any, meant: dict[object, object]) -> object:
+    """An annotation in which variables are what they mean."""
+    if type(hint) is typing.TypeVar:
+        return meant.get(hint, hint)
+    variables = getattr(hint, "__parameters__", ()) if typing.get_origin(hint) is not None else ()
+    return hint[tuple(meant.get(one, one) for one in variables)] if variables else hint
+
+
+def _record(cls: type[Any], annotation: object) -> Type:
     try:
-        hints = typing.get_type_hints(cls)
+        hints = _hints(annotation)
     except Exception as error:
         return Unsupported(cls.__name__, f"its annotations cannot be read: {error}")
-    if named_tuple:
+    if _is_named_tuple(cls):
         optional = set(cls._field_defaults)
         names = list(cls._fields)
     else:
@@ -287,7 +332,7 @@ def _record(cls: type[Any], named_tuple: bool) -> Type:
             whole = f"{cls.__name__}, whose field `{name}` is {kind.whole or kind.annotation}"
             return Unsupported(cls.__name__, kind.reason, whole)
         fields.append(Field(name, kind, name not in optional))
-    return Record(cls, tuple(fields))
+    return Record(cls, tuple(fields), tuple(map(describe, typing.get_args(annotation))))
 
 
 def _missing(value: object) -> bool:
@@ -303,8 +348,10 @@ def spell(kind: Type) -> str:
     match kind:
         case Choice(values):
             return f"Literal[{', '.join(map(repr, values))}]"
-        case Enumeration(cls) | Record(cls):
+        case Enumeration(cls) | Record(cls, _, ()):
             return cls.__name__
+        case Record(cls, _, arguments):
+            return f"{cls.__name__}[{', '.join(map(spell, arguments))}]"
         case Sequence(item):
             return f"list[{spell(item)}]"
         case Mapping(item):

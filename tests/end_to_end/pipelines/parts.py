@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from flowdsl import either, fan_out, minimize, otherwise, pipeline, step, sweep, when
 
 PYTHON = "python:3.12-slim"
+T = TypeVar("T")
 
 
 class Model(NamedTuple):
@@ -23,9 +24,9 @@ class Trained:
     shape: tuple[int, int]
 
 
-class Report(NamedTuple):
+class Report(NamedTuple, Generic[T]):
     text: Path
-    trained: Trained
+    trained: T
 
 
 @step(image=PYTHON)
@@ -51,7 +52,7 @@ def whole(trained: Trained, several: list[Trained]) -> str:
 
 
 @step(image=PYTHON)
-def score(model: Model, factor: int) -> Report:
+def score(model: Model, factor: int) -> Report[Trained]:
     """A report of a model."""
     text = Path("report.txt")
     text.write_text(model.weights.read_text() * factor)
@@ -66,7 +67,7 @@ def look(trained: Trained, name: str) -> str:
 
 
 @pipeline
-def handed(trained: Trained, rows: int) -> tuple[Trained, Report]:
+def handed(trained: Trained, rows: int) -> tuple[Trained, Report[Trained]]:
     """One record handed on as it came, one out of a step."""
     return trained, score(trained.model, rows)
 
