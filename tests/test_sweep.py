@@ -232,6 +232,16 @@ def trainer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+def test_it_shows_its_end_to_programs(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "rate=0.2,0.3 --metric accuracy:max --mount datasets=data -p note=b"
+    assert flowdsl(shlex.split(f"sweep {trainer} {asked} --run --json")) == 0
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert json.loads(shown.out)["outputs"]["accuracy"] == 0.3
+    assert flowdsl(shlex.split(f"sweep {trainer} rate=0.2,0.3 --metric accuracy:max --json")) == 2
+    assert capsys.readouterr().err == "flowdsl: --json is for a run: add --run\n"
+
+
 def test_it_runs_here(trainer: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = "rate=0.2,0.3,0.1 --metric accuracy:max --run --mount datasets=data -p note=b --name tried"
     assert flowdsl(shlex.split(f"sweep {trainer} {asked}")) == 0

@@ -39,7 +39,12 @@ def sweep_command(
     submit: Annotated[bool, FLAG] = False,
     parameter: Annotated[list[str], PARAMETERS] | None = None,
     mount: Annotated[list[str], SEVERAL] | None = None,
+    artifact: Annotated[list[str], SEVERAL] | None = None,
+    config_map: Annotated[list[str], SEVERAL] | None = None,
+    secret: Annotated[list[str], SEVERAL] | None = None,
     python: str | None = None,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", show_default=False)] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
     name: str | None = None,
     watch: Annotated[bool, FLAG] = False,
     argo_version: VersionOption = None,
@@ -88,8 +93,18 @@ def sweep_command(
         NAME=VALUE, with --run or --submit: a parameter of the sweep.
     mount
         CLAIM=PATH, with --run: the folder that a persistent volume claim stands for.
+    artifact
+        NAME=PATH, with --run: the file that stands for an input artifact, by its name or key.
+    config_map
+        NAME=PATH, with --run: the data of a ConfigMap, as `flowdsl run` takes it.
+    secret
+        NAME=PATH, with --run: the data of a Secret, likewise.
     python
         With --run: the interpreter of Python steps; else the one that runs flowdsl.
+    quiet
+        With --run: show the end only.
+    as_json
+        With --run: show the end as JSON.
     name
         With --run or --submit: the name of the run.
     watch
@@ -102,20 +117,37 @@ def sweep_command(
     goal = Target(reach.cluster, argo_version)
     if (run or submit) and (output is not None or check or kind is not None or (run and submit)):
         raise Refused("write the YAML (-o, --check, --as), or --run it, or --submit it: one of them")
+    here = {
+        "--mount": mount,
+        "--artifact": artifact,
+        "--config-map": config_map,
+        "--secret": secret,
+        "--python": python,
+        "--quiet": quiet,
+        "--json": as_json,
+    }
     for word, given, needed in (
         ("-p", parameter, run or submit),
         ("--name", name, run or submit),
-        ("--mount", mount, run),
-        ("--python", python, run),
         ("--watch", watch, submit),
+        *((word, given, run) for word, given in here.items()),
     ):
         if given and not needed:
-            here = word in ("--mount", "--python")
-            raise Refused(f"{word} is for a run: add {'--run' if here else '--submit'}")
+            raise Refused(f"{word} is for a run: add {'--run' if word in here else '--submit'}")
     if run:
         from flowdsl.cli.runs import running
 
-        options = running.Options(parameters=parameter or (), mounts=mount or (), python=python, name=name)
+        options = running.Options(
+            parameters=parameter or (),
+            mounts=mount or (),
+            artifacts=artifact or (),
+            config_maps=config_map or (),
+            secrets=secret or (),
+            python=python,
+            quiet=quiet,
+            json=as_json,
+            name=name,
+        )
         return running.run_files((str(file),), options, goal, asked)
     if submit:
         from flowdsl.cli.runs import submitting
