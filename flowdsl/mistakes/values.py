@@ -236,6 +236,9 @@ class NoFields(Finding):
             way = told
         elif self.member and self.name in ("value", "name"):
             way = f"compare it with a member, as in `== {self.member}`; or use `.{self.name}` inside a step"
+        elif self.type.startswith("dict[") and not hasattr(dict, self.name) and self.name not in OUTPUTS:
+            reason = "a dict has elements, and no fields"
+            way = f'take the element of that name, `["{self.name}"]`; a record has fields'
         elif self.name in OUTPUTS:
             way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
         elif self.type == "Path":
