@@ -200,7 +200,9 @@ def _failures(failed: list[Entry], folder: Path, paint: Paint) -> str:
     for one in failed[:_FAILED]:
         found.extend(log_of(one, folder, paint))
     if len(failed) > _FAILED:
-        found.append(f"{len(failed) - _FAILED} more steps failed; their logs are in {shown(folder / 'logs')}")
+        left = len(failed) - _FAILED
+        more = "1 more step failed; its log is" if left == 1 else f"{left} more steps failed; their logs are"
+        found.append(f"{more} in {shown(folder / 'logs')}")
     return "".join(f"{line}\n" for line in found)
 
 

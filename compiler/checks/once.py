@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.carry.anew import anew, leads_to_them
-from flowdsl.compiler.carry.tree import calls, touched
+from flowdsl.compiler.carry.tree import Function, calls, touched
 from flowdsl.compiler.findings.branches import TakenOnce
 from flowdsl.diagnostic import Diagnostic
 
@@ -52,13 +52,22 @@ def _calls(
     """The calls that may matter, of a function, and of the assignments at the top of its file that it names."""
     code = function.__code__
     names = dict.fromkeys(_names(code))
-    for name in names:
+    definition = None if file.index is None else file.index.function(code)
+    head = [] if definition is None else _head(definition)
+    above = dict.fromkeys(one.id for part in head for one in ast.walk(part) if isinstance(one, ast.Name))
+    for name in names | above:
         for node in assigned.get(name, ()):
             yield from calls(node)
-    if not any(leads_to_them(function.__globals__.get(name)) for name in names):
-        return  # a long pipeline is not walked for nothing
-    if file.index is not None and (definition := file.index.function(code)) is not None:
-        yield from calls(definition)
+    for part in head:
+        yield from calls(part)
+    if definition is not None and any(leads_to_them(function.__globals__.get(name)) for name in names):
+        yield from calls(definition)  # a long pipeline is not walked for nothing
+
+
+def _head(definition: Function) -> list[ast.expr]:
+    """What is computed where a function is defined: its defaults, and the options of its decorators."""
+    defaults = [*definition.args.defaults, *filter(None, definition.args.kw_defaults)]
+    return [*defaults, *definition.decorator_list]
 
 
 def _names(code: CodeType) -> Iterator[str]:

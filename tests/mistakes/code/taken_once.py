@@ -27,6 +27,14 @@ def tried() -> str:
     return train(random.randint(0, 100), RUN + clock.strftime("%H"))
 
 
+TODAY = date.today().isoformat()
+
+
+@pipeline(labels={"built": f"{clock.time():.0f}"})
+def daily(day: str = TODAY, hour: str = f"{datetime.now():%H}", *, rows: int = 3) -> None:
+    publish(train(rows, hour), day)
+
+
 @pipeline
 def nightly(day: str = str(date.today())) -> None:
     shuffled = [*SEEDED.sample(range(10), 3), random.Random().randint(10, 99)]
