@@ -12,7 +12,7 @@ from flowdsl.places.place import Argument, Site
 from flowdsl.space import Method, Space, Tpe
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Poison
-from flowdsl.values.lift import lift
+from flowdsl.values.lift import items_of, lift
 from flowdsl.values.value import is_value
 
 if TYPE_CHECKING:
@@ -116,11 +116,12 @@ def _ranges(
 ) -> None:
     """Record tuples of two numbers: in other tools, and in `uniform(low, high)`, these are bounds."""
     for name, space in spaces.items():
-        if type(space) is tuple and len(space) == 2 and found[name] is not None:
-            low, high = space
+        bounds = items_of(space) or ()
+        if type(space) is tuple and len(bounds) == 2 and found[name] is not None:
+            low, high = bounds
             kind = target.signature.by_name[name].type
             plain = kind.item if isinstance(kind, t.Maybe) else kind
-            numbers = all(type(one) in (int, float) for one in (low, high))
+            numbers = all(type(one) in (int, float) for one in bounds)
             if isinstance(plain, t.Number) and numbers and low < high:
                 place = Argument(site, "over", part=f"item:{name}")
                 whole = plain == t.INT

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from flowdsl.testing.files import Files
+    from flowdsl.runtime.local.files import Files
 
 Json = dict[str, Any]
 

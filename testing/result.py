@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from flowdsl.runtime.local.files import Files
     from flowdsl.runtime.local.machine import Machine
     from flowdsl.runtime.status.tree import Entry
-    from flowdsl.testing.files import Files
     from flowdsl.values import types as t
 
 R_co = TypeVar("R_co", covariant=True)

@@ -87,8 +87,8 @@ class RunPipeline:
         except RunError as error:
             raise CannotRun(_in_python(str(error))) from None
         folder = self.folder / "runs" / name
+        from flowdsl.runtime.local.files import Files
         from flowdsl.runtime.local.means import volumes_of
-        from flowdsl.testing.files import Files
 
         places = Files(folder, volumes_of(ready.manifest, means.mounts, means.volumes, folder))
         kind = pipeline._definition.signature.returns  # pyright: ignore[reportPrivateUsage] -- as in compile.py

@@ -1143,6 +1143,36 @@ def test_programs_get_values_by_their_types(
     assert values["flags"] == [{"n": 1, "return": False}, {"n": 2, "return": True}]
 
 
+STORED = """
+from pathlib import Path
+
+from flowdsl import Volume, pipeline, step
+
+DATA = Volume("data")
+
+
+@step(image="python:3.12-slim")
+def write(text: str) -> tuple[Path, str]:
+    file = Path("file.txt")
+    file.write_text(text)
+    return file, "a/b"
+
+
+@pipeline(store=DATA / "runs")
+def stored() -> tuple[Path, str]:
+    return write("stored")
+"""
+
+
+def test_files_on_a_volume_are_shown_where_they_are(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "stored.py").write_text(STORED, encoding="utf-8")
+    done = flowdsl("stored.py", "--name", "one", "--mount", f"data={folder / 'data'}")
+    assert "  item-0  data/runs/one/write/item-0\n  item-1  a/b\n" in done.out
+    found = json.loads(flowdsl("--resume", "one", "--json").out)
+    path = Path(found["files"].pop("item-0"))
+    assert (path.read_text(encoding="utf-8"), found["files"]) == ("stored", {})
+
+
 UNEVEN = """
 from flowdsl import fan_out, numbers, pipeline, step
 

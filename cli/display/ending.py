@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
+    from flowdsl.runtime.local.files import Files
     from flowdsl.runtime.local.machine import Machine
     from flowdsl.runtime.local.rounds import Round, Table
     from flowdsl.runtime.status.tree import RunNode
@@ -38,13 +39,13 @@ def shown(path: Path | str) -> str:
 
 def summary(
     machine: Machine,
-    folder: Path,
+    files: Files,
     settings: Mapping[str, Any],
     stood_in: Mapping[str, str],
     target: str,
 ) -> str:
     """The end of a run as text: `stood_in` says by node what stood in for its pod, `target` what was run."""
-    paint = paint_of_output()
+    paint, folder = paint_of_output(), files.folder
     entries = tree(machine.run.name, machine.nodes.values())
     run = machine.run.name
     parts = [_steps(entries, paint, stood_in)]
@@ -54,7 +55,7 @@ def summary(
     )
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
     parts.append(_failures(failed, folder, paint))
-    parts.append(_results(machine, folder, settings, paint))
+    parts.append(_results(machine, files, settings, paint))
     parts.append(_last(machine, folder, failed, paint, target))
     return "\n".join(part for part in parts if part)
 
@@ -239,17 +240,16 @@ def stored(artifact: Json, folder: Path) -> Path | None:
     return unpacked(artifact, folder)
 
 
-def _results(machine: Machine, folder: Path, settings: Mapping[str, Any], paint: Paint) -> str:
+def _results(machine: Machine, files: Files, settings: Mapping[str, Any], paint: Paint) -> str:
     made, texts = outputs(machine), _texts(machine, settings)
     rows: list[tuple[str, str]] = []
     for name, one in made["parameters"].items():
         if name not in made["artifacts"] and one.get("value") is not None:
-            key = folder / "artifacts" / str(one["value"])
             value = str(one["value"])
-            is_key = value.startswith(f"{machine.run.name}/") and key.exists()
-            rows.append((name, shown(key) if is_key else _plain(items_of(value, name, texts))))
+            path = files.of_text(value)
+            rows.append((name, shown(path) if path else _plain(items_of(value, name, texts))))
     for name, one in made["artifacts"].items():
-        path = stored(one, folder)
+        path = stored(one, files.folder)
         if path is not None:
             rows.append((name, shown(path)))
     if not rows:
@@ -302,15 +302,12 @@ def _last(machine: Machine, folder: Path, failed: list[Entry], paint: Paint, tar
     return "".join(f"{one}\n" for one in lines)
 
 
-def brief(machine: Machine, folder: Path, settings: Mapping[str, Any]) -> Json:
+def brief(machine: Machine, files: Files, settings: Mapping[str, Any]) -> Json:
     """The end of a run for programs."""
-    made, texts = outputs(machine), _texts(machine, settings)
+    made, texts, folder = outputs(machine), _texts(machine, settings), files.folder
     entries = tree(machine.run.name, machine.nodes.values())
-    files: dict[str, str] = {}
-    for name, one in made["artifacts"].items():
-        path = stored(one, folder)
-        if path is not None:
-            files[name] = str(path)
+    named = {name: files.of_text(str(one.get("value"))) for name, one in made["parameters"].items()}
+    paths = {**named, **{name: stored(one, folder) for name, one in made["artifacts"].items()}}
     return {
         "name": machine.run.name,
         "phase": machine.phase,
@@ -320,7 +317,7 @@ def brief(machine: Machine, folder: Path, settings: Mapping[str, Any]) -> Json:
             name: value if not isinstance(value := one.get("value"), str) else value_of(value, name, texts)
             for name, one in made["parameters"].items()
         },
-        "files": files,
+        "files": {name: str(path) for name, path in paths.items() if path is not None},
         "steps": [_step(one, folder) for top in entries for one in top.walk() if one.node is not None],
         "loops": [listed(one) for one in tables(entries, machine.run.name, settings)],
     }

@@ -87,7 +87,8 @@ def rounds(name: str, reach: Reach, output: Output | None, metric: str | None, *
     if metric is not None and wanted is None:
         raise Refused(f"--metric {metric}: write NAME:max or NAME:min, as in accuracy:max")
     found = find(name, reach)
-    run, settings = Run(found.workflow), {}
+    run = Run(found.workflow)
+    settings: Json = {}
     if found.folder is not None:
         from flowdsl.runtime.local.earlier import header
 

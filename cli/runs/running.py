@@ -16,6 +16,7 @@ from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, 
 from flowdsl.cli.runs import given
 from flowdsl.cli.runs.asking import ask, waiting, wanted
 from flowdsl.runtime.local import earlier as past
+from flowdsl.runtime.local.files import Files
 from flowdsl.runtime.local.honoured import Asked, judged, steps
 from flowdsl.runtime.local.means import volumes_of
 from flowdsl.runtime.local.names import suffix
@@ -371,12 +372,14 @@ class _Run:
         self.view: View = view(self.folder, self.stood_in, quiet=options.quiet or options.json)
         self.notices: Callable[[], list[str]] = list
         self.said = 0
+        mounted = given.folders(options.mounts, "--mount")
+        self.files = Files(self.folder, volumes_of(manifest, mounted, options.volumes, self.folder))
         of_pods = settings_of(
             manifest,
             Means(
                 given.interpreter(options.python),
                 options.volumes,
-                given.folders(options.mounts, "--mount"),
+                mounted,
                 given.paths(options.artifacts, "--artifact"),
                 given.data(options.config_maps, "--config-map"),
                 given.data(options.secrets, "--secret"),
@@ -465,7 +468,7 @@ class _Run:
 
         if self.options.json:
             found = {
-                **brief(machine, self.runner.folder, self.settings),
+                **brief(machine, self.files, self.settings),
                 "notes": [*self.notes, *self.notices()],
             }
             out(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
@@ -475,7 +478,7 @@ class _Run:
         out(
             summary(
                 machine,
-                self.runner.folder,
+                self.files,
                 self.settings,
                 self.stood_in,
                 str(self.settings.get("target") or ""),

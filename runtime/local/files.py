@@ -16,6 +16,8 @@ class Files(NamedTuple):
     volumes: Mapping[str, Path]
 
     def of_text(self, text: str) -> Path | None:
-        """The file of a key, or of a path on a volume."""
+        """The file of a key, or of a path on a volume; None for any other text."""
+        if "/" not in text:
+            return None
         found = on_volume(text, self.volumes) or self.folder / "artifacts" / text.strip("/")
         return found if found.exists() else None
