@@ -16,7 +16,10 @@ from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.cli.display.report import render
+from flowdsl.compiler.importing.importing import imported
+from flowdsl.compiler.importing.judged import refusals
 from flowdsl.compiler.manifests import check_manifests, manifests
+from flowdsl.compiler.yaml.documents import read
 from flowdsl.diagnostic import Finding
 from flowdsl.places.source import Sources
 
@@ -32,6 +35,7 @@ LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime", "testing")
 
 #: Modules whose findings are about manifests: what they find in YAML that somebody wrote has no case.
 MANIFESTS = (
+    "flowdsl.compiler.findings.importing",
     "flowdsl.compiler.yaml.documents",
     "flowdsl.compiler.lint",
     "flowdsl.compiler.manifests",
@@ -108,9 +112,12 @@ def right() -> dict[str, Example]:
 
 
 def checked(path: Path) -> str:
-    """What `flowdsl check` prints about a manifest, from its own folder."""
+    """What `flowdsl check` prints about a manifest, from its own folder; in a folder `importing`, `flowdsl import`."""
     sources, text = Sources(), _read(path)
     sources.add(path.name, text)
+    if path.parent.name == "importing":
+        made = imported([part for one in read(text, path.name)[0] for part in one.listed])
+        return render([*made.diagnostics, *refusals(made)], sources, "text")
     [diagnostics] = check_manifests([manifests(text, path.name, named=True)])
     return render(diagnostics, sources, "text")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 MODULES: Final = {
-    "pipelines": ("init", "compile", "check", "graph"),
+    "pipelines": ("init", "compile", "check", "import", "graph"),
     "local": ("run",),
     "sweeping": ("sweep",),
     "submitting": ("submit", "wait", "watch"),

@@ -1,4 +1,4 @@
-"""Commands about pipelines as they are written: `init`, `compile`, `check`, `graph`, and completion."""
+"""Commands about pipelines as they are written: `init`, `compile`, `check`, `import`, `graph`, and completion."""
 
 from __future__ import annotations
 
@@ -143,6 +143,39 @@ def check_command(
         ignore=ignore or (),
         strict=strict,
     )
+
+
+@app.command(
+    name="import",
+    help_epilogue="""\
+Examples:
+  flowdsl import workflow.yaml
+  flowdsl import workflow.yaml -o pipeline.py
+  kubectl get workflowtemplate train -o yaml | flowdsl import -""",
+)
+def import_command(
+    file: str,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    format: FormatOption = "text",
+) -> int:
+    """Write the pipeline in Python that does what the YAML of a workflow does.
+
+    Python goes to standard output, findings go to standard error.
+    What a pipeline cannot say is an error, and then nothing is written.
+
+    Parameters
+    ----------
+    file
+        YAML or JSON with Workflows, WorkflowTemplates, ClusterWorkflowTemplates or CronWorkflows;
+        or - for standard input.
+    output
+        The file to write. Nothing is written over.
+    """
+    from flowdsl.cli.pipelines.importing import import_file
+
+    return import_file(file, output=output, format=format)
 
 
 @app.command(

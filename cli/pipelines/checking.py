@@ -78,7 +78,7 @@ def _judged(targets: Sequence[tuple[str, bool]], goal: Target) -> Iterator[Judge
             results.append(partial(_empty, target))
         elif target == STDIN or parted(Path(target))[0].suffix in MANIFESTS:
             results.append(len(manifests))
-            manifests.append(_manifests(target, named, goal))
+            manifests.append(manifests_of(target, named, goal))
         else:
             results.append(_python(Path(target), named, goal))
     checked: list[list[Diagnostic]] = []
@@ -100,7 +100,7 @@ def judge_manifests(
     """The findings of YAML and JSON files, and the documents of Argo that are in them."""
     from flowdsl.compiler.manifests import check_manifests
 
-    files = [_manifests(target, True, goal, within=False) for target in targets]
+    files = [manifests_of(target, True, goal, within=False) for target in targets]
     checked = check_manifests(one for one, _, _ in files)
     judged = [
         Judged(None, suppressed(found, sources, codes), sources)
@@ -130,9 +130,10 @@ def _python(path: Path, named: bool, goal: Target) -> Callable[[], Judged]:
     return found
 
 
-def _manifests(
+def manifests_of(
     target: str, named: bool, goal: Target, within: bool = True
 ) -> tuple[Manifests, Sources, frozenset[str]]:
+    """The manifests of a file, or of standard input, with its text and the codes that the project silences."""
     from flowdsl.compiler.manifests import Manifests, manifests, undecodable
 
     sources = Sources()

@@ -1,0 +1,54 @@
+"""`import`: from the YAML of a workflow to a pipeline in Python."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from flowdsl.cli.display.report import suppressed
+from flowdsl.cli.files import save
+from flowdsl.cli.pipelines.checking import manifests_of
+from flowdsl.cli.pipelines.compiling import USUAL, Judged, show
+from flowdsl.cli.process import DONE, STDIN, WRONG, Refused, err, out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from flowdsl.cli.display.report import Format
+
+
+def import_file(target: str, *, output: Path | None, format: Format) -> int:
+    """Import a file of manifests, to standard output or to `output`; the exit code. Raises `Refused`."""
+    if output is not None and os.path.lexists(output) and not _is_device(output):
+        raise Refused(f"{output} is there already: name another file to write")
+    text, judged = _imported(STDIN if target == "-" else target)
+    found = judged.diagnostics
+    show([judged], format, err)
+    if any(one.finding.severity == "error" for one in found):
+        return WRONG
+    if output is None:
+        out(text)
+    else:
+        save(text, output)
+    return DONE
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _imported(target: str) -> tuple[str, Judged]:
+    """The text of the pipelines, and what is to be said about it."""
+    from flowdsl.compiler.importing.importing import imported
+    from flowdsl.compiler.importing.judged import refusals
+    from flowdsl.compiler.manifests import check_manifests
+    from flowdsl.compiler.yaml.documents import read
+
+    manifests, sources, codes = manifests_of(target, True, USUAL, within=False)
+    found = [one for one in check_manifests([manifests])[0] if one.finding.severity == "error"]
+    text = ""
+    if not found and (file := sources.file(target)) is not None:
+        documents, _ = read(file.text.replace("\r\n", "\n"), target)
+        made = imported([part for one in documents for part in one.listed])
+        text, found = made.text, [*made.diagnostics, *refusals(made)]
+    return text, Judged(None, suppressed(found, sources, codes), sources)

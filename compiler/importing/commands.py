@@ -1,0 +1,74 @@
+"""The words of commands, and the files of programs, as manifests have them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.model import Function, Json
+    from flowdsl.compiler.lint.tree import Path
+
+DOUBLED = regex(r"\$\$")
+
+
+def paths(target: Function) -> dict[str, str]:
+    """The paths of files by the tags that stand for them."""
+    found: dict[str, str] = {}
+    for side in ("inputs", "outputs"):
+        for kind in ("parameters", "artifacts"):
+            for one in entries(target.template, side, kind):
+                path = one.get("path") or inside(one, "valueFrom").get("path")
+                if path:
+                    found[f"{side}.{kind}.{one['name']}.path"] = str(path)
+    return found
+
+
+def inline(
+    words: list[str], where: Mapping[int, Path]
+) -> tuple[str | None, list[str], tuple[int, Path] | None, Path]:
+    """The script in a command such as `sh -c`: as a file of its own if it has several lines; and where it is."""
+    for index, word in enumerate(words[1:], 1):
+        if not word.startswith("-"):
+            break
+        if word.endswith("c") and index + 1 < len(words):
+            text = words[index + 1]
+            if index + 2 == len(words) and "\n" in text.strip():
+                flags = [word[:-1]] if len(word) > 2 else []
+                return text, [*words[:index], *flags], None, where[index + 1]
+            return None, words, (index + 1, where[index + 1]), ()
+    return None, words, None, ()
+
+
+def undoubled(text: str) -> str:
+    """A text as it arrives: the kubelet makes one `$` of two."""
+    return DOUBLED.sub("$", text)
+
+
+def read_at(origin: Json) -> str:
+    """Where a result of a `resource` step is read."""
+    if origin.get("jqFilter"):
+        return str(origin["jqFilter"])
+    path = str(origin.get("jsonPath", ""))
+    return path if path.startswith("{") else f"{{{path}}}"
+
+
+def keys(options: Code | None) -> set[str]:
+    """The keys of a dict that is written as an option."""
+    if options is None or isinstance(options, str):
+        return set()
+    return {name.strip('": ') for name, _ in options.items}
+
+
+def changed(value: Any, change: Any) -> Any:
+    """A value with each of its texts changed."""
+    if isinstance(value, str):
+        return change(value)
+    if is_mapping(value):
+        return {key: changed(one, change) for key, one in value.items()}
+    return [changed(one, change) for one in value] if is_list(value) else value

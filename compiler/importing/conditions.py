@@ -1,0 +1,232 @@
+"""The conditions of `when`, and Argo's expressions, as expressions of Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.importing.model import OTHER, SIGNS, Asked, Value
+from flowdsl.compiler.importing.ports import Port, as_text
+from flowdsl.compiler.importing.texts import formatted, in_text, joined, pieces
+from flowdsl.grammar import expression as expr
+from flowdsl.grammar import expression_tree as tree
+from flowdsl.grammar import govaluate
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.template import masked, tags
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.texts import Scope
+    from flowdsl.compiler.lint.tree import Path
+
+
+def condition(text: str, scope: Scope, path: Path) -> Asked | bool | None:
+    """The condition of a `when`; a bool where it is known, None where there is no word for it."""
+    whole = tags(text.strip())
+    if len(whole) == 1 and whole[0].kind == "expression" and len(text.strip()) == whole[0].end:
+        try:
+            return _expressed(expr.parse(whole[0].body), whole[0].body, scope, path)
+        except GrammarError:
+            return None
+    try:
+        parsed = govaluate.parse(masked(text))
+    except GrammarError:
+        return None
+    return _asked(parsed, text, scope, path)
+
+
+def _asked(node: govaluate.Condition, text: str, scope: Scope, path: Path) -> Asked | bool | None:
+    match node:
+        case govaluate.Flag(value):
+            return value
+        case govaluate.Unary("!", operand):
+            found = _asked(operand, text, scope, path)
+            return not found if isinstance(found, bool) else None if found is None else found.negated()
+        case govaluate.Binary("&&" | "||" as sign, left, right):
+            return _both(sign, _asked(left, text, scope, path), _asked(right, text, scope, path))
+        case govaluate.Binary("in", left, govaluate.Several(items)):
+            held: Asked | bool | None = False
+            for item in items:
+                side, other = _side(left, text, scope, path), _side(item, text, scope, path)
+                held = _both("||", held, _compared("==", side, other))
+            return held
+        case govaluate.Binary(sign, left, right) if sign in OTHER:
+            return _compared(sign, _side(left, text, scope, path), _side(right, text, scope, path))
+        case govaluate.Text():
+            side = _side(node, text, scope, path)
+            if side is not None and side.exact is None:
+                return _compared("==", side, _constant("true"))
+        case _:
+            pass
+    return None
+
+
+def _side(node: govaluate.Condition, text: str, scope: Scope, path: Path) -> Value | None:
+    match node:
+        case govaluate.Text(_, is_quoted, start, end):
+            inner = text[start + 1 : end - 1] if is_quoted else text[start:end]
+            return joined(pieces(inner, scope, path)) if tags(inner) else _constant(node.value)
+        case govaluate.Number(_, start, end):
+            return _constant(text[start:end])
+        case govaluate.Flag(value):
+            return _constant("true" if value else "false")
+        case _:
+            return None
+
+
+def _constant(text: str) -> Value:
+    return Value(lambda: text, None, text)
+
+
+def _both(sign: str, left: Asked | bool | None, right: Asked | bool | None) -> Asked | bool | None:
+    if left is None or right is None:
+        return None
+    if isinstance(left, bool) or isinstance(right, bool):
+        known, other = (left, right) if isinstance(left, bool) else (right, left)
+        return other if known == (sign == "&&") else known
+    parts = [
+        inner
+        for one in (left, right)
+        for inner in (one.parts if one.parts and one.sign == SIGNS[sign] else (one,))
+    ]
+    return Asked(SIGNS[sign], tuple(parts))
+
+
+def _compared(sign: str, left: Value | None, right: Value | None) -> Asked | bool | None:
+    """A comparison; what is compared has one type."""
+    if left is None or right is None:
+        return None
+    if left.exact is not None and right.exact is not None:
+        return (left.exact == right.exact) == (sign == "==") if sign in ("==", "!=") else None
+    if left.exact is not None:
+        left, right = right, left
+        sign = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(sign, sign)
+    if left.port is None or (right.port is None and right.exact is None):
+        return None
+    port = left.port
+    if sign not in ("==", "!="):
+        port.asked(number=True)
+    if right.exact is not None:
+        exact = right.exact
+        port.take(exact, compared=True)
+        return Asked(sign, (), (left, Value(lambda: port.value(exact))))
+    if right.port is not None:
+        port.join(right.port)
+    return Asked(sign, (), (left, right))
+
+
+def expression(text: str, scope: Scope, path: Path) -> Value | None:
+    """An expression as a value."""
+    try:
+        return _value(expr.parse(text), text, scope, path)
+    except GrammarError:
+        return None
+
+
+def _expressed(node: tree.Node, text: str, scope: Scope, path: Path) -> Asked | bool | None:
+    """An expression as a condition."""
+    match node:
+        case tree.Literal(bool() as value):
+            return value
+        case tree.Unary("!", operand):
+            found = _expressed(operand, text, scope, path)
+            return not found if isinstance(found, bool) else None if found is None else found.negated()
+        case tree.Binary("&&" | "||" as sign, left, right):
+            return _both(sign, _expressed(left, text, scope, path), _expressed(right, text, scope, path))
+        case tree.Binary("in", left, tree.Items(items)):
+            held: Asked | bool | None = False
+            for item in items:
+                one, other = _value(left, text, scope, path), _value(item, text, scope, path)
+                held = _both("||", held, _compared("==", one, other))
+            return held
+        case tree.Binary(sign, left, right) if sign in OTHER:
+            return _compared(sign, _value(left, text, scope, path), _value(right, text, scope, path))
+        case _:
+            return None
+
+
+def _value(node: tree.Node, text: str, scope: Scope, path: Path) -> Value | None:
+    match node:
+        case tree.Literal(bool() | int() | float() | str() as value):
+            return _constant(as_text(value))
+        case tree.Call("asInt" | "asFloat" | "int" | "float", (argument,)):
+            found = _value(argument, text, scope, path)
+            if found is not None and found.port is not None:
+                found.port.asked(number=True)
+            return found
+        case tree.Call("string", (argument,)):
+            return _value(argument, text, scope, path)
+        case tree.Binary("??", left, right):
+            return _either(_value(left, text, scope, path), _value(right, text, scope, path))
+        case tree.Conditional(_, yes, no):
+            return _whichever(node, yes, no, text, scope, path)
+        case tree.Binary("+" | "-" | "*" | "/" as sign, left, right):
+            return _computed(sign, _value(left, text, scope, path), _value(right, text, scope, path))
+        case _:
+            named = tree.path(node)
+            return None if named is None else scope.variable(named)
+
+
+def _computed(sign: str, left: Value | None, right: Value | None) -> Value | None:
+    if left is None or right is None or (left.port is None and right.port is None):
+        return None
+    numbers = [one.port is not None and one.port.root.number for one in (left, right)]
+    if sign == "+" and not any(numbers):
+        parts = [one.exact if one.exact is not None else one for one in (left, right)]
+        port = Port(unknown=True)
+        port.asked(text=True)
+        return Value(lambda: formatted(list(parts)), port)
+    port = Port(unknown=True)
+    port.asked(number=True)
+    for one in (left, right):
+        if one.port is not None:
+            port.join(one.port)
+        elif one.exact is not None:
+            port.take(one.exact)
+    return Value(lambda: f"{_operand(left)} {sign} {_operand(right)}", port)
+
+
+def _operand(one: Value) -> str:
+    """One side of something computed."""
+    text = one.exact if one.exact is not None else in_text(one.code)
+    return f"({text})" if " " in text else text
+
+
+def _either(first: Value | None, second: Value | None) -> Value | None:
+    """The first of two values that is there."""
+    if first is None or second is None or first.exact is not None:
+        return None
+    port = first.port
+    if port is not None and second.port is not None:
+        port.join(second.port)
+    elif (port is None) != (second.port is None) and second.exact is None:
+        return None
+    exact = second.exact
+    if port is not None and exact is not None:
+        port.take(exact)
+
+    def other() -> Code:
+        return second.code() if port is None or exact is None else port.value(exact)
+
+    return Value(lambda: f"either({in_text(first.code)}, {in_text(other)})", port)
+
+
+def _whichever(
+    node: tree.Conditional, yes: tree.Node, no: tree.Node, text: str, scope: Scope, path: Path
+) -> Value | None:
+    """`tasks['a'].status == 'Succeeded' ? ... a ... : ...`: the value of whichever ran."""
+    of = {
+        one.path[1] for one in tree.variables(yes) if len(one.path) > 1 and one.path[0] in ("steps", "tasks")
+    }
+    asked = node.condition
+    ran = (
+        isinstance(asked, tree.Binary)
+        and asked.operator == "=="
+        and asked.right[:1] == ("Succeeded",)
+        and (tree.path(asked.left) or ())[2:] == ("status",)
+        and {*(tree.path(asked.left) or ())[1:2]} == of
+    )
+    if not ran:
+        held = _expressed(asked, text, scope, path)
+        if len(of) != 1 or not isinstance(held, Asked) or not scope.runs_if(next(iter(of)), held):
+            return None
+    return _either(_value(yes, text, scope, path), _value(no, text, scope, path))

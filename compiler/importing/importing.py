@@ -1,0 +1,73 @@
+"""The whole way: from the documents of a file to the text of a pipeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler.findings.importing import DoesNotCompile, LeftOut, OtherName
+from flowdsl.compiler.importing.document import Reader
+from flowdsl.compiler.importing.shelf import Shelf
+from flowdsl.compiler.importing.writing import written
+from flowdsl.compiler.lint.tree import is_mapping
+from flowdsl.compiler.manifests import is_argo
+from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Diagnostic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flowdsl.compiler.importing.model import Function
+    from flowdsl.compiler.yaml.documents import Document
+
+
+class Imported(NamedTuple):
+    """The text of a pipeline, and what is to be said about it; where its functions come from, by their lines."""
+
+    text: str
+    diagnostics: list[Diagnostic]
+    places: list[tuple[int, Document, Any]]
+
+    def refused(self, line: int, code: str, message: str, way: str) -> Diagnostic | None:
+        """What the compiler says about a line of the text, at what that was written for."""
+        found = [one for one in self.places if one[0] <= line]
+        if not found:
+            return None
+        _, document, path = found[-1]
+        return Diagnostic(DoesNotCompile(code, message, way), document.span(path))
+
+
+def imported(documents: Sequence[Document]) -> Imported:
+    """Documents as pipelines in Python; with an error among the diagnostics the text is none."""
+    shelf = Shelf()
+    found: list[Diagnostic] = []
+    readers: list[tuple[Document, Reader]] = []
+    for document in documents:
+        if not is_argo(document.body):
+            kind = str(document.body.get("kind") or "document") if is_mapping(document.body) else "document"
+            found.append(Diagnostic(LeftOut(kind), document.span(("kind",))))
+            continue
+        reader = Reader(document.body, shelf)
+        reader.read()
+        _named(reader)
+        readers.append((document, reader))
+        found += (Diagnostic(one.finding, document.place(one)) for one in reader.problems)
+    if any(one.finding.severity == "error" for one in found) or not readers:
+        return Imported("", found, [])
+    text, places = written([reader for _, reader in readers], shelf)
+    by_reader = {id(reader): document for document, reader in readers}
+    return Imported(
+        text, found, [(line, by_reader[id(reader)], _path(reader, of)) for line, reader, of in places]
+    )
+
+
+def _path(reader: Reader, of: Function) -> Any:
+    return of.path or reader.path
+
+
+def _named(reader: Reader) -> None:
+    """A Workflow with a name of its own becomes one that has another name in each run."""
+    name = reader.metadata.get("name")
+    if reader.kind == "Workflow" and isinstance(name, str):
+        way = "compile it with `--as template` to have an object with a name that is fixed"
+        finding = OtherName("the Workflow", name, f"{name}-...", way)
+        reader.problems.append(Problem(("metadata", "name"), finding))

@@ -1,0 +1,122 @@
+"""Python as text, laid out as formatters do it: on one line where that fits, else one part on each.
+
+A part on a line of its own ends in a comma, which formatters leave alone.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.lint.tree import is_list, is_mapping
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+WIDTH = 88
+"""The longest line, as ruff and black have it."""
+
+_STEP = "    "
+_ESCAPED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_PLAIN = regex(r"[^\\\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]*")
+
+
+class Parts(NamedTuple):
+    """Something in brackets: `f(a, b=c)`, `[a, b]`, `{"a": b}`; its parts have what stands before them.
+
+    `head` is what the bracket follows, where that has brackets too: `f.options(name="a")(b)`.
+    """
+
+    before: str
+    items: tuple[tuple[str, Code], ...]
+    after: str
+    head: Parts | None = None
+
+
+Code = str | Parts
+
+
+def call(function: str | Parts, *arguments: Code, **named: Code | None) -> Parts:
+    """A call; arguments that are None are left out."""
+    given = [("", one) for one in arguments]
+    given += [(f"{name}=", one) for name, one in named.items() if one is not None]
+    if isinstance(function, Parts):
+        return Parts("(", tuple(given), ")", function)
+    return Parts(f"{function}(", tuple(given), ")")
+
+
+def listed(items: Iterable[Code]) -> Parts:
+    """A list."""
+    return Parts("[", tuple(("", one) for one in items), "]")
+
+
+def mapped(items: Mapping[str, Code]) -> Parts:
+    """A dict with texts as its keys."""
+    return Parts("{", tuple((f"{quoted(key)}: ", one) for key, one in items.items()), "}")
+
+
+def literal(value: object) -> Code:
+    """A value of JSON."""
+    if is_mapping(value):
+        return mapped({str(key): literal(one) for key, one in value.items()})
+    if is_list(value):
+        return listed(literal(one) for one in value)
+    return quoted(value) if isinstance(value, str) else repr(value)
+
+
+def quoted(text: str, prefix: str = "") -> str:
+    """A text in the quotes that need fewer escapes, double ones where both do."""
+    quote = "'" if '"' in text and text.count('"') > text.count("'") else '"'
+    return f"{prefix}{quote}{_escaped(text, quote)}{quote}"
+
+
+def _escaped(text: str, quote: str) -> str:
+    found = (_ESCAPED.get(sign) or (sign if _shown(sign) else json.dumps(sign)[1:-1]) for sign in text)
+    return "".join(found).replace(quote, f"\\{quote}")
+
+
+def _shown(sign: str) -> bool:
+    return sign.isprintable() or sign == " "
+
+
+def block(text: str, indent: str, prefix: str = "") -> str:
+    """A text of several lines in triple quotes, indented as what stands around it."""
+    inner = f"{indent}{_STEP}"
+    lines = "".join(f"{inner}{line}\n" if line.strip() else "\n" for line in text.split("\n"))
+    if not prefix and "\\" in lines and '"""' not in lines and _PLAIN.fullmatch(lines.replace("\\", "")):
+        return f'r"""\n{lines}{indent}"""'
+    escaped = "".join(_ESCAPED.get(sign, sign) if sign != "\n" and sign != "\t" else sign for sign in lines)
+    escaped = escaped.replace('"""', '\\"\\"\\"')
+    return f'{prefix}"""\n{escaped}{indent}"""'
+
+
+def flat(code: Code) -> str:
+    """A piece of code on one line."""
+    if isinstance(code, str):
+        return code
+    head = "" if code.head is None else flat(code.head)
+    return f"{head}{code.before}{', '.join(before + flat(one) for before, one in code.items)}{code.after}"
+
+
+def laid(before: str, code: Code, after: str = "", indent: str = "") -> str:
+    """A line, or several, with some code between other text."""
+    line = f"{indent}{before}{flat(code)}{after}"
+    if isinstance(code, str) or len(line) <= WIDTH:
+        return line
+    if code.head is not None:
+        start = f"{before}{flat(code.head)}{code.before}"
+        if not code.items or len(indent + start) > WIDTH:
+            return laid(before, code.head, f"{flat(code._replace(head=None))}{after}", indent)
+    else:
+        start = f"{before}{code.before}"
+    if not code.items:
+        return line
+    inner = "\n".join(laid(name, one, ",", indent + _STEP) for name, one in code.items)
+    return f"{indent}{start}\n{inner}\n{indent}{code.after}{after}"
+
+
+def function(name: str, parameters: Iterable[Code], returns: str, indent: str = "") -> str:
+    """The first line, or lines, of a function."""
+    signature = Parts(f"def {name}(", tuple(("", one) for one in parameters), ")")
+    return laid("", signature, f" -> {returns}:", indent)

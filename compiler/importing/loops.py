@@ -1,0 +1,165 @@
+"""Loops: the items of a task, and what each of them hands over."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.importing.layout import call, listed
+from flowdsl.compiler.importing.ports import Port, as_text, parsed
+from flowdsl.compiler.importing.texts import value_of
+from flowdsl.compiler.lint.tree import is_mapping
+from flowdsl.grammar.template import tags
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.model import Json, Render, Value
+    from flowdsl.compiler.importing.texts import Scope
+    from flowdsl.compiler.lint.tree import Path
+
+_MOST = 1000  # items that are written out
+
+
+class Loop:
+    """The items of a task: written down, or a list of the run."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        items: list[Any] | None,
+        listing: Value | None = None,
+        numbers: Render | None = None,
+    ) -> None:
+        self.scope = scope
+        self.items = items
+        self.listing = listing
+        self.numbers = numbers
+
+    @property
+    def count(self) -> int | None:
+        """How many items there are, if they are written down."""
+        return None if self.items is None else len(self.items)
+
+    def named(self, text: str) -> bool:
+        """Whether a text names the item."""
+        return any(_item(tag.body) is not None for tag in tags(text))
+
+    def values(self, text: str, port: Port | None, path: Path) -> Render:
+        """The list of what each item hands over."""
+        port = Port() if port is None else port
+        if self.items is not None:
+            made = [value_of(self.filled(text, item, path), self.scope, path, port) for item in self.items]
+            spans = self.span(port) if all(one.exact is not None for one in made) else None
+            exact = [one.exact for one in made]
+
+            def written() -> Code:
+                if spans is not None and port.kind == "int" and exact == spans[1]:
+                    return spans[0]
+                return listed(one.code() for one in made)
+
+            return written
+        whole = [tag for tag in tags(text) if _item(tag.body) == ()]
+        if len(whole) != 1 or text.strip() != text[whole[0].start : whole[0].end]:
+            what = f"`{text}` for each item of a list of the run"
+            self.scope.refuse(path, what, "let the step that makes the list make what is wanted of each item")
+            return lambda: "[]"
+        if self.listing is not None:
+            assert self.listing.port is not None
+            port.root.unknown = True
+            port.asked(text=True)
+            return self.listing.code
+        port.asked(number=True)
+        return self.numbers if self.numbers is not None else (lambda: "[]")
+
+    def counted(self, port: Port | None) -> Render:
+        """The numbers of the items."""
+        count = self.count or 0
+        for number in range(count):
+            if port is not None:
+                port.take(str(number))
+        return lambda: f"range({count})"
+
+    def span(self, port: Port) -> tuple[Code, list[str]] | None:
+        """The items as a range, if they are one."""
+        items = self.items or []
+        if len(items) < 3 or not all(isinstance(one, str) and one.isdigit() for one in items):
+            return None
+        first, last = int(items[0]), int(items[-1])
+        if items != [str(number) for number in range(first, last + 1)]:
+            return None
+        return (f"range({last + 1})" if first == 0 else f"range({first}, {last + 1})"), items
+
+    def filled(self, text: str, item: Any, path: Path) -> str:
+        """A text with an item in place of the tags that name it."""
+        for tag in reversed(tags(text)):
+            name = _item(tag.body)
+            if name is None:
+                continue
+            if tag.kind != "simple" or len(name) > 1:
+                self.scope.refuse(path, f"`{text[tag.start : tag.end]}`", "write it out in the items")
+                continue
+            value = item.get(name[0], "") if name and is_mapping(item) else item
+            made = (
+                json.dumps(value, separators=(",", ":"), sort_keys=True)
+                if isinstance(value, (dict, list))
+                else as_text(value)
+            )
+            text = f"{text[: tag.start]}{made}{text[tag.end :]}"
+        return text
+
+
+def _item(body: str) -> tuple[str, ...] | None:
+    """The part of the item that a tag names; None for other tags."""
+    root, *rest = body.strip().split(".")
+    if root == "item":
+        return tuple(rest)
+    return ("=",) if root.startswith("=") and "item" in body else None
+
+
+def loop_of(task: Json, path: Path, scope: Scope) -> Loop | None:
+    """The loop of a task, if it has one."""
+    if (items := task.get("withItems")) is not None:
+        return Loop(scope, list(items))
+    if (text := task.get("withParam")) is not None:
+        return _listed(as_text(text), (*path, "withParam"), scope)
+    if (sequence := task.get("withSequence")) is not None:
+        return _sequence(sequence, (*path, "withSequence"), scope)
+    return None
+
+
+def _listed(text: str, path: Path, scope: Scope) -> Loop:
+    if not tags(text) and (items := parsed(text)) is not None:
+        return Loop(scope, items)
+    found = value_of(text, scope, path)
+    if found.port is None or found.exact is not None:
+        scope.refuse(path, f"`{text}` as a list")
+        return Loop(scope, [""])
+    found.port.asked(items=True, text=True)
+    return Loop(scope, None, found)
+
+
+def _sequence(sequence: Json, path: Path, scope: Scope) -> Loop:
+    said = {key: as_text(one) for key, one in sequence.items() if one is not None}
+    form = said.pop("format", "")
+    if all(_is_whole(one) for one in said.values()):
+        first = int(said.get("start", "0"))
+        last = int(said["end"]) if "end" in said else first + int(said.get("count", "0")) - 1
+        numbers = range(first, last + 1) if last >= first or "count" in said else range(first, last - 1, -1)
+        if len(numbers) <= _MOST:
+            try:
+                return Loop(scope, [form % number if form else str(number) for number in numbers])
+            except (ValueError, TypeError):
+                scope.refuse((*path, "format"), f"the format `{form}`", "write the items out")
+                return Loop(scope, [""])
+    if form or said.get("start", "0") != "0" or "count" not in said:
+        scope.refuse(path, "a sequence with ends of the run", "let a step print the list, and loop over that")
+        return Loop(scope, [""])
+    count = value_of(said["count"], scope, (*path, "count"))
+    if count.port is None:
+        return Loop(scope, [""])
+    count.port.asked(number=True)
+    return Loop(scope, None, numbers=lambda: call("numbers", count.code()))
+
+
+def _is_whole(text: str) -> bool:
+    return text.lstrip("-").isdigit()

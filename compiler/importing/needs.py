@@ -1,0 +1,87 @@
+"""What templates know of their workflow, which functions are told: its parameters, and how it ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping
+from flowdsl.grammar.template import is_filled, references, variables
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.importing.model import Json
+
+_AT_THE_END = ("status", "duration")
+_FORMULAS = ("expression", "fromExpression")
+
+
+class Needs:
+    """What each of some templates needs of the workflow, itself and for what it calls."""
+
+    def __init__(self, templates: dict[str, Json]) -> None:
+        self._templates = dict(templates)
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def add(self, name: str, template: Json) -> None:
+        """One more template."""
+        self._templates[name] = template
+
+    def of(self, name: str) -> tuple[str, ...]:
+        """The parameters that a template needs; with a dot before its name, another field of the workflow."""
+        if name not in self._found:
+            self._found[name] = ()  # one that calls itself has been found out elsewhere
+            template = self._templates.get(name, {})
+            own = {**template, "inputs": _without_sources(inside(template, "inputs"))}
+            found = [*_named(own)]
+            for task in _tasks(template):
+                for called in _called(task):
+                    found += self.of(called)
+                    found += _named(inside(self._templates.get(called, {}), "inputs"))
+                if is_mapping(task.get("inline")):
+                    found += _named(task["inline"])
+            self._found[name] = tuple(dict.fromkeys(found))
+        return self._found[name]
+
+
+def _without_sources(inputs: Json) -> Json:
+    """Inputs without what a call of the template says for it."""
+    return {
+        "parameters": [{"name": one.get("name")} for one in entries(inputs, "parameters")],
+        "artifacts": [{"path": one.get("path")} for one in entries(inputs, "artifacts")],
+    }
+
+
+def _tasks(template: Json) -> Iterator[Json]:
+    for group in entries(template, "steps"):
+        yield from group if is_list(group) else entries(group, "steps")
+    yield from entries(template, "dag", "tasks")
+
+
+def _called(task: Json) -> Iterator[str]:
+    if task.get("template"):
+        yield str(task["template"])
+    if task.get("onExit"):
+        yield str(task["onExit"])
+    for hook in inside(task, "hooks").values():
+        yield str(hook.get("template"))
+
+
+def _named(value: Any, formula: bool = False) -> Iterator[str]:
+    """The fields of the workflow that the tags in a value name."""
+    if isinstance(value, str):
+        found = references(value) if is_filled(value) else variables(value) if formula else ()
+        for one in found:
+            match one.path:
+                case ("workflow", "parameters", name, *_):
+                    yield name
+                case ("workflow", name) if name in _AT_THE_END:
+                    yield f".{name}"
+                case _:
+                    pass
+    elif is_mapping(value):
+        for key, one in value.items():
+            yield from _named(one, key in _FORMULAS)
+    elif is_list(value):
+        for one in value:
+            yield from _named(one)

@@ -1,0 +1,118 @@
+"""The types of what travels: whatever is handed on from one port to another has one type in all of them.
+
+A value is a text, unless all that is known of it are whole numbers, or it is used as a number or a list.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.compiler.importing.layout import Code, literal, quoted
+from flowdsl.compiler.lint.tree import is_list
+from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_WHOLE = regex(r"0|-?[1-9][0-9]{0,17}")
+_NUMBER = regex(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+
+
+class Port:
+    """A place where a value is taken or given, and what is known of the values there."""
+
+    def __init__(self, choices: Iterable[str] = (), *, unknown: bool = False) -> None:
+        self._same: Port | None = None
+        self.constants: list[str] = []
+        self.given = False  # whether one of them is handed over, and not only compared
+        self.choices = tuple(choices)
+        self.unknown = unknown  # whether a value comes from outside of what is written
+        self.number = False  # whether it is compared or computed with as a number
+        self.items = False  # whether a loop runs over it
+        self.text = False  # whether it is used as a text, as only texts are
+
+    @property
+    def root(self) -> Port:
+        """The port that stands for all of one type."""
+        found = self
+        while found._same is not None:
+            found = found._same
+        return found
+
+    def join(self, other: Port) -> None:
+        """What is at one port is at the other one, too."""
+        one, two = self.root, other.root
+        if one is two:
+            return
+        two._same = one
+        one.constants += two.constants
+        one.choices = tuple(
+            name for name in one.choices or two.choices if name in (two.choices or one.choices)
+        )
+        for flag in ("given", "unknown", "number", "items", "text"):
+            setattr(one, flag, getattr(one, flag) or getattr(two, flag))
+
+    def take(self, text: str, *, compared: bool = False) -> None:
+        """A text that is written down is at this port, or what is there is compared with it."""
+        root = self.root
+        root.constants.append(text)
+        root.given = root.given or not compared
+
+    def asked(self, *, number: bool = False, items: bool = False, text: bool = False) -> None:
+        """How a value is used."""
+        root = self.root
+        root.number, root.items = root.number or number, root.items or items
+        root.text = root.text or text
+
+    @property
+    def kind(self) -> str:
+        """The type, as an annotation."""
+        root = self.root
+        known = root.constants
+        if root.items and all(parsed(one) is not None for one in known):
+            numbers = known and not root.unknown and not root.text and all(map(_integers, known))
+            return "list[int]" if numbers else "list[str]"
+        if root.choices and not root.unknown and set(known) <= {*root.choices}:
+            return f"Literal[{', '.join(quoted(one) for one in root.choices)}]"
+        if root.text:
+            return "str"
+        whole = all(_WHOLE.fullmatch(one) for one in known)
+        if root.number:
+            exact = whole and (root.given or not root.unknown)
+            numbers = all(_NUMBER.fullmatch(one) for one in known)
+            return "int" if exact else "float" if numbers else "str"
+        return "int" if known and whole and not root.unknown else "str"
+
+    def value(self, text: str) -> Code:
+        """A text that is written down, as a value of the type."""
+        kind = self.kind
+        if kind.startswith("list"):
+            items = parsed(text) or []
+            return literal([one if kind == "list[int]" else as_text(one) for one in items])
+        if kind in ("int", "float"):
+            return text
+        return quoted(text)
+
+
+def parsed(text: str) -> list[Any] | None:
+    """The items of a list of texts, numbers and flags; None for anything else."""
+    try:
+        found: object = json.loads(text)
+    except ValueError:
+        return None
+    if not is_list(found):
+        return None
+    items = cast("list[object]", found)
+    return None if any(isinstance(one, (dict, list)) or one is None for one in items) else items
+
+
+def _integers(text: str) -> bool:
+    return all(type(one) is int for one in parsed(text) or ())
+
+
+def as_text(value: object) -> str:
+    """A scalar of YAML or JSON as the text that Argo makes of it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else json.dumps(value)

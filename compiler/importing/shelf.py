@@ -1,0 +1,94 @@
+"""What stands at the beginning of a written file: volumes, and the names that are taken there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.importing.fields import has_tags
+from flowdsl.compiler.importing.layout import call, flat, laid, quoted
+from flowdsl.compiler.importing.names import Names, identifier
+from flowdsl.compiler.lint.tree import entries, inside, is_mapping
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.model import Json
+
+
+class Shelf:
+    """The constants of a file, and the volumes of the document that is read."""
+
+    def __init__(self) -> None:
+        self.names = Names()
+        self.constants: dict[tuple[str, str], str] = {}  # their names by what they are
+        self.lines: list[str] = []
+        self._volumes: dict[str, Json] = {}
+        self._claims: dict[str, Json] = {}
+        self.used: set[str] = set()
+
+    def begin(self, spec: Json) -> None:
+        """Look at the volumes of another document."""
+        self._volumes = {str(one.get("name")): one for one in entries(spec, "volumes")}
+        claims = entries(spec, "volumeClaimTemplates")
+        self._claims = {str(inside(one, "metadata").get("name")): one for one in claims}
+        self.used = set()
+
+    def constant(self, wish: str, code: Code, apart: str = "") -> str:
+        """The name of a constant; what is `apart` is never the same."""
+        key = flat(code), apart
+        if key not in self.constants:
+            self.constants[key] = self.names.free(identifier(wish).upper())
+            self.lines.append(laid(f"{self.constants[key]} = ", code))
+        return self.constants[key]
+
+    def volume(self, name: str, own: Json | None) -> str | None:
+        """A volume by its name, as code; None where there is no word for it. `own` is that of the template."""
+        if own is None and name in self._claims:
+            code = _claim(name, self._claims[name])
+        else:
+            code = _volume(own if own is not None else self._volumes.get(name, {}))
+        if code is None or has_tags(own or {}):
+            return None
+        self.used.add(name)
+        return self.constant(name, code, name if flat(code).startswith("Scratch") else "")
+
+
+def _volume(volume: Json) -> Code | None:
+    kinds: Json = {key: one for key, one in volume.items() if key != "name"}
+    if len(kinds) != 1 or has_tags(kinds):
+        return None
+    ((kind, about),) = kinds.items()
+    if not is_mapping(about):
+        return None
+    match kind, {**about}:
+        case "persistentVolumeClaim", {"claimName": str() as claim, **rest} if not rest:
+            return call("Volume", quoted(claim))
+        case "emptyDir", {**rest} if rest.keys() <= {"sizeLimit", "medium"}:
+            size = quoted(str(rest["sizeLimit"])) if "sizeLimit" in rest else None
+            memory = "True" if rest.get("medium") == "Memory" else None
+            return call("Scratch", *([] if size is None else [size]), memory=memory)
+        case "configMap", {"name": str() as name, **rest} if not rest:
+            return call("Config", quoted(name))
+        case "secret", {"secretName": str() as name, **rest} if not rest:
+            return call("Secret", quoted(name))
+        case "hostPath", {"path": str() as path, **rest} if not rest:
+            return call("Host", quoted(path))
+        case _:
+            return None
+
+
+def _claim(name: str, claim: Json) -> Code | None:
+    spec: Any = inside(claim, "spec")
+    modes: list[Any] = entries(spec, "accessModes")
+    size = inside(spec, "resources", "requests").get("storage")
+    rest = spec.keys() - {"accessModes", "resources", "storageClassName"}
+    if rest or len(modes) != 1 or size is None or inside(claim, "metadata").keys() != {"name"}:
+        return None
+    mode = None if modes[0] == "ReadWriteOnce" else quoted(modes[0])
+    stored = spec.get("storageClassName")
+    return call(
+        "NewVolume",
+        quoted(name),
+        quoted(str(size)),
+        mode=mode,
+        storage_class=quoted(stored) if stored else None,
+    )

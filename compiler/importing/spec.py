@@ -1,0 +1,85 @@
+"""What a document says of its runs as a whole, as options of the pipeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.importing.fields import CRON, METADATA, SPEC, say
+from flowdsl.compiler.importing.layout import literal, quoted
+from flowdsl.compiler.importing.merging import merged
+from flowdsl.compiler.importing.renamed import renamed
+from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.naming import slug
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.document import Reader
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.model import Json
+
+_SAID = ("entrypoint", "arguments", "templates", "onExit", "volumes", "volumeClaimTemplates")
+
+#: How what is written is compiled back to a document of the same kind.
+HEADS = {"WorkflowTemplate": " --as template", "ClusterWorkflowTemplate": " --as cluster-template"}
+
+
+def pipeline_options(reader: Reader) -> dict[str, Code]:
+    """The options of the pipeline, and what is left to Argo."""
+    said: dict[str, Code] = {}
+    name = str(reader.metadata.pop("name", "") or reader.metadata.pop("generateName", "")).rstrip("-")
+    reader.metadata.pop("generateName", None)
+    if name and slug(reader.main.name) != name:
+        said["name"] = quoted(name)
+    say(CRON, reader.cron, said)
+    reader.metadata.pop("creationTimestamp", None)
+    say(METADATA, reader.metadata, said)
+    inner = reader.cron.get("workflowMetadata")
+    if inner and "labels" not in said and "annotations" not in said:
+        say(METADATA, inner, said)
+        if not inner:
+            del reader.cron["workflowMetadata"]
+    say(SPEC, reader.spec, said)
+    if id(reader.main) in reader.options:
+        said = {**reader.options[id(reader.main)], **said}
+    patch = _left(reader)
+    if patch:
+        said["argo"] = literal(patch)
+    return said
+
+
+def _left(reader: Reader) -> Json:
+    """What is put on top of the pipeline."""
+    other = reader.names_in(reader.main)
+    spec: Json = {
+        key: one for key, one in reader.spec.items() if key not in _SAID and one not in (None, {}, [])
+    }
+    spec = renamed(spec, other)
+    if reader.shelf.used & {volume_name(one) for one in entries(reader.spec, "volumeClaimTemplates")}:
+        spec.setdefault("volumeClaimGC", {"strategy": "OnWorkflowSuccess"})
+        if spec["volumeClaimGC"].get("strategy") == "OnWorkflowCompletion":
+            del spec["volumeClaimGC"]
+    for field in ("volumes", "volumeClaimTemplates"):
+        rest = [one for one in entries(reader.spec, field) if volume_name(one) not in reader.shelf.used]
+        if rest:
+            spec[field] = renamed(rest, other)
+    arguments = list(reader.looked)
+    for one in entries(reader.spec, "arguments", "parameters"):
+        besides = {key: item for key, item in one.items() if key not in ("name", "value", "default", "enum")}
+        if besides:
+            arguments.append({"name": reader.parameters[str(one["name"])].name, **besides})
+    if arguments:
+        spec["arguments"] = {"parameters": arguments}
+    templates = [
+        {"name": slug(graph.target.name), **one} for graph in reader.graphs.values() for one in graph.patched
+    ]
+    if templates:
+        spec["templates"] = merged(templates)
+    if reader.metadata:
+        spec["metadata"] = renamed(reader.metadata, other)
+    if reader.cron:
+        spec["cron"] = reader.cron
+    return spec
+
+
+def volume_name(one: Json) -> str:
+    """The name of a volume, or of a claim that is made for a run."""
+    return str(one.get("name") or inside(one, "metadata").get("name"))

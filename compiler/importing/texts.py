@@ -1,0 +1,117 @@
+"""Texts with Argo's tags as expressions of Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from flowdsl.compiler.importing.layout import quoted
+from flowdsl.compiler.importing.model import Value
+from flowdsl.compiler.importing.ports import Port
+from flowdsl.grammar.template import is_filled, tags
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.model import Asked, Render
+    from flowdsl.compiler.lint.tree import Path
+
+    Piece = str | Value
+
+
+class Scope(Protocol):
+    """What the tags of a template are."""
+
+    def variable(self, name: tuple[str, ...]) -> Value | None:
+        """A variable by its path; None where there is no word for it."""
+        ...
+
+    def runs_if(self, task: str, asked: Asked) -> bool:
+        """Whether a task is known to run exactly under a condition."""
+        ...
+
+    def refuse(self, path: Path, what: str, way: str = "") -> None:
+        """Record that something has no word."""
+        ...
+
+
+def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
+    """A text taken apart: what stands there as it is, and what the tags stand for."""
+    from flowdsl.compiler.importing.conditions import expression
+
+    found: list[Piece] = []
+    end = 0
+    for tag in tags(text):
+        if tag.start > end:
+            found.append(text[end : tag.start])
+        written = text[tag.start : tag.end]
+        end = tag.end
+        if tag.kind == "expression":
+            value = expression(tag.body, scope, path)
+        elif tag.kind == "simple" and is_filled(written):
+            value = scope.variable(tuple(tag.body.strip().split(".")))
+        else:
+            found.append(written)
+            continue
+        if value is None:
+            scope.refuse(path, f"`{written}`")
+        else:
+            found.append(value)
+    return [*found, text[end:]] if end < len(text) or not found else found
+
+
+def value_of(text: str, scope: Scope, path: Path, port: Port | None = None) -> Value:
+    """A text as a value, at a port that takes it."""
+    port = Port() if port is None else port
+    found = joined(pieces(text, scope, path))
+    if found.exact is not None:
+        port.take(found.exact)
+        exact = found.exact
+        return Value(lambda: port.value(exact), port, exact)
+    if found.port is None:
+        scope.refuse(path, f"`{text}`: the text of a file")
+    else:
+        port.join(found.port)
+    return Value(found.code, port)
+
+
+def joined(parts: list[Piece]) -> Value:
+    """Pieces as one value: a text, one variable, or an f-string."""
+    if all(isinstance(part, str) for part in parts):
+        text = "".join(part for part in parts if isinstance(part, str))
+        return Value(lambda: quoted(text), Port(), text)
+    if len(parts) == 1 and isinstance(parts[0], Value):
+        return parts[0]
+    port = Port(unknown=True)
+    port.asked(text=True)
+    return Value(lambda: formatted(parts), port)
+
+
+def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> str:
+    """Pieces as the text of an f-string."""
+    written: list[str] = []
+    codes: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            written.append(part.replace("{", "{{").replace("}", "}}"))
+        else:
+            codes.append(in_text(part.code))
+            written.append(f"\0{len(codes) - 1}\0")
+    text = write("".join(written).replace("\0", "\uf8ff"), "f" if codes else "")
+    for index, code in enumerate(codes):
+        text = text.replace(f"\uf8ff{index}\uf8ff", f"{{{code}}}", 1).replace(
+            f"\\uf8ff{index}\\uf8ff", f"{{{code}}}", 1
+        )
+    return text
+
+
+def in_text(code: Render) -> str:
+    """A piece of code between the braces of an f-string."""
+    from flowdsl.compiler.importing.layout import flat
+
+    return flat(code())
+
+
+def constant(code: Code) -> Render:
+    """A piece of code that is known already."""
+    return lambda: code

@@ -1,0 +1,208 @@
+"""What was read, as the text of a file in Python."""
+
+from __future__ import annotations
+
+import ast
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import flowdsl
+from flowdsl.compiler.importing.layout import WIDTH, call, function, laid, listed, mapped, quoted
+from flowdsl.compiler.importing.names import Names, identifier
+from flowdsl.compiler.importing.spec import HEADS, pipeline_options
+from flowdsl.compiler.naming import slug
+from flowdsl.grammar.names import dns_name, is_depended_upon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from flowdsl.compiler.importing.document import Reader
+    from flowdsl.compiler.importing.graphs import Graph
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.model import Block, Call, Function
+    from flowdsl.compiler.importing.shelf import Shelf
+
+_STANDARD = {"Path": "pathlib", "Literal": "typing", "NamedTuple": "typing"}
+
+
+Part = tuple[str, "Reader", "Function"]
+"""A class or function as text, and what it was written for."""
+
+
+def written(readers: Sequence[Reader], shelf: Shelf) -> tuple[str, list[tuple[int, Reader, Function]]]:
+    """The text of a file, and where the functions of the documents begin in it."""
+    parts = [part for reader in readers for part in _parts(reader)]
+    below = "\n\n\n".join(text for text, _, _ in parts)
+    head = [_docstring(readers), "", *_imports("\n".join([*shelf.lines, below]))]
+    if shelf.lines:
+        head += ["", *shelf.lines]
+    text = "\n".join(head) + "\n\n\n"
+    places: list[tuple[int, Reader, Function]] = []
+    line = text.count("\n") + 1
+    for part, reader, target in parts:
+        places.append((line, reader, target))
+        line += part.count("\n") + 3
+    return text + below + "\n", places
+
+
+def _parts(reader: Reader) -> Iterator[Part]:
+    """The classes and functions of a document, each behind what it uses."""
+    records: set[str] = set()
+    for target in dict.fromkeys((*map(id, reader.order), id(reader.main))):
+        one = next(each for each in (*reader.order, reader.main) if id(each) == target)
+        if len(one.outputs) > 1 and one.record not in records:
+            records.add(one.record)
+            yield _record(one), reader, one
+        yield "\n".join(_function(reader, one)), reader, one
+
+
+def _docstring(readers: Sequence[Reader]) -> str:
+    names = ", ".join(f"`{one.main.name}`" for one in readers)
+    heads = dict.fromkeys(HEADS.get(one.kind, "") for one in readers)
+    how = "".join(f"\n\nCompile it with `flowdsl compile FILE{head}`." for head in heads if head)
+    kind = "The pipeline" if len(readers) == 1 else "The pipelines"
+    if not how:
+        return f'"""{kind} {names}."""'
+    return f'"""{kind} {names}.{how}\n"""'
+
+
+def _imports(text: str) -> list[str]:
+    """The lines that import what a text uses."""
+    tree = ast.parse(text)
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    lines: list[str] = []
+    for module in dict.fromkeys(_STANDARD.values()):
+        wanted = sorted(name for name, home in _STANDARD.items() if home == module and name in names)
+        if wanted:
+            lines.append(f"from {module} import {', '.join(wanted)}")
+    words = sorted(
+        names & {*flowdsl.__all__},
+        key=lambda name: (0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2, name),
+    )
+    line = f"from flowdsl import {', '.join(words)}"
+    if len(line) > WIDTH:
+        line = "from flowdsl import (\n" + "".join(f"    {name},\n" for name in words) + ")"
+    return [*lines, *([""] if lines else []), line]
+
+
+def _record(target: Function) -> str:
+    fields = "\n".join(f"    {one.name}: {one.annotation}" for one in target.outputs.values())
+    return f"class {target.record}(NamedTuple):\n{fields}"
+
+
+def _function(reader: Reader, target: Function) -> list[str]:
+    library = next((one for one in reader.libraries.values() if one.target is target), None)
+    if library is not None:
+        return library.written()
+    if id(target) in reader.leaves:
+        return reader.leaves[id(target)].written()
+    head = "@pipeline"
+    if target is reader.main and (options := pipeline_options(reader)):
+        head = laid("@", call("pipeline", **options))
+    names = Names()
+    names.taken |= {one.name for one in (*reader.order, reader.main)} | {*reader.shelf.constants.values()}
+    names.taken |= {one.name for one in target.inputs.values()}
+    ending = reader.exit if target is reader.main else None
+    return [head, *_body(target, reader.graphs.get(id(target)), ending, names)]
+
+
+def _body(target: Function, graph: Graph | None, ending: Graph | None, names: Names) -> list[str]:
+    """The function of a pipeline."""
+    inputs = [*{id(one): one for one in target.inputs.values()}.values()]
+    inputs.sort(key=lambda one: one.default is not None)
+    first = graph.calls if graph else []
+    prepared([*first, *(ending.calls if ending else ())], names)
+    lines = [function(target.name, (one.declared for one in inputs), target.returns)]
+    lines += _statements(first, 0, "    ")
+    if ending is not None:
+        lines.append("    with on_exit():")
+        lines += _statements(ending.calls, 0, "        ")
+    if target.outputs:
+        lines.append(_returned(target))
+    return lines if len(lines) > 1 else [*lines, "    pass"]
+
+
+def prepared(calls: Sequence[Call], names: Names) -> None:
+    """Give calls their variables: those whose results are used, or that others wait for."""
+    for one in calls:
+        waits = {id(other): other for other in one.after if id(other) not in one.taken}
+        one.after = list(waits.values())
+        for other in one.after:
+            other.used = True
+    for one in calls:
+        if one.used:
+            one.variable = _variable(one.task, names)
+
+
+def _variable(task: str, names: Names) -> str:
+    wish = identifier(task)
+    if wish in names.taken and not wish.endswith("_"):
+        wish = f"{wish}_"
+    return names.free(wish)
+
+
+def _statements(calls: Sequence[Call], depth: int, indent: str) -> Iterator[str]:
+    """Calls, those in the same block together."""
+
+    def opened(one: Call) -> str:
+        return one.blocks[depth].line if len(one.blocks) > depth else ""
+
+    before: Block | None = None
+    for word, group in groupby(calls, opened):
+        some = list(group)
+        if not word:
+            before = None
+            for one in some:
+                yield _statement(one, indent)
+            continue
+        block = some[0].blocks[depth]
+        asked = block.asked
+        if (
+            before is not None
+            and before.asked is not None
+            and asked is not None
+            and (before.asked.negated().code() == asked.code())
+        ):
+            yield f"{indent}with otherwise():"
+            before = None
+        else:
+            yield _opening(block, indent)
+            before = block if block.word == "when" else None
+        yield from _statements(some, depth + 1, f"{indent}    ")
+
+
+def _opening(block: Block, indent: str) -> str:
+    return laid("with ", call(block.word, block.code()), f"{block.name}:", indent)
+
+
+def _statement(one: Call, indent: str) -> str:
+    """A call, with the variable for its result."""
+    options: dict[str, Code] = {}
+    wanted = dns_name(one.task)
+    natural = slug(one.variable) if one.variable else slug(one.target.name)
+    if natural != wanted and is_depended_upon(wanted):
+        options["name"] = quoted(wanted if wanted == one.task.lower() else one.task)
+    if one.after:
+        options["after"] = listed(other.variable for other in one.after)
+    options |= {name: code() for name, code in one.options.items()}
+    body: Code = call(f"{one.target.name}.options", **options) if options else one.target.name
+    given = {name: code() for name, code in one.arguments.items()}
+    before = f"{one.variable} = " if one.variable else ""
+    if one.looped:
+        over = mapped({name: code() for name, code in one.over.items()})
+        made = call("fan_out", body, over=over, parallel=one.parallel or None, **given)
+    else:
+        made = call(body, **given)
+    return laid(before, made, "", indent)
+
+
+def _returned(target: Function) -> str:
+    values = {
+        one.name: one.value.code() if one.value is not None else "None" for one in target.outputs.values()
+    }
+    if len(values) == 1:
+        return laid("return ", next(iter(values.values())), "", "    ")
+    whole = {str(value).rpartition(".")[0] for value in values.values()}
+    if len(whole) == 1 and all(str(value) == f"{next(iter(whole))}.{name}" for name, value in values.items()):
+        return f"    return {next(iter(whole))}"
+    return laid("return ", call(target.record, **values), "", "    ")

@@ -1,0 +1,27 @@
+"""Argo's examples and the recorded workflows as pipelines: most can be said, and do the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from tests.corpus.imports import manifests, verdict
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+#: Of 107 examples and 41 recordings.
+SAME = 93
+COMPILED = 100
+
+
+def test_what_is_imported_does_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = {name: verdict(text, tmp_path / name) for name, text in manifests()}
+    counts = Counter(said.partition(":")[0] for said in told.values())
+    with capsys.disabled():
+        print(f"\n{len(told)} manifests: {dict(counts)}")  # noqa: T201 -- the numbers are what it is about
+    assert {name: said for name, said in told.items() if said.startswith(("differs", "does not load"))} == {}
+    assert counts["same"] >= SAME
+    assert counts["same"] + counts["not run"] >= COMPILED

@@ -1,0 +1,115 @@
+"""The pipeline `kinds`."""
+
+from pathlib import Path
+from typing import Literal
+
+from flowdsl import (
+    S3,
+    Http,
+    Ready,
+    Secret,
+    approve,
+    call_template,
+    command,
+    container,
+    http,
+    manifest,
+    pipeline,
+    request,
+    resource,
+)
+
+WORDS = Http("https://example.com/words.txt")
+MODELS = S3(
+    "base",
+    "models",
+    endpoint="minio:9000",
+    access_key=Secret("minio", "id"),
+    secret_key=Secret("minio", "key"),
+)
+
+
+@container(
+    image="busybox:1.37.0",
+    argo={"outputs": {"artifacts": [{"name": "return", "mode": 420}]}},
+)
+def fetch(
+    words: Path = WORDS,
+    extra: Path | None = None,
+    models: Path = MODELS,
+) -> Path:
+    return command(
+        "cat",
+        "/tmp/words.txt",
+        paths={
+            "words": "/tmp/words.txt",
+            "extra": "/tmp/extra.txt",
+            "models": "/models",
+            "return": "/tmp/words.txt",
+        },
+    )
+
+
+@call_template(
+    "ml-library",
+    "fit-model",
+    names={"learning_rate": "learning-rate", "return": "accuracy"},
+)
+def fit_model(learning_rate: str, corpus: Path) -> str:
+    raise NotImplementedError
+
+
+@approve()
+def release() -> Literal["ann", "bob"]:
+    """Who releases it?"""
+    raise NotImplementedError
+
+
+@http()
+def announce(text: str) -> None:
+    request(
+        "POST",
+        "https://chat.example.com/messages",
+        body=text,
+        success="response.statusCode == 201",
+        headers={"Authorization": Secret("chat", "token")},
+    )
+
+
+@resource("apply", success="status.succeeded > 0", owner=True)
+def job(size: int) -> str:
+    body = f"""
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: "job-{size}"
+        spec:
+          completions: {size}
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+              - {{name: main, image: "busybox:1.37.0", command: ["true"]}}
+    """
+    manifest(body, "{.metadata.uid}")
+
+
+@container(image="postgres:16", daemon=True, ready=Ready(port=5432))
+def database() -> str:
+    return command("postgres")
+
+
+@container(image="postgres:16")
+def query(host: str) -> None:
+    command("psql", "-h", host, "-c", "select 1")
+
+
+@pipeline
+def kinds() -> None:
+    fetch_ = fetch()
+    fit = fit_model(learning_rate="0.1", corpus=fetch_)
+    release_ = release.options(after=[fit])()
+    announce_ = announce(text=f"{fit} by {release_}")
+    job.options(after=[announce_])(size=4)
+    database_ = database()
+    query(host=database_)

@@ -1,0 +1,71 @@
+"""The pipeline `loops`.
+
+Compile it with `flowdsl compile FILE --as template`.
+"""
+
+from flowdsl import command, container, fan_out, numbers, pipeline
+
+
+@container(image="busybox:1.37.0")
+def say(text: str, mark: str) -> None:
+    command("echo", f"{text}{mark}")
+
+
+@container(image="busybox:1.37.0")
+def shard(number: int) -> str:
+    return command("echo", number, stdout=True)
+
+
+@container(image="python:3.12-slim")
+def make() -> list[str]:
+    source = """
+        import json
+        print(json.dumps(["a", "b"]))
+    """
+    return command("python3", source=source, stdout=True)
+
+
+@container(image="python:3.12-slim")
+def count(numbers_: list[str]) -> None:
+    source = """
+        import ast
+        import os
+        print(len(ast.literal_eval(os.environ["NUMBERS"])))
+    """
+    command("python3", source=source, env={"NUMBERS": numbers_})
+
+
+@pipeline
+def loops(regions: list[str] = ["eu", "us"], shards: int = 2) -> None:
+    greet = fan_out(
+        say,
+        over={"text": ["hello fish", "hello bird"]},
+        parallel=2,
+        mark="!",
+    )
+    pairs = fan_out(
+        say.options(after=[greet]),
+        over={"text": ["dog", "cat"], "mark": ["?", "."]},
+        parallel=2,
+    )
+    regions_ = fan_out(
+        say.options(after=[pairs]),
+        over={"text": regions},
+        parallel=2,
+        mark="!",
+    )
+    shards_ = fan_out(
+        shard.options(after=[regions_]),
+        over={"number": numbers(shards)},
+        parallel=2,
+    )
+    numbers_ = fan_out(
+        shard.options(after=[regions_]),
+        over={"number": range(3, 7)},
+        parallel=2,
+    )
+    made = make.options(after=[shards_, numbers_])()
+    fan_out(say.options(name="each"), over={"text": made}, parallel=2, mark=".")
+    count.options(name="all", after=[made])(
+        numbers_=[numbers_[0], numbers_[1], numbers_[2], numbers_[3]],
+    )

@@ -1,0 +1,90 @@
+"""A manifest and what an import of it compiles to, run on this machine and compared."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.grammar.names import dns_name
+from flowdsl.runtime.local import events
+from flowdsl.runtime.local.pods.pods import Pods
+from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.runner import Inputs, Runner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+Json = dict[str, Any]
+
+#: Programs that wait, ask the network or chance: they are taken to succeed.
+_ELSEWHERE = re.compile(r"sleep +'?(?:[3-9]|\d\d)|random|curl|kubectl|wget|http|seq 1")
+
+
+def differences(theirs: Json, ours: Json, folder: Path, *, names: bool = False) -> Iterator[str]:
+    """How a run of one manifest differs from that of another one; with the `names` of its pods outside of loops."""
+    one, two = ran(theirs, folder / "theirs"), ran(ours, folder / "ours")
+    if names and (missing := one["names"] - two["known"]):
+        yield f"names: {sorted(two['known'])}, without {sorted(missing)}"
+    for what in ("phase", "pods", "outputs"):
+        if one[what] != two[what]:
+            yield f"{what}: {two[what]}, not {one[what]}"
+
+
+def ran(manifest: Json, folder: Path) -> Json:
+    """A run: its phase, its pods by their templates and phases, and its outputs."""
+    folder.mkdir(parents=True)
+    document = json.loads(json.dumps(manifest))
+    if document["kind"] == "CronWorkflow":
+        document = {**document, "kind": "Workflow", "spec": document["spec"]["workflowSpec"]}
+    document["kind"] = "Workflow"
+    document["metadata"] = {"name": "run"}
+    settings = Settings(workflow="run", cpu=64, memory=1 << 40, grace=1)
+    runner = Runner(folder, lambda report: Pods(folder, report, settings), fake=faked)
+    machine = runner.begin(Inputs(document, [], {}, {}))
+    nodes: list[Json] = list(
+        json.loads((folder / "workflow.json").read_text("utf-8"))["status"]["nodes"].values()
+    )
+    pods = Counter(
+        (dns_name(str(node.get("templateName") or node["displayName"])), node["phase"])
+        for node in nodes
+        if node["type"] in ("Pod", "Suspend", "HTTP", "Container")
+    )
+    shown = [(node["type"], str(node["displayName"]).replace(".onExit", "-exit")) for node in nodes]
+    names = {dns_name(name) for kind, name in shown if kind == "Pod" and "(" not in name and name != "run"}
+    known = {dns_name(name) for _, name in shown}
+    outputs = machine.run.outputs or {}
+    values = sorted(str(one.get("value")) for one in outputs.get("parameters", ()))
+    return {
+        "phase": machine.phase,
+        "pods": sorted(pods.items()),
+        "outputs": values,
+        "names": names,
+        "known": known,
+    }
+
+
+def faked(pod: events.StartPod) -> events.Outcome | None:
+    """What stands in for a pod that cannot run here."""
+    body: Json = pod.template.get("container") or pod.template.get("script") or {}
+    program = [str(one) for one in body.get("command") or ()]
+    text = json.dumps(pod.template)
+    here = program and shutil.which(program[0]) and not _ELSEWHERE.search(text)
+    if here and not pod.template.get("daemon"):
+        return None
+    given: Json = pod.template.get("outputs") or {}
+    parameters = [{**one, "value": one.get("value", "7")} for one in given.get("parameters") or ()]
+    several: Json = pod.template.get("containerSet") or {}
+    containers: list[Json] = several.get("containers") or []
+    outputs: Json = {
+        "exitCode": "0",
+        "result": "7",
+        "parameters": parameters,
+        "artifacts": given.get("artifacts") or [],
+    }
+    return events.Outcome(
+        "Succeeded", "", outputs, {str(one["name"]): ("Succeeded", "") for one in containers} or None
+    )

@@ -1,0 +1,117 @@
+"""`flowdsl import`: YAML becomes a pipeline in Python that does the same.
+
+A case is a manifest in tests/importing; beside it lie the pipeline and what is said about it on the way.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flowdsl.cli.app import run as flowdsl
+from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.load import load
+from flowdsl.compiler.yaml.documents import read
+from tests.goldens import same
+from tests.importing_runs import differences
+
+ROOT = Path(__file__).resolve().parents[1]
+CASES = sorted((ROOT / "tests" / "importing").glob("*.yaml"))
+WRITTEN = [case for case in CASES if case.with_suffix(".py").exists()]
+RUN = [case for case in WRITTEN if "templateRef" not in case.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_what_is_written(
+    case: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    monkeypatch.chdir(case.parent)
+    code = flowdsl(["import", case.name])
+    text, said = capsys.readouterr()
+    assert (code, bool(text)) in ((0, True), (2, False))
+    if text or case in WRITTEN:
+        same(text, case.with_suffix(".py"), request)
+    if said or case.with_suffix(".err").exists():
+        same(said, case.with_suffix(".err"), request)
+
+
+@pytest.mark.parametrize("case", WRITTEN, ids=lambda case: case.stem)
+def test_it_compiles_to_an_object_of_the_same_kind_where_that_can_be_said(case: Path) -> None:
+    compiled = compile_loaded(load(case.with_suffix(".py")))
+    assert [one.finding.code for one in compiled.diagnostics if one.finding.severity == "error"] == []
+    kinds = [one.body["kind"] for one in read(case.read_text("utf-8"), case.name)[0] if "spec" in one.body]
+    written = {"CronWorkflow": "CronWorkflow"}
+    assert [one["kind"] for one in compiled.documents] == [written.get(kind, "Workflow") for kind in kinds]
+
+
+@pytest.mark.parametrize("case", RUN, ids=lambda case: case.stem)
+def test_it_runs_as_the_manifest_does(case: Path, tmp_path: Path) -> None:
+    bodies = [one.body for one in read(case.read_text("utf-8"), case.name)[0] if "spec" in one.body]
+    compiled = compile_loaded(load(case.with_suffix(".py")))
+    for index, (theirs, ours) in enumerate(zip(bodies, compiled.documents, strict=True)):
+        assert list(differences(theirs, ours, tmp_path / str(index), names=True)) == []
+
+
+@pytest.mark.parametrize("tool", ["mypy", "pyright"])
+def test_type_checkers_find_nothing(tool: str, tmp_path: Path) -> None:
+    for case in WRITTEN:
+        text = case.with_suffix(".py").read_text("utf-8")
+        (tmp_path / case.with_suffix(".py").name).write_text(text, encoding="utf-8")
+    options = ["--strict", "--config-file=", "--cache-dir=cache"] if tool == "mypy" else []
+    settings = f'{{"typeCheckingMode": "strict", "extraPaths": ["{ROOT}"]}}'
+    (tmp_path / "pyrightconfig.json").write_text(settings, encoding="utf-8")
+    files = sorted(one.name for one in tmp_path.glob("*.py"))
+    said = subprocess.run(
+        [sys.executable, "-m", tool, *options, *files],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 0, said.stdout
+
+
+def test_it_is_formatted() -> None:
+    files = [case.with_suffix(".py") for case in WRITTEN]
+    for command in (["format", "--check", "--diff"], ["check", "--select", "E4,E7,E9,F,I"]):
+        line = [sys.executable, "-m", "ruff", *command, "--isolated", "--no-cache", *map(str, files)]
+        said = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert said.returncode == 0, said.stdout
+
+
+def test_it_goes_to_a_file_that_is_not_there_yet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    case = next(one for one in WRITTEN if one.stem == "diamond")
+    assert flowdsl(["import", str(case), "-o", "pipeline.py"]) == 0
+    assert Path("pipeline.py").read_text("utf-8") == case.with_suffix(".py").read_text("utf-8")
+    Path("pipeline.py").write_text("mine", encoding="utf-8")
+    assert flowdsl(["import", str(case), "-o", "pipeline.py"]) == 2
+    assert "pipeline.py is there already" in capsys.readouterr().err
+    assert Path("pipeline.py").read_text("utf-8") == "mine"
+
+
+def test_it_comes_from_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = next(one for one in WRITTEN if one.stem == "diamond")
+    monkeypatch.setattr("sys.stdin", io.StringIO(case.read_text("utf-8")))
+    assert flowdsl(["import", "-"]) == 0
+    assert capsys.readouterr().out == case.with_suffix(".py").read_text("utf-8")
+
+
+def test_a_manifest_that_is_wrong_is_not_imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text(CASES[0].read_text("utf-8").replace("entrypoint: ", "entrypoint: no-"), encoding="utf-8")
+    assert flowdsl(["import", str(file)]) == 2
+    assert capsys.readouterr().out == ""
