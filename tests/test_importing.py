@@ -5,20 +5,32 @@ A case is a manifest in tests/importing; beside it lie the pipeline and what is 
 
 from __future__ import annotations
 
+import copy
 import io
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.importing.importing import imported
+from flowdsl.compiler.importing.judged import refusals
+from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs
 from flowdsl.compiler.load import load
+from flowdsl.compiler.manifests import check_manifests, manifests
 from flowdsl.compiler.yaml.documents import read
 from tests.goldens import same
 from tests.importing_runs import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]
 CASES = sorted((ROOT / "tests" / "importing").glob("*.yaml"))
@@ -115,3 +127,49 @@ def test_a_manifest_that_is_wrong_is_not_imported(tmp_path: Path, capsys: pytest
     file.write_text(CASES[0].read_text("utf-8").replace("entrypoint: ", "entrypoint: no-"), encoding="utf-8")
     assert flowdsl(["import", str(file)]) == 2
     assert capsys.readouterr().out == ""
+
+
+def places(node: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """All paths in a document."""
+    if is_mapping(node) or is_list(node):
+        for key, one in pairs(node):
+            yield (*path, key)
+            yield from places(one, (*path, key))
+
+
+BODIES = [one.body for case in CASES for one in read(case.read_text("utf-8"), case.name)[0]]
+PLACES = [(index, path) for index, body in enumerate(BODIES) for path in places(body)]
+TAGS = ("{{item}}", "{{item.a}}", "{{inputs.parameters.text}}", "{{workflow.parameters.a-b}}", "{{pod.name}}")
+INSTEAD: tuple[Any, ...] = (None, "", "x", "7", *TAGS, "{{=asInt('1') + 1}}", "a || b", [], {}, 3)
+
+
+@settings(max_examples=600)
+@given(st.sampled_from(PLACES), st.sampled_from([*INSTEAD, "away"]))
+def test_any_manifest_is_imported_or_refused(place: tuple[int, tuple[Any, ...]], instead: Any) -> None:
+    index, path = place
+    body = copy.deepcopy(BODIES[index])
+    holder = body
+    for step in path[:-1]:
+        holder = holder[step]
+    if instead == "away":
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = instead
+    text = yaml.safe_dump(body)
+    (found,) = check_manifests([manifests(text, "changed.yaml")])
+    if all(one.finding.severity == "warning" for one in found):
+        made = imported([part for one in read(text, "changed.yaml")[0] for part in one.listed])
+        assert made.text or any(one.finding.severity == "error" for one in made.diagnostics) or not path[1:]
+        assert all(one.place is not None for one in made.diagnostics)
+        if made.text:
+            compile(made.text, "pipeline.py", "exec")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "examples").glob("*/pipeline.yaml")), ids=lambda path: path.parent.name
+)
+def test_what_was_compiled_is_imported_or_refused(path: Path) -> None:
+    made = imported([part for one in read(path.read_text("utf-8"), path.name)[0] for part in one.listed])
+    wrong = [*(one for one in made.diagnostics if one.finding.severity == "error"), *refusals(made)]
+    assert all(one.place is not None for one in wrong)
+    assert bool(wrong) != bool(made.text and not refusals(made))

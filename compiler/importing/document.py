@@ -15,19 +15,24 @@ from flowdsl.compiler.importing.model import Function, Input, Output, Problems
 from flowdsl.compiler.importing.names import Names, class_name, identifier
 from flowdsl.compiler.importing.needs import Needs
 from flowdsl.compiler.importing.ports import Port, as_text
-from flowdsl.compiler.importing.sources import LOCATIONS, source
+from flowdsl.compiler.importing.renamed import FORMULAS, renamed
+from flowdsl.compiler.importing.rounds import rounds
+from flowdsl.compiler.importing.sources import LOCATIONS, UNSAID, source
 from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping
 from flowdsl.compiler.naming import slug
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
-    from flowdsl.compiler.importing.model import Json, Key
+    from flowdsl.compiler.importing.loops import Loop
+    from flowdsl.compiler.importing.model import Call, Json, Key
     from flowdsl.compiler.importing.renamed import Renaming
     from flowdsl.compiler.importing.shelf import Shelf
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.diagnostic import Finding
 
 _WAY = "change it, or take it out, and import the rest"
+#: How the labels and annotations begin that flowdsl writes itself.
+_OWN = "flowdsl.dev/"
 _PORT = {
     "parameters": ("name", "value", "default", "valueFrom"),
     "artifacts": ("name", "path", "optional", "from", "fromExpression", *LOCATIONS),
@@ -44,6 +49,10 @@ class Reader:
         self.problems = Problems()
         self.metadata: Json = copy.deepcopy(inside(body, "metadata"))
         whole: Json = inside(body, "spec")
+        for field in ("labels", "annotations"):
+            kept = {key: one for key, one in inside(self.metadata, field).items() if not key.startswith(_OWN)}
+            self.metadata.pop(field, None)
+            self.metadata |= {field: kept} if kept else {}
         self.cron: Json = {key: one for key, one in whole.items() if key != "workflowSpec"}
         self.path: Path = ("spec", "workflowSpec") if self.kind == "CronWorkflow" else ("spec",)
         if self.kind != "CronWorkflow":
@@ -66,11 +75,33 @@ class Reader:
         self.main: Function
         self.exit: Graph | None = None
         self.hidden: set[str] = set()  # the names of parameters, which would hide functions of the same name
+        self.kept: list[Json] = []  # templates as they are, for hooks
         self.looked: list[Json] = []  # parameters that are looked up in the cluster
 
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         """Record that something has no word."""
         self.add(path, NotSayable(what, way or _WAY), what.strip("`"))
+
+    def hook(self, hook: Json) -> Json:
+        """A hook that is left to Argo, and so is its template."""
+        name = str(hook.get("template", ""))
+        if name not in self.templates:
+            return hook
+        template = self.templates[name][1]
+        called = any(name in self.needs.called(one) for one in self.templates)
+        kept = f"{slug(name)}-hook" if called else slug(name)
+        if all(one["name"] != kept for one in self.kept):
+            self.kept.append({**template, "name": kept})
+        return {**hook, "template": kept}
+
+    def rounds(self, graph: Graph, task: Json, path: Path, loop: Loop) -> Call:
+        """The call of a pipeline for each item of a task."""
+        return rounds(graph, task, path, loop)
+
+    def made(self, target: Function, graph: Graph) -> None:
+        """A pipeline that no template is."""
+        self.graphs[id(target)] = graph
+        self.order.append(target)
 
     def add(self, path: Path, finding: Finding, words: str = "") -> None:
         """Record a finding at a path, or at the words of the text there that it is about."""
@@ -168,10 +199,15 @@ class Reader:
         index, template = self.templates[name]
         path: Path = (*self.path, "templates", index)
         main = self.main
+        for needed in (*self.needs.of(name), *self.needs.of(str(self.spec.get("onExit")))):
+            if not needed.startswith(".") and needed not in self.parameters:  # whoever starts a run says it
+                self.parameters[needed] = Input(identifier(needed), Port())
+                main.inputs["workflow", needed] = self.parameters[needed]
         inputs: Json = inside(template, "inputs")
         for kind in ("parameters", "artifacts"):
             for at, one in enumerate(entries(inputs, kind)):
-                self.fed(name, kind, one, (*path, "inputs", kind, at), leaf)
+                if not (leaf and self.is_looked_up(name, kind, one)):
+                    self.fed(name, kind, one, (*path, "inputs", kind, at), leaf)
         if leaf:
             graph = Graph(self, main, {"name": name}, path)
             self.graphs[id(main)] = graph
@@ -225,15 +261,12 @@ class Reader:
         path: Path = (*self.path, "hooks", "exit")
         if self.spec.get("onExit"):
             handler, path = {"template": self.spec["onExit"]}, (*self.path, "onExit")
-        if hooks:
-            self.refuse(
-                (*self.path, "hooks"), "a hook while the run goes on", "let its steps tell what they do"
-            )
-        self.spec.pop("hooks", None)
+        if handler is not None and handler.get("expression"):
+            hooks["exit"], handler = handler, None
+        kept = {name: self.hook(hook) for name, hook in hooks.items()}
+        self.spec["hooks"] = renamed(kept, self.names_in(self.main), FORMULAS)
         if handler is None:
             return
-        if handler.get("expression"):
-            self.refuse(path, "a hook with a condition", "ask in the template that runs at the end")
         self.exit = Graph(self, self.main, {"name": ""}, path)
         self.exit.ended = True
         name = str(handler.get("template"))
@@ -317,6 +350,9 @@ class Reader:
             for index, one in enumerate(entries(given, kind)):
                 if str(one["name"]) in supplied:
                     continue
+                if not target.pipeline and self.is_looked_up(name, kind, one):
+                    target.lookups.add((kind, str(one["name"])))
+                    continue
                 made = Input(
                     names.free(identifier(str(one["name"]))), Port() if kind == "parameters" else None
                 )
@@ -338,15 +374,18 @@ class Reader:
                 assert port is not None
                 port.take(known)
                 made.default = lambda: port.value(known)
-            elif "valueFrom" in one and "default" not in one["valueFrom"]:
-                self.refuse(path, "a value that is looked up", "let a parameter of the workflow look it up")
             return
         made.optional = bool(one.get("optional"))
         where = next((where for where in LOCATIONS if where in one), None)
-        if where is not None and not has_tags(one):
+        if where is not None and where not in UNSAID and not has_tags(one):
             self.lies(made, one, (*path, where))
         elif made.optional and where is None:
             made.default = lambda: "None"
+
+    def is_looked_up(self, template: str, kind: str, one: Json) -> bool:
+        """Whether Argo finds an input of a template by itself, in a way that there is no word for."""
+        found = "configMapKeyRef" in inside(one, "valueFrom") or any(where in one for where in UNSAID)
+        return found and (kind, str(one["name"])) not in self.needs.given(template)
 
     def filled(self, target: Function, key: Key) -> tuple[Path, Any] | None:
         """What an input says about itself with tags, for whom calls it without an argument."""

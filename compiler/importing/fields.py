@@ -148,9 +148,13 @@ def _names(value: Any) -> Code | None:
 def _kept(value: Any) -> Code | None:
     """`ttlStrategy`."""
     times = {"secondsAfterSuccess": "success", "secondsAfterFailure": "failure"}
-    if _fits(value, "secondsAfterCompletion"):
+    if _fits(value, "secondsAfterCompletion") and value:
         return str(value["secondsAfterCompletion"])
-    return mapped({times[key]: str(one) for key, one in value.items()}) if _fits(value, *times) else None
+    return (
+        mapped({times[key]: str(one) for key, one in value.items()})
+        if _fits(value, *times) and value
+        else None
+    )
 
 
 def _user(value: Any) -> Code | None:

@@ -10,7 +10,7 @@ from flowdsl.compiler.importing.layout import listed
 from flowdsl.compiler.importing.loops import Loop, loop_of
 from flowdsl.compiler.importing.model import Asked, Block, Call, Function, Output, Value
 from flowdsl.compiler.importing.ports import Port, as_text
-from flowdsl.compiler.importing.renamed import renamed
+from flowdsl.compiler.importing.renamed import FORMULAS, renamed
 from flowdsl.compiler.importing.sources import LOCATIONS, source
 from flowdsl.compiler.importing.texts import constant, value_of
 from flowdsl.compiler.importing.waits import MOST, PLAIN, conjunction, needed
@@ -28,6 +28,10 @@ _TASK = (
     *("name", "template", "templateRef", "inline", "arguments", "when", "continueOn", "onExit", "hooks"),
     *("withItems", "withParam", "withSequence", "depends", "dependencies"),
 )
+
+
+#: What a task says that is not about each of its items.
+_AROUND = ("name", "depends", "dependencies", "continueOn", "onExit", "hooks")
 
 
 class Graph:
@@ -107,6 +111,24 @@ class Graph:
             return listed(f"{name}[{index}]{behind}" for index in range(count))
 
         return Value(items, port)
+
+    def results(self, name: tuple[str, ...]) -> Value | None:
+        """What all items of a loop have given, by its path, as a list; its port is that of each of them."""
+        match name:
+            case (("steps" | "tasks"), task, "outputs", "result"):
+                key: Key = "result", ""
+            case (("steps" | "tasks"), task, "outputs", "parameters", of):
+                key = "parameters", of
+            case _:
+                return None
+        call = self.tasks.get(task)
+        if call is None or not call.looped:
+            return None
+        self.reader.grow(call.target, key)
+        found = call.output(key) if len(call.target.outputs) == 1 else None
+        if found is not None and self.current is not None:
+            self.current.taken.add(id(call))
+        return found
 
     def known(self, call: Call, key: Key) -> Value | None:
         """A result that the template of a step says by itself, of what it is given."""
@@ -209,19 +231,27 @@ class Graph:
     def task(self, task: Json, path: Path) -> Call:
         """One task."""
         name = str(task.get("name") or self.template.get("name"))
-        target = self.reader.called(task, path)
-        call = Call(name, target, path)
-        self.current = call
+        waiting = Call(name, Function("", {}, path), path)
+        self.current = waiting
         loop = loop_of(task, path, self)
-        self.arguments(call, inside(task, "arguments"), (*path, "arguments"), loop)
+        if loop is not None and loop.is_taken_apart(task):
+            call = self.reader.rounds(self, task, path, loop)
+            task = {key: one for key, one in task.items() if key in _AROUND}
+            self.current = call
+        else:
+            call = self.current = Call(name, self.reader.called(task, path), path)
+            self.arguments(call, inside(task, "arguments"), (*path, "arguments"), loop)
+        call.taken |= waiting.taken
         if loop is not None:
             call.looped, call.count = True, loop.count
             if not call.over:
                 self.unasked(call, loop)
             if (limit := self.template.get("parallelism")) is not None:
                 call.parallel = str(limit)
+            if self.template.get("failFast"):
+                self.patched.append({"name": slug(name), "failFast": True})
         if (when := task.get("when")) is not None:
-            self.when(call, str(when), (*path, "when"), loop)
+            self.when(call, str(when), (*path, "when"))
         failing = inside(task, "continueOn")
         if failing.get("failed") or failing.get("error"):
             call.options["may_fail"] = lambda: "True"
@@ -229,7 +259,7 @@ class Graph:
                 what = "`may_fail` lets a task fail and be lost"
                 way = "`continueOn` names one of the two; look whether the other one matters"
                 self.reader.problems.add((*path, "continueOn"), Otherwise(what, way))
-        for option, code in self.reader.called_options(target).items():
+        for option, code in self.reader.called_options(call.target).items():
             call.options[option] = constant(code)
         self.current = None
         self.calls.append(call)
@@ -251,6 +281,10 @@ class Graph:
             found["artifacts", str(one["name"])] = index, one
         for key, (index, one) in found.items():
             taken = self.reader.input_of(target, key)
+            if taken is None and key in target.lookups:
+                way = "leave it out, or take away that the template finds it by itself"
+                self.refuse((*path, key[0], index), f"an argument for `{key[1]}`", way)
+                continue
             if taken is None:
                 what = f"the argument `{key[1]}` is left out: `{target.name}` has no such input"
                 self.reader.problems.add(
@@ -334,14 +368,11 @@ class Graph:
             self.refuse(call.path, "a loop whose items are not used")
         call.over[taken.name] = loop.counted(taken.port)
 
-    def when(self, call: Call, text: str, path: Path, loop: Loop | None) -> None:
+    def when(self, call: Call, text: str, path: Path) -> None:
         """The condition of a task."""
-        if loop is not None and loop.named(text):
-            self.refuse(path, "a condition on each item", "ask in the step, or leave items out of the list")
-            return
         asked = condition(text, self, path)
         if asked is None:
-            if call.taken or loop is not None:
+            if call.taken or call.looped:
                 self.refuse(path, f"the condition `{text}`", "compare values with `==`, `!=`, `<` or `>`")
             else:
                 self.patch_task(call, {"when": text})
@@ -416,14 +447,15 @@ class Graph:
         if task.get("onExit"):
             hooks.setdefault("exit", {"template": task["onExit"]})
         leaving = hooks.pop("exit", None)
+        if leaving and leaving.get("expression"):
+            hooks["exit"], leaving = leaving, None
         if hooks:
-            self.refuse((*path, "hooks"), "a hook while a task runs", "let the step tell what it does itself")
+            kept = {name: self.reader.hook(hook) for name, hook in hooks.items()}
+            self.patch_task(call, {"hooks": renamed(kept, self.reader.names_in(self.target), FORMULAS)})
         if not leaving:
             return
         at: Path = (*path, "hooks", "exit")
         word = "on_exit"
-        if leaving.get("expression"):
-            self.refuse(at, "a hook with a condition", "write `with on_failure(...)` or `with on_exit(...)`")
         inner = Call(f"{call.task}-exit", self.reader.called(leaving, at), at)
         self.current = inner
         self.arguments(inner, inside(leaving, "arguments"), (*at, "arguments"), None)
@@ -503,6 +535,9 @@ class _Inside:
     def runs_if(self, task: str, asked: Asked) -> bool:
         """Nothing is known of other tasks here."""
         return False
+
+    def results(self, name: tuple[str, ...]) -> None:
+        """Nothing is known of other tasks here."""
 
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         """Record that something has no word."""

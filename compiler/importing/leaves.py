@@ -50,6 +50,8 @@ WORDS = {
     "plugin": "container",
 }
 _BODIES = ("containerSet", "data", "plugin")
+#: A value in which `$` is doubled for the kubelet, as flowdsl does it by itself.
+_KUBELET = regex(r"\{\{=replace\(inputs\.parameters(?:\['([^']+)'\]|\.(\w+)), '\$', '\$\$'\)\}\}")
 _NAMED = regex(r"(?<!\$)\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
 _UNSET = "replaced-below:latest"
 _ROOT = regex(r"\W+")
@@ -96,6 +98,9 @@ class Leaf:
         """Nothing is known of other tasks here."""
         return False
 
+    def results(self, name: tuple[str, ...]) -> None:
+        """Nothing is known of other tasks here."""
+
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         """Record that something has no word."""
         self.reader.refuse(path, what, way)
@@ -112,6 +117,7 @@ class Leaf:
 
     def placed(self, text: str) -> str:
         """A text with the paths of files in place of the tags that stand for them."""
+        text = _KUBELET.sub(lambda found: f"{{{{inputs.parameters.{found[1] or found[2]}}}}}", text)
         for tag, path in self.paths.items():
             text = text.replace(f"{{{{{tag}}}}}", path)
             text = text.replace(f"{{{{ {tag} }}}}", path)
@@ -399,6 +405,9 @@ class Leaf:
                 for one in entries(self.template, side, kind):
                     if side == "outputs" and (kind, str(one["name"])) not in self.target.outputs:
                         continue
+                    if (kind, str(one["name"])) in self.target.lookups and side == "inputs":
+                        found.setdefault(side, {}).setdefault(kind, []).append(self.raw(one))
+                        continue
                     rest = self.reader.rest_of(self.target, side, kind, one)
                     if rest:
                         of = self.target.inputs if side == "inputs" else self.target.outputs
@@ -452,7 +461,7 @@ class Leaf:
         """Where the program has its files."""
         found: dict[str, str] = {}
         for one in entries(self.template, "inputs", "artifacts"):
-            if one.get("path"):
+            if one.get("path") and ("artifacts", str(one["name"])) in self.target.inputs:
                 found[self.target.inputs["artifacts", str(one["name"])].name] = str(one["path"])
         single = len(self.target.outputs) == 1
         for kind in ("parameters", "artifacts"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.importing.layout import call, listed
 from flowdsl.compiler.importing.ports import Port, as_text, parsed
 from flowdsl.compiler.importing.texts import value_of
-from flowdsl.compiler.lint.tree import is_mapping
+from flowdsl.compiler.lint.tree import entries, is_mapping
 from flowdsl.grammar.template import tags
 
 if TYPE_CHECKING:
@@ -29,11 +29,13 @@ class Loop:
         items: list[Any] | None,
         listing: Value | None = None,
         numbers: Render | None = None,
+        each: bool = False,
     ) -> None:
         self.scope = scope
         self.items = items
         self.listing = listing
         self.numbers = numbers
+        self.each = each  # whether the port of the list is that of its items
 
     @property
     def count(self) -> int | None:
@@ -43,6 +45,16 @@ class Loop:
     def named(self, text: str) -> bool:
         """Whether a text names the item."""
         return any(_item(tag.body) is not None for tag in tags(text))
+
+    def is_taken_apart(self, task: Json) -> bool:
+        """Whether a task has a condition on its items, or asks for more than each as a whole."""
+        if self.named(as_text(task.get("when", ""))):
+            return True
+        if self.listing is None:
+            return False
+        texts = [as_text(one.get("value", "")) for one in entries(task, "arguments", "parameters")]
+        named = [text for text in texts if self.named(text)]
+        return any(not _is_tag(text) or _item(tags(text)[0].body) != () for text in named)
 
     def values(self, text: str, port: Port | None, path: Path) -> Render:
         """The list of what each item hands over."""
@@ -58,13 +70,15 @@ class Loop:
                 return listed(one.code() for one in made)
 
             return written
-        whole = [tag for tag in tags(text) if _item(tag.body) == ()]
-        if len(whole) != 1 or text.strip() != text[whole[0].start : whole[0].end]:
+        if not _is_tag(text) or _item(tags(text)[0].body) != ():
             what = f"`{text}` for each item of a list of the run"
             self.scope.refuse(path, what, "let the step that makes the list make what is wanted of each item")
             return lambda: "[]"
         if self.listing is not None:
             assert self.listing.port is not None
+            if self.each:
+                port.join(self.listing.port)
+                return self.listing.code
             port.root.unknown = True
             port.asked(text=True)
             return self.listing.code
@@ -116,6 +130,12 @@ def _item(body: str) -> tuple[str, ...] | None:
     return ("=",) if root.startswith("=") and "item" in body else None
 
 
+def _is_tag(text: str) -> bool:
+    """Whether a text is one tag."""
+    found = tags(text)
+    return len(found) == 1 and text.strip() == text[found[0].start : found[0].end]
+
+
 def loop_of(task: Json, path: Path, scope: Scope) -> Loop | None:
     """The loop of a task, if it has one."""
     if (items := task.get("withItems")) is not None:
@@ -130,6 +150,8 @@ def loop_of(task: Json, path: Path, scope: Scope) -> Loop | None:
 def _listed(text: str, path: Path, scope: Scope) -> Loop:
     if not tags(text) and (items := parsed(text)) is not None:
         return Loop(scope, items)
+    if _is_tag(text) and (results := scope.results(tuple(tags(text)[0].body.strip().split(".")))) is not None:
+        return Loop(scope, None, results, each=True)
     found = value_of(text, scope, path)
     if found.port is None or found.exact is not None:
         scope.refuse(path, f"`{text}` as a list")

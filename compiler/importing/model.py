@@ -93,6 +93,7 @@ class Function:
     inputs: dict[Key, Input] = field(default_factory=dict[Key, Input])
     outputs: dict[Key, Output] = field(default_factory=dict[Key, Output])
     record: str = ""  # the class of its results, if there are several
+    lookups: set[Key] = field(default_factory=set["Key"])  # inputs that the template finds by itself
     lines: Callable[[], list[str]] = list  # the function as text, when all has been read
     pipeline: bool = False
 
@@ -199,6 +200,18 @@ class Reading(Protocol):
 
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         """Record that something has no word."""
+        ...
+
+    def hook(self, hook: Json) -> Json:
+        """A hook that is left to Argo."""
+        ...
+
+    def rounds(self, graph: Any, task: Json, path: Path, loop: Any) -> Call:
+        """The call of a pipeline for each item of a task."""
+        ...
+
+    def made(self, target: Function, graph: Any) -> None:
+        """A pipeline that no template is."""
         ...
 
     def add(self, path: Path, finding: Finding, words: str = "") -> None:

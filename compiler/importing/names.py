@@ -28,7 +28,8 @@ def identifier(text: str) -> str:
 def class_name(text: str) -> str:
     """The nearest name of a class."""
     words = [word for word in _WORDS.split(text) if word]
-    return "".join(word[0].upper() + word[1:] for word in words) or "X"
+    name = "".join(word[0].upper() + word[1:] for word in words)
+    return name if name.isidentifier() else f"X{name}"
 
 
 class Names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.importing.renamed import FORMULAS
 from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping
 from flowdsl.grammar.template import is_filled, references, variables
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Json
 
 _AT_THE_END = ("status", "duration")
-_FORMULAS = ("expression", "fromExpression")
 
 
 class Needs:
@@ -26,6 +26,22 @@ class Needs:
     def add(self, name: str, template: Json) -> None:
         """One more template."""
         self._templates[name] = template
+
+    def given(self, name: str) -> set[tuple[str, str]]:
+        """What some task hands to a template: the kinds and names of its inputs."""
+        tasks = (task for template in self._templates.values() for task in _tasks(template))
+        return {
+            (kind, str(one.get("name")))
+            for task in tasks
+            if task.get("template") == name
+            for kind in ("parameters", "artifacts")
+            for one in entries(task, "arguments", kind)
+        }
+
+    def called(self, name: str) -> set[str]:
+        """The templates that the tasks of a template call, or that run at their ends."""
+        tasks = _tasks(self._templates.get(name, {}))
+        return {called for task in tasks for called in _called(task)}
 
     def of(self, name: str) -> tuple[str, ...]:
         """The parameters that a template needs; with a dot before its name, another field of the workflow."""
@@ -63,8 +79,9 @@ def _called(task: Json) -> Iterator[str]:
         yield str(task["template"])
     if task.get("onExit"):
         yield str(task["onExit"])
-    for hook in inside(task, "hooks").values():
-        yield str(hook.get("template"))
+    leaving = inside(task, "hooks", "exit")
+    if leaving and not leaving.get("expression"):
+        yield str(leaving.get("template"))
 
 
 def _named(value: Any, formula: bool = False) -> Iterator[str]:
@@ -81,7 +98,7 @@ def _named(value: Any, formula: bool = False) -> Iterator[str]:
                     pass
     elif is_mapping(value):
         for key, one in value.items():
-            yield from _named(one, key in _FORMULAS)
+            yield from _named(one, key in FORMULAS)
     elif is_list(value):
         for one in value:
             yield from _named(one)

@@ -135,6 +135,9 @@ class _NoScope:
     def runs_if(self, task: str, asked: object) -> bool:
         return False
 
+    def results(self, name: tuple[str, ...]) -> None:
+        return None
+
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         return None
 

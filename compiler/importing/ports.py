@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler.importing.layout import Code, literal, quoted
-from flowdsl.compiler.lint.tree import is_list
+from flowdsl.compiler.importing.layout import Code, call, listed, literal, quoted
+from flowdsl.compiler.lint.tree import is_list, is_mapping
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -17,6 +17,29 @@ if TYPE_CHECKING:
 
 _WHOLE = regex(r"0|-?[1-9][0-9]{0,17}")
 _NUMBER = regex(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
+
+
+class Record:
+    """A class whose fields are what is asked of the items of a list."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.fields: dict[str, Port] = {}
+
+    def field(self, name: str) -> Port:
+        """The port of a field."""
+        return self.fields.setdefault(name, Port(unknown=True))
+
+    def take(self, item: dict[str, Any]) -> None:
+        """An item that is written down."""
+        for name, port in self.fields.items():
+            port.take(as_text(item.get(name, "")))
+
+    def value(self, item: dict[str, Any]) -> Code:
+        """An item that is written down, as code."""
+        return call(
+            self.name, **{name: port.value(as_text(item.get(name, ""))) for name, port in self.fields.items()}
+        )
 
 
 class Port:
@@ -31,6 +54,7 @@ class Port:
         self.number = False  # whether it is compared or computed with as a number
         self.items = False  # whether a loop runs over it
         self.text = False  # whether it is used as a text, as only texts are
+        self.record: Record | None = None  # what it holds, or of a list what its items are
 
     @property
     def root(self) -> Port:
@@ -47,6 +71,7 @@ class Port:
             return
         two._same = one
         one.constants += two.constants
+        one.record = one.record or two.record
         one.choices = tuple(
             name for name in one.choices or two.choices if name in (two.choices or one.choices)
         )
@@ -70,6 +95,8 @@ class Port:
         """The type, as an annotation."""
         root = self.root
         known = root.constants
+        if root.record is not None and all(records(one) is not None for one in known):
+            return f"list[{root.record.name}]" if root.items else root.record.name
         if root.items and all(parsed(one) is not None for one in known):
             numbers = known and not root.unknown and not root.text and all(map(_integers, known))
             return "list[int]" if numbers else "list[str]"
@@ -87,6 +114,9 @@ class Port:
     def value(self, text: str) -> Code:
         """A text that is written down, as a value of the type."""
         kind = self.kind
+        record = self.root.record
+        if record is not None and kind == f"list[{record.name}]":
+            return listed(record.value(one) for one in records(text) or ())
         if kind.startswith("list"):
             items = parsed(text) or []
             return literal([one if kind == "list[int]" else as_text(one) for one in items])
@@ -105,6 +135,21 @@ def parsed(text: str) -> list[Any] | None:
         return None
     items = cast("list[object]", found)
     return None if any(isinstance(one, (dict, list)) or one is None for one in items) else items
+
+
+def records(text: str) -> list[dict[str, Any]] | None:
+    """The items of a list of objects without further ones inside; None for anything else."""
+    try:
+        found: object = json.loads(text)
+    except ValueError:
+        return None
+    items = found if is_list(found) else [None]
+    flat = [
+        one
+        for one in items
+        if is_mapping(one) and not any(is_list(part) or is_mapping(part) for part in one.values())
+    ]
+    return flat if len(flat) == len(items) else None
 
 
 def _integers(text: str) -> bool:

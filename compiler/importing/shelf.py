@@ -12,6 +12,7 @@ from flowdsl.compiler.lint.tree import entries, inside, is_mapping
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json
+    from flowdsl.compiler.importing.ports import Record
 
 
 class Shelf:
@@ -21,6 +22,7 @@ class Shelf:
         self.names = Names()
         self.constants: dict[tuple[str, str], str] = {}  # their names by what they are
         self.lines: list[str] = []
+        self.records: list[Record] = []
         self._volumes: dict[str, Json] = {}
         self._claims: dict[str, Json] = {}
         self.used: set[str] = set()

@@ -36,7 +36,10 @@ _SECRETS = {
 }
 _FLAGS = {"insecure": "insecure", "insecureIgnoreHostKey": "insecure"}
 
-LOCATIONS = (*_TEXTS, "artifactory", "hdfs", "oss", "plugin")
+UNSAID = ("artifactory", "hdfs", "oss", "plugin")
+"""The fields of an artifact that say where it lies, and for which there is no word."""
+
+LOCATIONS = (*_TEXTS, *UNSAID)
 """The fields of an artifact that say where it lies."""
 
 

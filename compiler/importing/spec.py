@@ -71,6 +71,7 @@ def _left(reader: Reader) -> Json:
     templates = [
         {"name": slug(graph.target.name), **one} for graph in reader.graphs.values() for one in graph.patched
     ]
+    templates += renamed(reader.kept, other)
     if templates:
         spec["templates"] = merged(templates)
     if reader.metadata:

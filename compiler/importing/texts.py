@@ -30,6 +30,10 @@ class Scope(Protocol):
         """Whether a task is known to run exactly under a condition."""
         ...
 
+    def results(self, name: tuple[str, ...]) -> Value | None:
+        """What all items of a loop have given, by its path, as a list; its port is that of each of them."""
+        ...
+
     def refuse(self, path: Path, what: str, way: str = "") -> None:
         """Record that something has no word."""
         ...
@@ -95,7 +99,8 @@ def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> 
         if isinstance(part, str):
             written.append(part.replace("{", "{{").replace("}", "}}"))
         else:
-            codes.append(in_text(part.code))
+            code = in_text(part.code)
+            codes.append(code if "'" in code else code.replace('"', "'"))
             written.append(f"\0{len(codes) - 1}\0")
     text = write("".join(written).replace("\0", "\uf8ff"), "f" if codes else "")
     for index, code in enumerate(codes):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.graphs import Graph
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Block, Call, Function
+    from flowdsl.compiler.importing.ports import Record
     from flowdsl.compiler.importing.shelf import Shelf
 
 _STANDARD = {"Path": "pathlib", "Literal": "typing", "NamedTuple": "typing"}
@@ -32,13 +33,14 @@ Part = tuple[str, "Reader", "Function"]
 def written(readers: Sequence[Reader], shelf: Shelf) -> tuple[str, list[tuple[int, Reader, Function]]]:
     """The text of a file, and where the functions of the documents begin in it."""
     parts = [part for reader in readers for part in _parts(reader)]
-    below = "\n\n\n".join(text for text, _, _ in parts)
+    records = [_items(one) for one in shelf.records]
+    below = "\n\n\n".join([*records, *(text for text, _, _ in parts)])
     head = [_docstring(readers), "", *_imports("\n".join([*shelf.lines, below]))]
     if shelf.lines:
         head += ["", *shelf.lines]
     text = "\n".join(head) + "\n\n\n"
     places: list[tuple[int, Reader, Function]] = []
-    line = text.count("\n") + 1
+    line = text.count("\n") + 1 + sum(one.count("\n") + 3 for one in records)
     for part, reader, target in parts:
         places.append((line, reader, target))
         line += part.count("\n") + 3
@@ -88,6 +90,15 @@ def _imports(text: str) -> list[str]:
 def _record(target: Function) -> str:
     fields = "\n".join(f"    {one.name}: {one.annotation}" for one in target.outputs.values())
     return f"class {target.record}(NamedTuple):\n{fields}"
+
+
+def _items(record: Record) -> str:
+    return "\n".join(
+        (
+            f"class {record.name}(NamedTuple):",
+            *(f"    {name}: {port.kind}" for name, port in record.fields.items()),
+        )
+    )
 
 
 def _function(reader: Reader, target: Function) -> list[str]:
