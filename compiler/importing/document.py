@@ -200,7 +200,8 @@ class Reader:
         path: Path = (*self.path, "templates", index)
         main = self.main
         for needed in (*self.needs.of(name), *self.needs.of(str(self.spec.get("onExit")))):
-            if not needed.startswith(".") and needed not in self.parameters:  # whoever starts a run says it
+            unsaid = not needed.startswith(".") and needed not in self.parameters
+            if unsaid and self.kind.endswith("Template"):  # whoever starts a run says it
                 self.parameters[needed] = Input(identifier(needed), Port())
                 main.inputs["workflow", needed] = self.parameters[needed]
         inputs: Json = inside(template, "inputs")

@@ -12,9 +12,14 @@ if TYPE_CHECKING:
 
     import pytest
 
+#: What is not run as it is meant, and why.
+EXCEPTIONS = {
+    "workflow-event-binding/event-consumer-workflowtemplate": "who starts a run has to give it a parameter",
+}
+
 #: Of 107 examples and 41 recordings.
-SAME = 93
-COMPILED = 100
+SAME = 103
+COMPILED = 115
 
 
 def test_what_is_imported_does_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -22,6 +27,7 @@ def test_what_is_imported_does_the_same(tmp_path: Path, capsys: pytest.CaptureFi
     counts = Counter(said.partition(":")[0] for said in told.values())
     with capsys.disabled():
         print(f"\n{len(told)} manifests: {dict(counts)}")  # noqa: T201 -- the numbers are what it is about
-    assert {name: said for name, said in told.items() if said.startswith(("differs", "does not load"))} == {}
+    other = {name for name, said in told.items() if said.startswith(("differs", "does not load"))}
+    assert other == {*EXCEPTIONS}, [told[name] for name in other]
     assert counts["same"] >= SAME
     assert counts["same"] + counts["not run"] >= COMPILED
