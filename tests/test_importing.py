@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from flowdsl.cli.app import run as flowdsl
@@ -143,7 +143,15 @@ TAGS = ("{{item}}", "{{item.a}}", "{{inputs.parameters.text}}", "{{workflow.para
 INSTEAD: tuple[Any, ...] = (None, "", "x", "7", *TAGS, "{{=asInt('1') + 1}}", "a || b", [], {}, 3)
 
 
+NAMELESS = next(
+    at
+    for at in PLACES
+    if at[1][-2:] == ("steps", 0) and "outputs" in BODIES[at[0]]["spec"]["templates"][at[1][2]]
+)
+
+
 @settings(max_examples=600)
+@example(NAMELESS, "")  # `check` took the step without a name for a target
 @given(st.sampled_from(PLACES), st.sampled_from([*INSTEAD, "away"]))
 def test_any_manifest_is_imported_or_refused(place: tuple[int, tuple[Any, ...]], instead: Any) -> None:
     index, path = place

@@ -6,7 +6,7 @@ import copy
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.findings.importing import ByVariable, Otherwise
+from flowdsl.compiler.findings.importing import ByVariable, NotSayable, Otherwise
 from flowdsl.compiler.importing import scripts
 from flowdsl.compiler.importing.commands import changed, inline, keys, paths, read_at, undoubled
 from flowdsl.compiler.importing.fields import CONTAINER, DAEMON, TEMPLATE, has_tags, resources, say
@@ -244,7 +244,10 @@ class Leaf:
                 if kind
                 else "write it for sh, bash or python, or let the values come by `env`, which the script reads"
             )
-            self.refuse(path, "a value inside of this script", way)
+            first = next(
+                (text[tag.start : tag.end] for tag in tags(text) if name(text[tag.start : tag.end])), ""
+            )
+            self.reader.add(path, NotSayable("a value inside of this script", way), first)
             return text
         for variable, tag in script.variables.items():
             if self.sayable(tag):

@@ -25,12 +25,13 @@ def environment(body: Json, options: dict[str, Code], scope: Scope, path: Path) 
     left: list[Json] = []
     for index, one in enumerate(_taken(body, "env")):
         name, origin = str(one.get("name")), inside(one, "valueFrom")
-        if "value" in one and not origin and isinstance(one["value"], str):
+        expanded = "$(" in str(one.get("value")) or "$$" in str(one.get("value"))  # by the kubelet
+        if "value" in one and not origin and not expanded:
             if has_tags(one["value"]):
                 value = value_of(one["value"], scope, (*path, "env", index, "value"))
                 inputs[name] = value.code
             else:
-                values[name] = quoted(one["value"])
+                values[name] = quoted(str(one["value"]))
         elif _names(origin, "secretKeyRef"):
             secrets[name] = _object("Secret", origin["secretKeyRef"])
         elif _names(origin, "configMapKeyRef"):

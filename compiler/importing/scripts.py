@@ -139,17 +139,19 @@ def _python(text: str, spans: list[tuple[int, int, str]], variables: dict[str, s
         if "f" in text[first : first + 3].partition(quote)[0].lower():
             return None
         opened = first + text[first:last].index(quote)
-        whole = start == opened + len(quote) and stop == last - len(quote)
-        if whole:
+        inner = opened + len(quote)
+        if start == inner and stop == last - len(quote):
             made = f"{made[:first]}{variable}{made[last:]}"
-        elif sum(first <= one < last for one, _, _ in spans) > 1 or "\n" in text[first:last]:
+            continue
+        before = text[inner:start]
+        alone = sum(first <= one < last for one, _, _ in spans) == 1 and "\n" not in text[first:last]
+        if not alone or (len(before) - len(before.rstrip("\\"))) % 2:
             return None
-        else:
-            prefix = text[first:opened]
-            made = (
-                f"{made[:first]}({made[first:start]}{quote} + {variable} + {prefix}{quote}"
-                f"{made[stop:last]}){made[last:]}"
-            )
+        behind = text[stop : last - len(quote)]
+        prefix = text[first:opened]
+        parts = [f"{prefix}{quote}{one}{quote}" if one else "" for one in (before, behind)]
+        joined = " + ".join(filter(None, (parts[0], variable, parts[1])))
+        made = f"{made[:first]}({joined}){made[last:]}"
     needed = [module for module, wanted in (("ast", literal), ("os", True)) if wanted]
     lines = "".join(f"import {one}\n" for one in needed if not (one == "os" and _IMPORT.search(text)))
     return Script(lines + made, variables)

@@ -421,7 +421,10 @@ class Reader:
 
     def left_out(self, graph: Template, position: int, output: str) -> Finding | None:
         """The finding about an output of a graph from a task that its targets leave out."""
-        targets = string(graph.data, "dag", "target").split(" ")
+        target = string(graph.data, "dag", "target")
+        if not target:
+            return None
+        targets = target.split(" ")
         wanted = [graph.call_index[each] for each in targets if each in graph.call_index]
         if len(wanted) < len(targets) or not graph.dag.is_sound or position in graph.dag.before(wanted):
             return None
