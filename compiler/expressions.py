@@ -216,6 +216,8 @@ def raw(expr: Expr) -> str:
         case Op("concat", lists):
             # Of empty lists it makes null, of which filter makes a list again.
             return f"toJSON(filter(concat({', '.join(f'fromJSON({raw(one)})' for one in lists)}), true))"
+        case Op("listed", (rows,), t.Sequence(item)):
+            return f"'[' + join(map(fromJSON({raw(rows)}), {_listed(item)}), ', ') + ']'"
         case Op("digest", (of,)):
             return f"sprig.trunc({DIGITS}, sprig.sha256sum({raw(of)}))"
         case Get(of, Item() as item) if _of_integers(of):
@@ -226,6 +228,27 @@ def raw(expr: Expr) -> str:
             return formula(expr)
         case _:
             return f"string({formula(expr)})"
+
+
+def _listed(item: t.Type) -> str:
+    """The formula for what one item of a loop returned, as JSON: a row has texts, those of values in JSON already."""
+    cells = {out.keys: _quoted(f"#{member(out.name)}", out.type) for out in t.outputs(item)}
+    return t.assembled(item, cells, _object)
+
+
+def _quoted(cell: str, kind: t.Type) -> str:
+    return (
+        f"replace(replace(toJSON({cell}), '{{', '\\\\u007b'), '$', '\\\\u0024')" if t.is_text(kind) else cell
+    )
+
+
+def _object(kind: t.Record | t.Fixed, parts: list[str]) -> str:
+    """The formula for a record or tuple of which the parts are JSON."""
+    if isinstance(kind, t.Record):
+        names = [encode(str(key), t.JSON) for key, _ in t.keyed(kind)]
+        parts = [f"{literal(f'{name}: ')} + {part}" for name, part in zip(names, parts, strict=True)]
+    inside = " + ', ' + ".join(parts)
+    return f"'{{' + {inside} + '}}'" if isinstance(kind, t.Record) else f"'[' + {inside} + ']'"
 
 
 def handed_on(expr: Expr) -> str:
@@ -287,7 +310,7 @@ def _either(choices: tuple[Expr, ...], kind: t.Type) -> str:
 def shown(expr: Expr) -> str:
     """The formula whose result, written into text by Argo, is the text of the value."""
     match expr:
-        case Op("?:" | "numbers" | "failed" | "digest"):
+        case Op("?:" | "numbers" | "failed" | "listed" | "digest"):
             return raw(expr)
         case Op() | Ran():
             return formula(expr)

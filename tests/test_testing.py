@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -17,9 +18,12 @@ from flowdsl import (
     Volume,
     approve,
     choice,
+    command,
+    container,
     either,
     fan_out,
     maximize,
+    numbers,
     otherwise,
     pipeline,
     step,
@@ -322,6 +326,62 @@ def settled(first: Rate = Rate("first")) -> Rates:  # noqa: B008 -- no one chang
     slow = slower(first)
     rates = fan_out(slower.options(name="each"), over={"rate": [Rate("a", 1.0), Rate("b", 2.0)]})
     return Rates(slow, texts(rates, slow))
+
+
+class Point(NamedTuple):
+    name: str
+    weight: float
+    good: bool
+
+
+@step(image=PYTHON)
+def quoted(number: int) -> str:
+    return f'"{number}" {{x}} $HOME \\ <é>'
+
+
+@step(image=PYTHON)
+def point(number: int) -> Point:
+    return Point(f"n{number}", number / 2, number > 1)
+
+
+@step(image=PYTHON)
+def pair(number: int) -> tuple[int, str]:
+    return number, "p"
+
+
+@container(image="busybox:1.37.0")
+def shown(names: list[str], weights: list[float], points: list[Point], pairs: list[tuple[int, str]]) -> str:
+    script = 'printf "[%s, %s, %s, %s]" "$1" "$2" "$3" "$4"'
+    return command("sh", "-c", script, "sh", names, weights, points, pairs, stdout=True)
+
+
+@pipeline
+def within(names: list[str], weights: list[float], points: list[Point], pairs: list[tuple[int, str]]) -> str:
+    return shown(names, weights, points, pairs)
+
+
+@pipeline
+def in_lists(count: int = 2) -> tuple[str, str]:
+    numbers_ = numbers(count)
+    names = fan_out(quoted, over={"number": numbers_})
+    weights = fan_out(half, over={"number": numbers_})
+    points = fan_out(point, over={"number": numbers_})
+    pairs = fan_out(pair, over={"number": numbers_})
+    return shown(names, weights, points, pairs), within(names, weights, points, pairs)
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_program_in_another_language_gets_the_results_of_a_loop_as_a_list(
+    count: int, run_pipeline: RunPipeline
+) -> None:
+    given = range(count)
+    names = [quoted(number) for number in given]
+    weights = [half(number) for number in given]
+    points = [point(number)._asdict() for number in given]
+    pairs = [[*pair(number)] for number in given]
+    for text in run_pipeline(in_lists, count=count).outputs:
+        assert json.loads(text) == [names, weights, points, pairs]
+        assert str(weights) in text  # numbers are as they were written
 
 
 def test_what_a_record_makes_of_its_fields_it_makes_once(run_pipeline: RunPipeline) -> None:

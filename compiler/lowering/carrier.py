@@ -76,7 +76,10 @@ class Carrier:
         """The form a value takes on its way, and the values of its ports."""
         if type(expr) is Const and not t.holds_file(kind):
             return Carried(PLAIN, [expr], kind)
-        return Carried(*self._carry(expr, kind, call, crossing), kind)
+        form, values = self._carry(expr, kind, call, crossing)
+        if isinstance(form, Gathered) and call is not None and not _reads_rows(call, form):
+            return Carried(PLAIN, [Op("listed", (values[0],), t.Sequence(form.item))], kind)
+        return Carried(form, values, kind)
 
     def _carry(self, expr: Expr, kind: t.Type, call: Call | None, crossing: bool) -> tuple[Form, list[Expr]]:
         region = call.region if call is not None else None
@@ -282,6 +285,12 @@ def _together(carried: list[tuple[Form, list[Expr]]]) -> Form:
         names = [name for one, _ in carried if isinstance(one, Mounted) for name in one.volumes]
         form = Mounted(tuple(dict.fromkeys(names)))
     return form
+
+
+def _reads_rows(call: Call, form: Gathered) -> bool:
+    """Whether what is called can take the results of a loop as rows: a program in another language wants a list."""
+    in_python = isinstance(call.target, PipelineDef) or call.target.kind == "python"
+    return in_python or form.large or bool(form.folders or form.others)
 
 
 def cells_of(cell: Cell, form: Form) -> list[Expr]:

@@ -2,14 +2,16 @@
 
 from pathlib import Path
 
-from flowdsl import Volume, approve, call_template, fan_out, http, manifest, pipeline, request, resource, step
+from flowdsl import Volume, call_template, fan_out, manifest, pipeline, resource, step
 
 DATA = Volume("datasets")
 
 
 @step(image="python:3.12-slim")
-def score(text: str) -> float:
-    return float(len(text))
+def write(text: str) -> Path:
+    file = Path("text.txt")
+    file.write_text(text)
+    return file
 
 
 @resource("apply")
@@ -21,19 +23,13 @@ def apply(objects: Path) -> None:
 def train(corpus: Path) -> None: ...
 
 
-@http()
-def report(scores: list[float]) -> None:
-    request("POST", "https://example.com", body={"scores": scores})
-
-
-@approve()
-def look(scores: list[float]) -> None: ...
+@call_template("library", "merge")
+def merge(files: list[Path]) -> None: ...
 
 
 @pipeline
 def nightly() -> None:
     apply(DATA / "objects.yaml")
     train(DATA / "raw")
-    scores = fan_out(score, over={"text": ["a", "b"]})
-    report(scores)
-    look(scores)
+    files = fan_out(write, over={"text": ["a", "b"]})
+    merge(files)
