@@ -69,9 +69,9 @@ def _document(program: ir.Program, kind: str, patcher: Patcher) -> Json:
     writer = Writer(origins, inside, foreign, patcher, spec, program.volumes)
     listed = [one for one in program.templates if one.name not in inline and one.name not in foreign]
     spec["templates"] = templates = [writer.template(one) for one in listed]
-    # What is wrong with a template as a whole, a patch has done.
-    patched = ((index, one.patches[-1].place) for index, one in enumerate(listed) if one.patches)
-    origins.update(((id(templates), index), place) for index, place in patched)
+    for index, one in enumerate(listed):
+        if one.patches:  # what is wrong with a template as a whole, a patch has done
+            origins.note(templates, index, one.patches[-1].place)
     whole = objects.around(program, kind, spec, origins)
     document = {"apiVersion": API_VERSION, "kind": kind, "metadata": metadata, "spec": whole}
     origins.note(document, "spec", program.place)

@@ -19,23 +19,24 @@ Field: TypeAlias = tuple[str, Any, tuple[str, ...]]
 class Origins(dict[tuple[int, "str | int"], "Place"]):
     """For each part that a user's text decides the place of that text.
 
-    Its key is the identity of the dict or list that holds the part, and the part's key in it. `gone` holds what
-    was taken away again, so that its identity is not given to something else.
+    Its key is the identity of the dict or list that holds the part, and the part's key in it. All of these are kept,
+    also what is not in the manifest in the end, so that no identity is given to something else.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.gone: list[object] = []
+        self.holders: list[object] = []
 
-    def note(self, holder: Json, key: str, place: Place) -> None:
+    def note(self, holder: object, key: str | int, place: Place) -> None:
         """Say where a part comes from."""
+        self.holders.append(holder)
         self[id(holder), key] = place
 
     def option(self, holder: Json, key: str, template: ir.Template, *options: str) -> None:
         """Say which option of a template decides a part: the first of these that was written."""
         places = template.places
         written = [places[option] for option in options if option in places]
-        self[id(holder), key] = written[0] if written else template.place
+        self.note(holder, key, written[0] if written else template.place)
 
     def write(self, holder: Json, fields: Iterable[Field], template: ir.Template) -> None:
         """Write those fields of a template that have a value."""

@@ -169,14 +169,13 @@ class _Merge:
             if kept or body:
                 self.refuse(path, "the step" if body else "", "value")
                 return
-            self.origins.gone.append(holder.pop(key))
+            del holder[key]
             self.note(holder, key, path)
         elif known is not None and key not in known:
             holder[key] = None  # for the schema to say that there is no such field
             self.note(holder, key, path)
 
     def put(self, holder: Json, key: str, value: Any, path: Path) -> None:
-        self.origins.gone.append(holder.get(key))
         holder[key] = self.copy(value, path)
         self.note(holder, key, path)
 
@@ -197,7 +196,7 @@ class _Merge:
         return value
 
     def note(self, holder: Json | list[Any], key: str | int, path: Path) -> None:
-        self.origins[id(holder), key] = self.at(path)
+        self.origins.note(holder, key, self.at(path))
 
     def at(self, path: Path, part: str = "value") -> Place:
         if not isinstance(self.place, Argument):

@@ -67,7 +67,6 @@ class Writer:
         for patch in template.patches:
             self.patcher.merge(found, patch.fields, TEMPLATE, patch.place)
         if template.settings.distributed.workers and isinstance(template.body, ir.Pod):
-            self.origins.gone.append(found)
             found = distributed.job(found, template, self.spec, self.claims)
             for name in ("inputs", "resource"):
                 self.origins.note(found, name, template.place)
@@ -90,7 +89,8 @@ class Writer:
             self.origins.write(found, control.fields(template.settings.control), template)
             tasks = [self.task(task, body) for task in body.tasks]
             found["dag"] = {"failFast": False, "tasks": tasks} if body.whole else {"tasks": tasks}
-            self.origins.update(((id(tasks), index), task.place) for index, task in enumerate(body.tasks))
+            for index, task in enumerate(body.tasks):
+                self.origins.note(tasks, index, task.place)
             return found
         settings = template.settings
         placed = settings.placement is not USUAL.placement

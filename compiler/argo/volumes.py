@@ -33,7 +33,9 @@ def declare(spec: Json, found: Sequence[ir.PodVolume], origins: Origins) -> None
 
 
 def _note(written: list[Json], found: Sequence[ir.PodVolume], origins: Origins) -> None:
-    origins.update(((id(written), index), one.place) for index, one in enumerate(found) if one.place)
+    for index, one in enumerate(found):
+        if one.place:
+            origins.note(written, index, one.place)
 
 
 def volume(found: ir.PodVolume) -> Json:
