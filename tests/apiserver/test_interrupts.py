@@ -175,12 +175,15 @@ def test_fetch(server: ApiServer, namespace: str, tmp_path: Path, objects: Objec
         found = files_of(folder) if folder.exists() else {}
         for name, data in found.items():
             assert whole[name] == data, (each.round, name)
+        # It is written after the last file: an interrupt between the two leaves all of them without it.
         complete = (folder / "run.json").exists()
-        assert complete == (found == whole), each
+        assert not complete or found == whole, each
+        assert complete or each.code != 0, each
         if each.code == 130 and folder.exists():
             assert f"flowdsl fetch {history.run}" in each.err
     assert sum(each.code == 130 for each in ended) >= ROUNDS // 4
-    for each in ended[:4]:
+    unfinished = [each for each in ended if not (tmp_path / f"to-{each.round}" / "run.json").exists()]
+    for each in [*ended[:2], *unfinished[-4:]]:
         folder = tmp_path / f"to-{each.round}"
         done = subprocess.run(
             [sys.executable, "-m", "flowdsl.cli", *command, "-o", str(folder)],
@@ -191,3 +194,4 @@ def test_fetch(server: ApiServer, namespace: str, tmp_path: Path, objects: Objec
         )
         assert done.returncode == 0, done.stderr
         assert files_of(folder) == whole
+        assert (folder / "run.json").exists()
