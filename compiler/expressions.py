@@ -232,14 +232,16 @@ def raw(expr: Expr) -> str:
 
 def _listed(item: t.Type) -> str:
     """The formula for what one item of a loop returned, as JSON: a row has texts, those of values in JSON already."""
-    cells = {out.keys: _quoted(f"#{member(out.name)}", out.type) for out in t.outputs(item)}
-    return t.assembled(item, cells, _object)
+    if isinstance(item, t.Nothing):
+        return "'null'"
+    cells = {out.keys: f"#{member(out.name)}" for out in t.outputs(item)}
+    texts = {out.keys: as_json(cells[out.keys]) for out in t.outputs(item) if t.is_text(out.type)}
+    return t.assembled(item, cells | texts, _object)
 
 
-def _quoted(cell: str, kind: t.Type) -> str:
-    return (
-        f"replace(replace(toJSON({cell}), '{{', '\\\\u007b'), '$', '\\\\u0024')" if t.is_text(kind) else cell
-    )
+def as_json(formula: str) -> str:
+    """The formula for a text as a JSON string, in which Argo and the kubelet see nothing that is theirs."""
+    return f"replace(replace(toJSON({formula}), '{{', '\\\\u007b'), '$', '\\\\u0024')"
 
 
 def _object(kind: t.Record | t.Fixed, parts: list[str]) -> str:
@@ -247,7 +249,7 @@ def _object(kind: t.Record | t.Fixed, parts: list[str]) -> str:
     if isinstance(kind, t.Record):
         names = [encode(str(key), t.JSON) for key, _ in t.keyed(kind)]
         parts = [f"{literal(f'{name}: ')} + {part}" for name, part in zip(names, parts, strict=True)]
-    inside = " + ', ' + ".join(parts)
+    inside = " + ', ' + ".join(parts) or "''"
     return f"'{{' + {inside} + '}}'" if isinstance(kind, t.Record) else f"'[' + {inside} + ']'"
 
 

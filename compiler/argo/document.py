@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl.compiler.argo.pod import may_hold_dollar
 from flowdsl.compiler.carry.text import control_characters, replaced_dollar
 from flowdsl.compiler.encode import encode
-from flowdsl.compiler.expressions import literal_with_tags, raw, text_of
+from flowdsl.compiler.expressions import as_json, literal_with_tags, raw, text_of
 from flowdsl.compiler.placing import AT, INDEX
 from flowdsl.compiler.ports import WORKERS
 from flowdsl.compiler.yaml.emit import emit_one
@@ -167,7 +167,7 @@ def _value(expr: Expr) -> str:
 
 
 def _quoted(formula: str) -> str:
-    return f"{{{{=replace(replace(toJSON({formula}), '{{', '\\\\u007b'), '$', '\\\\u0024')}}}}"
+    return f"{{{{={as_json(formula)}}}}}"
 
 
 def _is_word(expr: Expr) -> bool:
