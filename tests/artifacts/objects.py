@@ -59,6 +59,8 @@ class Objects:
         self.asked: list[tuple[str, str, str]] = []
         """Method, key and range of each request."""
         self.sent = 0
+        self.sending = 0
+        """How many answers are on their way: one to somebody who was killed ends when that is noticed."""
         self.signed: set[tuple[str, str]] = set()
         """The access keys, and the tokens of sessions, of those who asked."""
         self.cut: int | None = None
@@ -127,6 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command == "HEAD":
             return None
         left = objects.cut if objects.cut is not None else found.size
+        with objects.lock:
+            objects.sending += 1
         while start < found.size and left > 0:
             piece = found.part(start, min(BLOCK, left))
             try:
@@ -137,6 +141,8 @@ class _Handler(BaseHTTPRequestHandler):
             left -= len(piece)
             with objects.lock:
                 objects.sent += len(piece)
+        with objects.lock:
+            objects.sending -= 1
         if start < found.size:
             self.close_connection = True
         return None

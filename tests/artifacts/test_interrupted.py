@@ -95,6 +95,8 @@ def test_what_was_begun_goes_on_where_it_ended(on: On, objects: Objects, tmp_pat
     first.communicate()
     [part] = (tmp_path / "demo").rglob("*.part")
     had = part.stat().st_size
+    while objects.sending:
+        time.sleep(0.01)
     objects.cut, objects.sent = None, 0
     objects.asked.clear()
     on(run)
