@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import flowdsl
 from flowdsl.compiler.findings.control import OfARun
 from flowdsl.compiler.load import Loaded
+from flowdsl.compiler.lowering.pick import PYTHON
 from flowdsl.diagnostic import suggest
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.space import metric, space
 from flowdsl.loop import own_words
 from flowdsl.options import CacheOptions, CodeOptions, ScheduleOptions
 from flowdsl.pipeline import Pipeline, PipelineDef
-from flowdsl.step import Step
+from flowdsl.step import Step, StepDef
 from flowdsl.values import types as t
 from flowdsl.values.signature import MISSING, Signature
 from flowdsl.values.texts import WrongValue, meant
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from flowdsl.diagnostic import Diagnostic
     from flowdsl.grammar.space import Value
@@ -67,6 +68,17 @@ class Search(NamedTuple):
     min_success: int | None = None
 
 
+class Tried(NamedTuple):
+    """What is tried of a parameter: the numbers of a `word`, or without one values of the parameter's type."""
+
+    name: str
+    text: str
+    type: t.Type
+    word: str | None
+    values: tuple[object, ...]
+    condition: str | None
+
+
 class WrongSearch(Exception):
     """What is asked for cannot be read; the text says why, and what to write."""
 
@@ -76,15 +88,9 @@ def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
 
     Parameters for which nothing is tried are those of the sweep, too. Raises WrongSearch.
     """
-    target = _target(loaded, name)
-    definition = target._definition  # pyright: ignore[reportPrivateUsage] -- as in compile.py
-    own, known = definition.signature, definition.name
-    if not known.isidentifier():
-        raise WrongSearch(
-            f"{loaded.source.shown}: a function without a name cannot be tried: write it with `def`"
-        )
-    spaces = _spaces(search.spaces)
-    left = [one for one in own.parameters if one.name not in spaces and _is_left(one, known)]
+    target, definition = _target(loaded, name)
+    known, spaces = definition.name, _tried(definition, search)
+    left = _left(definition, spaces)
     scope = _Scope(f"sweep of {known}", {one.name for one in left})
     words, body = scope.named("flowdsl", flowdsl), scope.named(known, target)
     counts = {word: value for word, value in search._asdict().items() if word in _OWN and value is not None}
@@ -98,10 +104,7 @@ def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
             f"    sweep = {words}.sweep(",
             f"        {body},",
             "        over={",
-            *(
-                f'            "{name}": {_space(written, own.by_name.get(name), name, known, scope, words)},'
-                for name, written in spaces.items()
-            ),
+            *(f'            "{one.name}": {_space(one, scope, words)},' for one in spaces),
             "        },",
             f"        objective={words}.{_objective(search.metric)},",
             *(f"        {word}={value!r}," for word, value in counts.items()),
@@ -111,12 +114,61 @@ def swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
             "",
         )
     )
-    source = loaded.sources.add(scope.filename, text, ast.parse(text, scope.filename))
-    made = scope.executed(text, f"{known}_sweep")
-    made._signature = Signature(  # pyright: ignore[reportPrivateUsage] -- annotations are those of another file
-        tuple(left), {one.name: one for one in left}, own.returns, True, (), ()
+    return _around(loaded, definition, scope, text, left)
+
+
+def trial(
+    loaded: Loaded, name: str | None, search: Search, labels: Mapping[str, str]
+) -> tuple[Loaded, list[Tried]]:
+    """The file of one trial of such a sweep, and what is tried, which are its parameters without a default.
+
+    At its end a pod with the labels prints the metric, as `NAME = VALUE`. Raises WrongSearch.
+    """
+    target, definition = _target(loaded, name)
+    known, spaces = definition.name, _tried(definition, search)
+    left = _left(definition, spaces)
+    by_name = definition.signature.by_name
+    own = [by_name[each.name]._replace(default=MISSING) for each in spaces]
+    scope = _Scope(f"trial of {known}", {each.name for each in (*own, *left)})
+    words, body = scope.named("flowdsl", flowdsl), scope.named(known, target)
+    run, report = scope.named("trial", None), scope.named("report", None)
+    wanted, _ = goal_of(search.metric)
+    text = "\n".join(
+        (
+            "from __future__ import annotations",
+            "",
+            "",
+            f"@{words}.container(image={PYTHON!r}, labels={dict(labels)!r})",
+            f"def {report}(value: float):",
+            f'    return {words}.command("echo", {wanted or "return"!r}, "=", value)',
+            "",
+            "",
+            f"@{words}.pipeline",
+            f"def {known}_sweep({_parameters([*own, *left])}):",
+            f"    {run} = {body}({', '.join(f'{each.name}={each.name}' for each in (*own, *left))})",
+            f"    {report}({run}{f'.{wanted}' if wanted else ''})",
+            f"    return {run}",
+            "",
+        )
     )
-    if isinstance(target, Pipeline):
+    return _around(loaded, definition, scope, text, [*own, *left]), spaces
+
+
+def _around(
+    loaded: Loaded,
+    definition: StepDef | PipelineDef,
+    scope: _Scope,
+    text: str,
+    parameters: Sequence[Parameter],
+) -> Loaded:
+    """The file of a pipeline around what is tried, by its text; it has the options that are not of a trial."""
+    source = loaded.sources.add(scope.filename, text, ast.parse(text, scope.filename))
+    made = scope.executed(text, f"{definition.name}_sweep")
+    by_name = {one.name: one for one in parameters}
+    made._signature = Signature(  # pyright: ignore[reportPrivateUsage] -- annotations are those of another file
+        tuple(parameters), by_name, definition.signature.returns, True, (), ()
+    )
+    if isinstance(definition, PipelineDef):
         made.site = definition.site  # where the options are written
         made.options.update({key: one for key, one in definition.options.items() if key not in _OF_A_TRIAL})
         if isinstance(given := definition.options.get("name"), str):
@@ -166,8 +218,21 @@ class _Scope:
         return found
 
 
-def _target(loaded: Loaded, name: str | None) -> Step[..., Any] | Pipeline[..., Any]:
-    """What is tried: the pipeline or step of a name; without one the only pipeline, or the only step."""
+def _target(
+    loaded: Loaded, name: str | None
+) -> tuple[Step[..., Any] | Pipeline[..., Any], StepDef | PipelineDef]:
+    """What is tried, and its definition."""
+    found = _named(loaded, name)
+    definition: StepDef | PipelineDef = found._definition  # pyright: ignore[reportPrivateUsage] -- as in compile.py
+    if not definition.name.isidentifier():
+        raise WrongSearch(
+            f"{loaded.source.shown}: a function without a name cannot be tried: write it with `def`"
+        )
+    return found, definition
+
+
+def _named(loaded: Loaded, name: str | None) -> Step[..., Any] | Pipeline[..., Any]:
+    """The pipeline or step of a name; without one the only pipeline, or the only step."""
     shown = loaded.source.shown
     found: dict[str, Step[..., Any] | Pipeline[..., Any]] = {
         key: one for key, one in vars(loaded.module).items() if type(one) in (Step, Pipeline)
@@ -190,18 +255,26 @@ def _target(loaded: Loaded, name: str | None) -> Step[..., Any] | Pipeline[..., 
     raise WrongSearch(f"{shown} has no pipeline and no step that could be tried")
 
 
-def _spaces(texts: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
+def _tried(definition: StepDef | PipelineDef, search: Search) -> list[Tried]:
+    """What is tried of the parameters of a pipeline or step. Raises WrongSearch."""
+    found: dict[str, Tried] = {}
+    for text in search.spaces:
         name, equals, written = text.partition("=")
         if not equals or not name.strip().isidentifier():
             raise WrongSearch(f"{text}: {_FORM}")
         if name.strip() in found:
             raise WrongSearch(f"{text}: `{name.strip()}` is given twice; a comma parts values that are tried")
-        found[name.strip()] = written
+        found[name.strip()] = _read(name.strip(), written, definition)
     if not found:
         raise WrongSearch(f"nothing is tried: {_FORM}")
-    return found
+    return [*found.values()]
+
+
+def _left(definition: StepDef | PipelineDef, spaces: Sequence[Tried]) -> list[Parameter]:
+    """The parameters of which nothing is tried."""
+    names = {one.name for one in spaces}
+    own = definition.signature.parameters
+    return [one for one in own if one.name not in names and _is_left(one, definition.name)]
 
 
 def _is_left(parameter: Parameter, known: str) -> bool:
@@ -231,28 +304,37 @@ def _parameters(left: Sequence[Parameter]) -> str:
     return ", ".join(found)
 
 
-def _space(text: str, parameter: Parameter | None, name: str, known: str, scope: _Scope, words: str) -> str:
-    """The space for a parameter as Python: its word with numbers, or the values by the type of the parameter."""
+def _read(name: str, text: str, definition: StepDef | PipelineDef) -> Tried:
     try:
         written = space(text, SPACES)
     except GrammarError as error:
         raise WrongSearch(f"{name}={text}: {error}") from None
+    parameter = definition.signature.by_name.get(name)
     kind = t.JSON if parameter is None else parameter.type
     drawn = written.word not in (None, "choice")
-    values: list[str] = []
+    values: list[object] = []
     for one in written.values:
         try:
             if t.holds_file(kind) and not drawn:
                 raise WrongValue("a file is tried by `sweep` in a pipeline only")
-            value = _number(one) if drawn else meant(one, kind)
+            values.append(_number(one) if drawn else meant(one, kind))
         except WrongValue as wrong:
             raise WrongSearch(
-                f"{name}={text}: `{name}` of `{known}` is {t.spell(kind)}, and {one.text} is not: {wrong}"
+                f"{name}={text}: `{name}` of `{definition.name}` is {t.spell(kind)}, and {one.text} is not: {wrong}"
             ) from None
-        plain = value is None or type(value) in (str, int, float, bool)
-        values.append(repr(value) if plain else scope.named(f"{name}_{len(values)}", value))
-    found = f"{words}.{written.word or 'choice'}({', '.join(values)})"
-    return found if written.condition is None else f"{found}.when({written.condition!r})"
+    return Tried(name, text, kind, written.word if drawn else None, tuple(values), written.condition)
+
+
+def _space(one: Tried, scope: _Scope, words: str) -> str:
+    """The space for a parameter as Python."""
+    values = [
+        repr(value)
+        if value is None or type(value) in (str, int, float, bool)
+        else scope.named(f"{one.name}_{at}", value)
+        for at, value in enumerate(one.values)
+    ]
+    found = f"{words}.{one.word or 'choice'}({', '.join(values)})"
+    return found if one.condition is None else f"{found}.when({one.condition!r})"
 
 
 def _number(written: Value) -> object:
@@ -265,10 +347,15 @@ def _number(written: Value) -> object:
     return meant(written, t.JSON)
 
 
-def _objective(text: str) -> str:
+def goal_of(text: str) -> tuple[str, str]:
+    """The name of the metric, empty for the one result of a trial, and its goal."""
     found = metric(text)
     if found is None:
         raise WrongSearch(f"--metric {text}: {_METRIC}")
-    name, goal = found
+    return found
+
+
+def _objective(text: str) -> str:
+    name, goal = goal_of(text)
     word = "maximize" if goal == "max" else "minimize"
     return f"{word}({json.dumps(name) if name else ''})"

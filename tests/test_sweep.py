@@ -91,6 +91,32 @@ def test_it_is_the_sweep_that_is_written_by_hand(
     assert found == named
 
 
+@pytest.mark.parametrize("case", ["katib", "katib-numbers", "katib-grid"])
+def test_a_trial_of_katib_runs_and_prints_its_metric(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = yaml.safe_load((CASES / f"{case}.yaml").read_text(encoding="utf-8"))
+    spec = found["spec"]
+    workflow = spec["trialTemplate"]["trialSpec"]
+    workflow["metadata"]["name"] = "trial"
+    text = json.dumps(workflow)
+    for one in spec["parameters"]:  # as Katib does it: in the text
+        space = one["feasibleSpace"]
+        text = text.replace(f"${{trialParameters.{one['name']}}}", space.get("list", [space.get("min")])[0])
+    Path("trial.json").write_text(text, encoding="utf-8")
+    Path("raw.txt").write_text("text")
+    assert flowdsl(["check", "trial.json"]) == 0
+    mounts = ["--mount", "datasets=."] if case == "katib" else []
+    assert flowdsl(["run", "trial.json", "--name", "trial", "--quiet", *mounts]) == 0
+    capsys.readouterr()
+    assert flowdsl(["logs", "trial", "report"]) == 0
+    metric = spec["objective"]["objectiveMetricName"]
+    # The filter that collects metrics in Katib where an Experiment says none.
+    pattern = rf"{metric}\s*=\s*([+-]?\d*(\.\d+)?([Ee][+-]?\d+)?)\n"
+    assert re.fullmatch(pattern, capsys.readouterr().out)
+
+
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters='",()[]{}'), min_size=1).filter(
     lambda text: text == text.strip() and " if" not in text
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -34,7 +34,7 @@ def sweep_command(
     min_success: int | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     check: Annotated[bool, FLAG] = False,
-    kind: Annotated[Kind | None, Parameter(name="--as")] = None,
+    kind: Annotated[Literal[Kind, "katib"] | None, Parameter(name="--as")] = None,
     run: Annotated[bool, FLAG] = False,
     submit: Annotated[bool, FLAG] = False,
     parameter: Annotated[list[str], PARAMETERS] | None = None,
@@ -84,7 +84,8 @@ def sweep_command(
     check
         Write nothing, show what would change in the file of -o. Exit 1 if anything would.
     kind
-        A Workflow to create, or a WorkflowTemplate or ClusterWorkflowTemplate to apply.
+        A Workflow to create, or a WorkflowTemplate or ClusterWorkflowTemplate to apply; katib is an
+        Experiment of Katib, which draws the points itself and starts a Workflow for each.
     run
         Run it on this machine instead of writing it.
     submit

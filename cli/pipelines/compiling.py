@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from flowdsl.cli.display.report import render_all, suppressed
 from flowdsl.cli.files import difference, same, save
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flowdsl.cli.display.report import Format
     from flowdsl.compiler.compile import Compiled, Kind
     from flowdsl.compiler.load import Loaded, LoadError
+    from flowdsl.compiler.profile import Profile
     from flowdsl.compiler.sweeping import Search
 
 
@@ -57,12 +58,12 @@ class Judged(NamedTuple):
 
 def judge(
     target: Path,
-    kind: Kind | None = None,
+    kind: Literal[Kind, "katib"] | None = None,
     with_rbac: bool = False,
     goal: Target = USUAL,
     search: Search | None = None,
 ) -> Judged:
-    """Load and compile FILE or FILE:NAME; with a search, a sweep over it.
+    """Load and compile FILE or FILE:NAME; with a search, a sweep over it, which may be one of Katib.
 
     Raises `Refused` for YAML and JSON, for standard input, and for a search that cannot be read.
     """
@@ -86,10 +87,12 @@ def judge(
             loaded = load(path)
         except LoadError as error:
             return _failed(error)
-        if search is not None:
-            loaded, name = _swept(loaded, name, search), None
         try:
-            compiled = compile_loaded(loaded, name, kind, with_rbac, profile)
+            if search is not None:
+                loaded, compiled = _swept(loaded, name, search, kind, profile)
+            else:
+                assert kind != "katib"
+                compiled = compile_loaded(loaded, name, kind, with_rbac, profile)
         except LoadError as error:
             return _failed(error)
     diagnostics = compiled.diagnostics
@@ -100,11 +103,24 @@ def judge(
     return Judged(compiled, suppressed(diagnostics, loaded.sources, codes), loaded.sources)
 
 
-def _swept(loaded: Loaded, name: str | None, search: Search) -> Loaded:
+def _swept(
+    loaded: Loaded,
+    name: str | None,
+    search: Search,
+    kind: Literal[Kind, "katib"] | None,
+    profile: Profile,
+) -> tuple[Loaded, Compiled]:
+    """The file of a sweep, and what it compiled to; as an Experiment of Katib, if it is right as a sweep."""
+    from flowdsl.compiler.compile import compile_loaded
+    from flowdsl.compiler.katib import experiment
     from flowdsl.compiler.sweeping import WrongSearch, swept
 
     try:
-        return swept(loaded, name, search)
+        sweep = swept(loaded, name, search)
+        compiled = compile_loaded(sweep, None, None if kind == "katib" else kind, profile=profile)
+        if kind == "katib" and not compiled.failed:
+            return loaded, experiment(loaded, name, search, profile)
+        return sweep, compiled
     except WrongSearch as wrong:
         raise Refused(str(wrong)) from None
 
@@ -175,7 +191,7 @@ def compile_file(
     *,
     output: Path | None,
     check: bool,
-    kind: Kind | None,
+    kind: Literal[Kind, "katib"] | None,
     with_rbac: bool,
     goal: Target,
     format: Format,

@@ -1,0 +1,184 @@
+"""A sweep from the command line as an Experiment of Katib, whose controller draws the points and starts the trials.
+
+Each trial is a Workflow. Its last pod prints the metric, and is the one into which Katib puts what collects it.
+Source: Katib 0.19, the validator of Experiments and the search algorithms' services.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.compiler.argo.provenance import SPEC, sealed
+from flowdsl.compiler.compile import compile_loaded
+from flowdsl.compiler.encode import encode
+from flowdsl.compiler.sweeping import WrongSearch, goal_of, trial
+from flowdsl.values import types as t
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flowdsl.compiler.compile import Compiled
+    from flowdsl.compiler.load import Loaded
+    from flowdsl.compiler.profile import Profile
+    from flowdsl.compiler.sweeping import Search, Tried
+
+Json = dict[str, Any]
+
+LABELS = {"katib.kubeflow.org/metric": "true"}
+"""Those of the pod that prints the metric."""
+
+LONGEST = 40
+"""Characters of an Experiment's name."""
+
+# A trial ends as its Workflow does. GJSON compares texts in the order of their characters, and no other phase of Argo
+# lies between these two; `Error` ends a Workflow, too, which the example of Katib forgets.
+_SUCCEEDED = 'status.[@this].#(phase=="Succeeded")#'
+_FAILED = 'status.[@this].#(phase>="Error")#|#(phase<="Failed")#'
+
+
+def experiment(loaded: Loaded, name: str | None, search: Search, profile: Profile) -> Compiled:
+    """Compile a sweep over the pipeline or step of that name to an Experiment, if the sweep itself is right.
+
+    Raises WrongSearch for what Katib cannot do, and what `compile_loaded` raises.
+    """
+    made, spaces = trial(loaded, name, search, LABELS)
+    method = search.search or ("grid" if search.trials is None else "random")
+    parameters = [_parameter(one, method) for one in spaces]
+    compiled = compile_loaded(made, kind="workflow", profile=profile)
+    if compiled.failed:
+        return compiled
+    [workflow] = compiled.documents
+    metadata = workflow["metadata"]
+    known = metadata.pop("generateName").removesuffix("-")
+    if len(known) > LONGEST or not known[0].isalpha():
+        raise WrongSearch(
+            f"Katib takes a name of at most {LONGEST} characters that begins with a letter, and not `{known}`: "
+            'name the pipeline, @pipeline(name="...")'
+        )
+    _ask(workflow["spec"]["arguments"]["parameters"], spaces)
+    metric, goal = goal_of(search.metric)
+    trials = search.trials or math.prod(map(_size, spaces))
+    document = {
+        "apiVersion": "kubeflow.org/v1beta1",
+        "kind": "Experiment",
+        "metadata": {"name": known, **metadata},
+        "spec": {
+            "objective": {
+                "type": "maximize" if goal == "max" else "minimize",
+                "objectiveMetricName": metric or "return",
+            },
+            "algorithm": _algorithm(method, search.seed or 0),
+            "parallelTrialCount": min(search.parallel or trials, trials),
+            "maxTrialCount": trials,
+            # With as many the Experiment has failed: fewer than `min_success` can still be usable.
+            "maxFailedTrialCount": trials - (search.min_success or 1) + 1,
+            "parameters": parameters,
+            "metricsCollectorSpec": {"collector": {"kind": "StdOut"}},
+            "trialTemplate": {
+                "retain": True,
+                "primaryPodLabels": LABELS,
+                "primaryContainerName": "main",
+                "successCondition": _SUCCEEDED,
+                "failureCondition": _FAILED,
+                "trialParameters": [{"name": one.name, "reference": one.name} for one in spaces],
+                "trialSpec": {**workflow, "metadata": _of_trials(metadata)},
+            },
+        },
+    }
+    return compiled._replace(text=sealed(document), documents=[document])
+
+
+def _of_trials(metadata: Json) -> Json:
+    """The metadata of the Workflows: Katib names them, and puts them where the Experiment is."""
+    return {"labels": {key: value for key, value in metadata["labels"].items() if key != SPEC}}
+
+
+def _ask(parameters: Sequence[Json], spaces: Sequence[Tried]) -> None:
+    """Give the Workflow of a trial what Katib draws: it is replaced in the text of the Workflow."""
+    given = {one["name"]: one for one in parameters}
+    for one in spaces:
+        given[one.name].pop("enum", None)  # the list of what is tried says it
+        given[one.name]["value"] = f"${{trialParameters.{one.name}}}"
+    for name, parameter in given.items():
+        if "value" not in parameter:
+            raise WrongSearch(
+                f"Katib starts the trials by itself, and `{name}` has no default: say {name}=VALUE"
+            )
+
+
+def _parameter(one: Tried, method: str) -> Json:
+    """What is tried of a parameter, in Katib's words. Raises WrongSearch for what it has no words for."""
+    if one.condition is not None:
+        raise _other(
+            one, "Katib draws each parameter in every point, also where another one makes it needless"
+        )
+    if method == "sobol" and one.word in ("loguniform", "normal"):
+        raise _other(one, "Katib's Sobol draws evenly between the bounds, whatever the distribution")
+    if one.word is None:
+        texts = [encode(value, one.type) for value in one.values]
+        # Katib writes them into the JSON of the Workflow as they are.
+        space: Json = {"list": [json.dumps(text, ensure_ascii=False)[1:-1] for text in texts]}
+        return {"name": one.name, "parameterType": "categorical", "feasibleSpace": space}
+    kind = "int" if one.word == "integer" or one.type == t.INT else "double"
+    return {"name": one.name, "parameterType": kind, "feasibleSpace": _SPACES[one.word](*one.values)}
+
+
+def _other(one: Tried, why: str) -> WrongSearch:
+    return WrongSearch(f"{one.name}={one.text}: {why}; write another space, or leave out `--as katib`")
+
+
+def _between(low: float, high: float) -> Json:
+    return {"min": repr(low), "max": repr(high)}
+
+
+def _by_magnitude(low: float, high: float) -> Json:
+    return {**_between(low, high), "distribution": "logUniform"}
+
+
+def _stepwise(low: float, high: float, step: float) -> Json:
+    """The multiples of a step: Katib draws between the bounds and rounds, so that they are multiples themselves."""
+    unit = Fraction(repr(step))
+    first, last = (float(number * unit) for number in _numbers(low, high, step))
+    return {**_between(first, last), "step": repr(step)}
+
+
+def _numbers(low: float, high: float, step: float) -> tuple[int, int]:
+    """The first and the last number whose product with a step lies between bounds."""
+    unit = Fraction(repr(step))
+    return math.ceil(Fraction(repr(low)) / unit), math.floor(Fraction(repr(high)) / unit)
+
+
+def _around(mean: float, deviation: float) -> Json:
+    """Katib takes the middle of the bounds for the mean, and a sixth of their distance for the deviation."""
+    middle, reach = Fraction(repr(mean)), 3 * Fraction(repr(deviation))
+    return {**_between(float(middle - reach), float(middle + reach)), "distribution": "normal"}
+
+
+_SPACES: Mapping[str, Callable[..., Json]] = {
+    "uniform": _between,
+    "integer": _between,
+    "loguniform": _by_magnitude,
+    "quniform": _stepwise,
+    "normal": _around,
+}
+
+
+def _size(one: Tried) -> int:
+    """How many values a grid has of a parameter."""
+    if one.word is None:
+        return len(one.values)
+    low, high, step = (*cast("tuple[float, ...]", one.values), 1)[:3]
+    first, last = _numbers(low, high, step)
+    return last - first + 1
+
+
+def _algorithm(method: str, seed: int) -> Json:
+    """A method of search under its name in Katib. Its Sobol has no seed."""
+    found: Json = {"algorithmName": method}
+    if method != "sobol":
+        found["algorithmSettings"] = [{"name": "random_state", "value": str(seed)}]
+    return found
