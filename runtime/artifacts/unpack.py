@@ -10,7 +10,6 @@ import gzip
 import os
 import stat
 import sys
-import tarfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -20,6 +19,7 @@ from flowdsl.runtime.artifacts.disk import write_all
 from flowdsl.runtime.artifacts.paths import Names, fault, link_fault
 from flowdsl.runtime.artifacts.sources import BLOCK
 from flowdsl.runtime.artifacts.trouble import Unfit
+from flowdsl.runtime.tar import tarfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,10 +6,11 @@ import gzip
 import os
 import shutil
 import stat
-import tarfile
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
+
+from flowdsl.runtime.tar import tarfile
 
 MOST_MEMBERS = 10_000_000
 
