@@ -265,12 +265,14 @@ def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnos
 
     python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
     text, file = source.text, source.filename
+    # An error about a null character comes without a line, before Python 3.11.4 as a ValueError.
+    null = text.count("\n", 0, max(text.find("\0"), 0)) + 1
     if not isinstance(error, SyntaxError):
         deep = isinstance(error, RecursionError | MemoryError)
         reason = "the file is nested too deeply for Python" if deep else str(error)
-        return Diagnostic(InvalidSyntax(reason=reason, python=python), Span(file, 1, 0, 1, 0))
-    # Only an error about a null character comes without a line.
-    line = error.lineno or text.count("\n", 0, max(text.find("\0"), 0)) + 1
+        line = 1 if deep else null
+        return Diagnostic(InvalidSyntax(reason=reason, python=python), Span(file, line, 0, line, 0))
+    line = error.lineno or null
     end_line = max(line, error.end_lineno or line)
     column, end = error.offset or 0, error.end_offset or 0
     if column < 1 or (error.text is not None and error.text.strip() not in text):

@@ -517,6 +517,7 @@ def test_an_output_without_permission(open_folder: Path, capsys: pytest.CaptureF
         for name in ("locked/a.yaml", "locked/new.yaml", "b.yaml"):
             assert run(["compile", "pipeline.py", "-o", name]) == 2
             assert capsys.readouterr() == ("", f"flowdsl: {name} cannot be written: Permission denied\n")
+    Path("locked").chmod(0o755)  # so that it can be removed
     assert listing("locked") == ["a.yaml"]
     assert {Path(name).read_text(encoding="utf-8") for name in ("locked/a.yaml", "b.yaml")} == {"old"}
 
