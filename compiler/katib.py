@@ -177,8 +177,8 @@ def _size(one: Tried) -> int:
 
 
 def _algorithm(method: str, seed: int) -> Json:
-    """A method of search under its name in Katib. Its Sobol has no seed."""
+    """A method of search under its name in Katib. Its Sobol has no seed, others take 32 bits."""
     found: Json = {"algorithmName": method}
     if method != "sobol":
-        found["algorithmSettings"] = [{"name": "random_state", "value": str(seed)}]
+        found["algorithmSettings"] = [{"name": "random_state", "value": str(seed % 2**32)}]
     return found
