@@ -15,7 +15,7 @@ from flowdsl.tracing.trace import Call, Loop, Trace, needed
 from flowdsl.values import types as t
 from flowdsl.values.expr import Best, Const, Expr, Poison
 from flowdsl.values.lift import fits, lift
-from flowdsl.values.value import expr_of, is_value, outputs_of, value
+from flowdsl.values.value import expr_of, is_value, maker_of, outputs_of, value
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -281,6 +281,9 @@ def _column(trace: Trace, call: Call, name: str, items: object, site: Site) -> l
     if is_value(items):
         expr = expr_of(items)
         if isinstance(expr, Poison):
+            return None
+        if nobody := maker_of(expr):
+            trace.report("NothingMade", place, (), maker=nobody)
             return None
         if isinstance(expr.type, (t.Sequence, t.Json)) and fits(expr.type, t.Sequence(parameter.type)):
             return expr

@@ -97,6 +97,8 @@ class WrongType(Finding):
             if self.maker:
                 way = f"let `{self.maker}` return it, annotated `-> {self.want}`"
             way += f"; or annotate `{self.parameter}` as `{self.want} | None`"
+        elif self.have == "list[None]" and self.maker:
+            way = f"let `{self.maker}` return the elements of {self.want}, and annotate what it returns"
         elif self.members:
             way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
         elif self.have in ("Step", "Pipeline", "function"):

@@ -64,7 +64,7 @@ class NothingMade(Finding):
     code = "FD380"
     title = "`{maker}` hands on nothing, so there is no value here"
     label = "this is None in every run"
-    help = "let `{maker}` return the value, and annotate what it returns, such as `-> int`"
+    help = "let `{maker}` return the value, and annotate it, such as `-> int`; only to wait: `.options(after=[...])`"
     maker: str
 
 

@@ -14,7 +14,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.tracing.trace import DAMAGED, TOKEN, current, parts
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Join, Many, OnVolume, Op, Poison, Stored
-from flowdsl.values.value import RunTimeValue, expr_of, is_value
+from flowdsl.values.value import RunTimeValue, expr_of, is_value, maker_of
 from flowdsl.volume import Volume, VolumePath
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def lift_plain(value: object, want: t.Type) -> Expr | None:
     kind = type(value)
     if kind is RunTimeValue:
         expr = expr_of(cast("RunTimeValue", value))
-        return expr if expr.type is want else None
+        return expr if expr.type is want and want is not t.NONE else None
     if (want is t.INT and kind is int) or (want is t.FLOAT and kind is float):
         return Const(value, want) if -_SMALL < cast("float", value) < _SMALL else None
     if want is t.TEXT and kind is str:
@@ -196,6 +196,9 @@ def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[...,
     if isinstance(expr.type, t.Flag) and isinstance(inner, t.Number):
         # Python takes a bool for a number; its text is another one.
         return Op("?:", (expr, Const(1, t.INT), Const(0, t.INT)), t.INT)
+    if (nobody := maker_of(expr)) and fits(expr.type, want):
+        complain("NothingMade", maker=nobody)
+        return Poison()
     if not isinstance(expr.type, t.Nothing) and fits(expr.type, want):
         return expr
     complain("WrongType", want=t.spell(want), have=t.spell(expr.type))

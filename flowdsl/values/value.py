@@ -219,9 +219,20 @@ def used(stand_in: RunTimeValue) -> Expr:
 def maker(thing: object) -> str:
     """The step or pipeline that made a value and hands on nothing; empty for any other thing."""
     made = expr_of(thing) if is_value(thing) else None
-    if not isinstance(made, Out) or not isinstance(made.type, t.Nothing) or not isinstance(made.task, Call):
+    return maker_of(made) if made is not None else ""
+
+
+def maker_of(made: Expr) -> str:
+    """The same for the result of a call, or of the rounds of a loop, or for one of those."""
+    while isinstance(made, Get):
+        made = made.of
+    if isinstance(made, Rows):
+        kind, task = made.item, made.task
+    elif isinstance(made, Out):
+        kind, task = made.type, made.task
+    else:
         return ""
-    return made.task.target.name
+    return task.target.name if isinstance(kind, t.Nothing) and isinstance(task, Call) else ""
 
 
 def is_value(thing: object) -> TypeGuard[RunTimeValue]:
