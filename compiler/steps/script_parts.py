@@ -62,7 +62,7 @@ def anything(value):
 
 def one_of(*choices):
     def check(value):
-        for choice in choices:
+        for choice in sorted(choices, key=lambda choice: type(choice) is not type(value)):  # True == 1
             if isinstance(value, type(choice)) and value == choice:
                 return choice
         raise ValueError(f"expected one of {choices}, got {value!r:.80}")

@@ -227,7 +227,7 @@ def _scalar(value: Any, want: t.Type) -> Expr | None:
             return Const(value, want)
         case t.Nothing() if value is None:
             return Const(None, want)
-        case t.Choice(values) if any(value == one and type(value) is type(one) for one in values):
+        case t.Choice(values) if _is_among(value, values):
             return Const(value, want)
         case t.Enumeration(cls) if isinstance(value, cls) and value.name in cls.__members__:
             return Const(value, want)
@@ -307,7 +307,7 @@ def fits(have: t.Type, want: t.Type) -> bool:
         case t.Fixed(ones), t.Fixed(twos):
             return len(ones) == len(twos) and all(map(fits, ones, twos))
         case t.Choice(values), t.Choice(allowed):
-            return all(value in allowed for value in values)
+            return all(_is_among(value, allowed) for value in values)
         case t.Choice(values), _:
             return all(_scalar(value, want) is not None or _is_str(value, want) for value in values)
         case t.Record(one, ones), t.Record(two, twos):
@@ -319,6 +319,11 @@ def fits(have: t.Type, want: t.Type) -> bool:
             return not t.is_text(want) and not t.holds_file(want)
         case _:
             return False
+
+
+def _is_among(value: object, values: Iterable[object]) -> bool:
+    # Python takes 1 and True for equal; their texts differ.
+    return any(value == one and type(value) is type(one) for one in values)
 
 
 def _is_str(value: object, want: t.Type) -> bool:

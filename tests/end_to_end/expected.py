@@ -348,6 +348,11 @@ def integers(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
     plain("equal", m.take, known[0] + 1, first)
 
 
+def literals(plain: Plain, m: Any, volumes: Volumes, given: Any = True) -> None:
+    levels = [plain(f"levels.level({n})", m.level, one) for n, one in enumerate([1, True, "1"])]
+    plain("spelled", m.spelled, levels, plain("last", m.level, plain("first", m.level, given)))
+
+
 def ways(plain: Plain, m: Any, volumes: Volumes, word: str = "x", big: bool = False) -> None:
     nested = [plain(f"nested.outer({n}).inner.write", m.write, one) for n, one in enumerate([3, 4])]
     plain("join", m.join, nested)

@@ -42,6 +42,8 @@ CASES = [
     Case(PIPELINES / "items.py", {"size": 2}),
     Case(PIPELINES / "items.py", {"size": 1}),
     Case(PIPELINES / "integers.py", {}),
+    Case(PIPELINES / "literals.py", {}),
+    Case(PIPELINES / "literals.py", {"given": 1}),
     Case(PIPELINES / "ways.py", {}),
     Case(PIPELINES / "ways.py", {"word": "", "big": True}),
     Case(PIPELINES / "deep.py", {}, "deep"),

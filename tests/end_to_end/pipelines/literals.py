@@ -1,0 +1,25 @@
+"""Values of a few that Python takes for equal: their texts differ, and each arrives as what it is."""
+
+from typing import Literal
+
+from flowdsl import fan_out, pipeline, step
+
+Level = Literal[1, True, "1"]
+
+
+@step(image="python:3.12-slim")
+def level(given: Level) -> Level:
+    print(repr(given))
+    return given
+
+
+@step(image="python:3.12-slim")
+def spelled(levels: list[Level], last: Level) -> str:
+    return " ".join(map(repr, [*levels, last]))
+
+
+@pipeline
+def literals(given: Literal[1, True] = True) -> str:
+    levels = fan_out(level, over={"given": [1, True, "1"]})
+    last = level.options(name="last")(level.options(name="first")(given))
+    return spelled(levels, last)
