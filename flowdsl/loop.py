@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 from flowdsl.diagnostic import near
@@ -347,7 +347,8 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> None:
     if not isinstance(objective, Objective):
         trace.report("NotAnObjective", place, (), have=said(objective))
         return
-    outs = {out.name: out.type for out in t.outputs(call.target.signature.returns)}
+    returns = call.target.signature.returns
+    outs = {out.name: out.type for out in t.outputs(returns)}
     metric = cast("object", objective.metric)
     named = not is_value(metric) and isinstance(metric, str)
     kind = outs.get(objective.metric) if named else None
@@ -360,12 +361,28 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> None:
             name=name,
             step=call.target.name,
             known=tuple(outs),
+            inside=_holder(outs, name),
+            whole=t.spell(returns),
         )
     elif not isinstance(kind, t.Number):
+        numbers = (one.name for one in _fields(kind) if isinstance(one.type, t.Number))
         trace.report(
             "MetricNotANumber",
             Argument(objective.site, position=0),
             (),
             name=objective.metric,
             type=t.spell(kind),
+            part=next(numbers, "") if isinstance(returns, t.Record) else "",
+            whole=t.spell(returns),
         )
+
+
+def _fields(kind: t.Type) -> Sequence[t.Field]:
+    return kind.fields if isinstance(kind, t.Record) else ()
+
+
+def _holder(outs: Mapping[str, t.Type], name: str) -> str:
+    """The output of which a metric is a field: `metrics` for `metrics.loss`, and for `loss`."""
+    first, _, rest = name.rpartition(".")
+    parts = ((out, {one.name for one in _fields(kind)}) for out, kind in outs.items() if first in ("", out))
+    return next((out for out, fields in parts if rest in fields), "")

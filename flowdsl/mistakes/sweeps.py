@@ -177,16 +177,23 @@ class UnknownMetric(Finding):
     code = "FD262"
     title = "`{step}` has no {shown} to judge its trials by"
     label = "{meant}"
-    help = "name one of its outputs in the objective"
+    help = "{way}"
     name: str
     step: str
     known: tuple[str, ...]
+    inside: str = ""  # the output that it is a part of
+    whole: str = ""  # what the trial returns
 
     def words(self) -> dict[str, str]:
-        """The fields, and the output that was probably meant."""
+        """The fields, and the output that was probably meant, or how a part becomes one."""
         shown = f"output `{self.name}`" if self.name else "single output"
         meant = suggest(self.name, self.known) or "it returns nothing"
-        return {**super().words(), "shown": shown, "meant": meant}
+        way = "name one of its outputs in the objective"
+        if self.inside:
+            part = self.name.rpartition(".")[2]
+            meant = f"`{part}` is a part of `{self.inside}`, which is handed on as one value"
+            way = f"return it as a value of its own: give `{self.whole}` a field `{part}` beside `{self.inside}`"
+        return {**super().words(), "shown": shown, "meant": meant, "way": way}
 
 
 class MetricNotANumber(Finding):
@@ -195,9 +202,18 @@ class MetricNotANumber(Finding):
     code = "FD263"
     title = "the metric `{name}` is {type}, not a number"
     label = "trials are compared by this"
-    help = "return it as float or int"
+    help = "{way}"
     name: str
     type: str
+    part: str = ""  # a number in it
+    whole: str = ""  # what the trial returns
+
+    def words(self) -> dict[str, str]:
+        """The fields, and how a part of it becomes the metric."""
+        way = "return it as float or int"
+        if self.part:
+            way = f"return a number of it as a value of its own: give `{self.whole}` a field such as `{self.part}`"
+        return {**super().words(), "way": way}
 
 
 class BadSeed(Finding):

@@ -9,7 +9,6 @@ Level = Literal[1, True, "1"]
 
 @step(image="python:3.12-slim")
 def level(given: Level) -> Level:
-    print(repr(given))
     return given
 
 
