@@ -121,8 +121,8 @@ class Writer(Node):
 
     `keys` say where in the result it is, none when the result is the value.
     `kept`: what an earlier attempt of the step wrote may still be there. `digest` is where the digest of a file
-    goes, if it is wanted; `rows` where the rows of a list with files go, if a loop runs over it. `taken`: Argo takes
-    parts out of the value, which it can of whole numbers below 2**53.
+    goes, if it is wanted; `rows` where the rows of a list with files go, if a loop runs over it. `taken`: what
+    holds of the value because Argo takes parts out of it.
     """
 
     name: str
@@ -132,8 +132,11 @@ class Writer(Node):
     kept: bool = False
     digest: str = ""
     rows: str = ""
-    taken: bool = False
+    taken: tuple[Taken, ...] = ()
 
+
+Taken = Literal["exact", "finite"]
+"""What Argo takes parts out of: values without whole numbers of more than 53 bits, without NaN and infinities."""
 
 Layout = Literal["text", "json", "file", "list", "dict", "bundle"]
 

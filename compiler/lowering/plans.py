@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.ir import Store
     from flowdsl.compiler.lowering.ask import Texts
+    from flowdsl.compiler.ports import Taken
     from flowdsl.compiler.steps.leaves import Descriptions
     from flowdsl.tracing.trace import Graph
     from flowdsl.volume import Volume
@@ -78,7 +79,7 @@ class CallPlan:
         self.store: Store | None = None  # where the files of a step go, if not to the repository
         self.placed: set[str] = set()  # outputs whose files have a place of their own: a key or a path
         self.listed: set[str] = set()  # outputs whose lists of files a loop runs over
-        self.taken: set[str] = set()  # outputs that Argo takes values out of which hold whole numbers
+        self.taken: set[tuple[str, Taken]] = set()  # outputs that Argo takes values out of
         self.picked: dict[str, None] = {}  # what a task of its own hands on of the best of its rows
         self.sub: GraphPlan | None = None
         self.condition: Expr | None = None

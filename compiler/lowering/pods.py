@@ -273,7 +273,7 @@ class Pods:
                 path.startswith(STORE),
                 f"{OUT}/{DIGEST}{out.name}" if DIGEST + out.name in outputs else "",
                 f"{variant.values}/{ROWS}{out.name}" if out.name in variant.listed else "",
-                out.name in variant.taken,
+                tuple(sorted(how for name, how in variant.taken if name == out.name)),
             )
             for out, path in _paths(variant)
             if not serves(definition)

@@ -37,9 +37,10 @@ from flowdsl.values.expr import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from flowdsl.compiler.lowering.plans import GraphPlan, Shared
+    from flowdsl.compiler.ports import Taken
     from flowdsl.tracing.trace import Graph, Region
 
 
@@ -127,15 +128,22 @@ class Resolver:
         return self.resolve(items, region) if walked is None else walked.values[0]
 
     def take(self, part: Get) -> None:
-        """Note that Argo takes a value out of another, where that rounds whole numbers and no formula can tell."""
-        if whole(part.type) or not t.holds_whole(part.type):
-            return
-        for task, name in _origins(part):
+        """Note that Argo takes a value out of another, where that rounds whole numbers and no formula can tell.
+
+        Or where the other may hold what JSON has no number for.
+        """
+        if not whole(part.type) and t.holds_whole(part.type):
+            self._take(_origins(part, t.holds_whole), "exact")
+        if t.holds_float(part.of.type):
+            self._take(_origins(part.of, t.holds_float), "finite")
+
+    def _take(self, origins: Iterable[tuple[Call | str, str]], how: Taken) -> None:
+        for task, name in origins:
             made: tuple[Call | str, str] | None = task, name
             maker = self.plan.by_call.get(id(task))
             while maker is not None and made is not None:
                 if maker.sub is None:
-                    maker.taken.add(made[1])
+                    maker.taken.add((made[1], how))
                     break
                 value, graph = maker.sub.results[made[1]].values[0], maker.sub
                 made = (value.task, value.name) if isinstance(value, Out) else None
@@ -248,8 +256,8 @@ def _optional(failed: set[str], expr: Expr) -> Expr | None:
     return expr.changed(variable=path)
 
 
-def _origins(expr: Expr) -> Iterator[tuple[Call | str, str]]:
-    """The calls that made a value, parts of it with whole numbers, or a value around it, with the outputs they are."""
+def _origins(expr: Expr, holds: Callable[[t.Type], bool]) -> Iterator[tuple[Call | str, str]]:
+    """The calls that made a value, parts of it that hold such, or a value around it, with the outputs they are."""
     match expr:
         case Out(task, name) | Best(task, name):
             yield task, name
@@ -258,11 +266,11 @@ def _origins(expr: Expr) -> Iterator[tuple[Call | str, str]]:
         case Get(Get(Rows(task), int() | Item()), str() as name):
             yield task, name
         case Get(of):
-            yield from _origins(of)
+            yield from _origins(of, holds)
         case Many(parts) | Either(parts):
             for one in parts:
-                if t.holds_whole(one.type):
-                    yield from _origins(one)
+                if holds(one.type):
+                    yield from _origins(one, holds)
         case _:
             pass
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lowering.plan import Planner
     from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan
     from flowdsl.compiler.options import Declared
+    from flowdsl.compiler.ports import Taken
     from flowdsl.compiler.profile import Profile
     from flowdsl.tracing.trace import Call
 
@@ -62,7 +63,7 @@ class Variant:
         self.plans: list[CallPlan] = []
         self.placed: set[str] = set()
         self.listed: set[str] = set()
-        self.taken: set[str] = set()
+        self.taken: set[tuple[str, Taken]] = set()
         self.paths: list[tuple[t.Output, str]] | None = None
         self.cached = False
         self.looped = False  # hands on the number of the item

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from flowdsl.compiler.carry.carry import Carried
-    from flowdsl.compiler.ports import Reader, Writer
+    from flowdsl.compiler.ports import Reader, Taken, Writer
 
 _MAIN = "_flowdsl_main"
 _BUILTINS = frozenset(dir(builtins))
@@ -388,13 +388,13 @@ class _Ending:
             for cell in self._cells(f"{port}-{name}" if port else name, one, inner)
         ]
 
-    def _encode(self, kind: t.Type, taken: bool = False) -> str:
-        """A function from a value of the type to the text of a parameter; `taken`: Argo takes parts out of it."""
+    def _encode(self, kind: t.Type, taken: Sequence[Taken] = ()) -> str:
+        """A function from a value of the type to the text of a parameter; `taken` as in `Writer`."""
         if t.is_text(kind):
             return self._part("as_text", self._encoder(kind))
         encoder = self._encoder(kind)
-        if taken:
-            encoder = self._part("exact", encoder)
+        for how in taken:
+            encoder = self._part(how, encoder)
         return self._part("as_json" if _has_strings(kind) else "as_number", encoder)
 
     def _encoder(self, kind: t.Type) -> str:

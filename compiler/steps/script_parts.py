@@ -203,12 +203,24 @@ def as_json(check):
         return found.group().replace("{", "\\u007b").replace("$", "\\u0024").replace("\x7f", "\\u007f")
     return lambda value: re.sub(r'"(?:[^"\\]|\\.)*"', safe, json.dumps(check(value)))
 
+def all_in(value):
+    yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+        yield from all_in(one)
+
 def exact(check):
     def look(value):
-        if isinstance(value, int) and abs(value) > 2 ** 53:
-            raise ValueError(f"Argo would round {value} when it takes it out: return it as a str")
-        for one in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
-            look(one)
+        for one in all_in(value):
+            if isinstance(one, int) and abs(one) > 2 ** 53:
+                raise ValueError(f"Argo would round {one} when it takes it out: return it as a str")
+        return value
+    return lambda value: look(check(value))
+
+def finite(check):
+    def look(value):
+        for one in all_in(value):
+            if isinstance(one, float) and one - one != 0:
+                raise ValueError(f"Argo cannot take parts out of a value with {one} in it: return None there, or a str")
         return value
     return lambda value: look(check(value))
 

@@ -419,19 +419,32 @@ def holds_file(kind: Type) -> bool:
 
 def holds_whole(kind: Type) -> bool:
     """Whether a value of the type may contain a whole number anywhere."""
+    return any(
+        isinstance(one, Json)
+        or one == INT
+        or (isinstance(one, Choice) and any(type(value) is int for value in one.values))
+        for one in scalars(kind)
+    )
+
+
+def holds_float(kind: Type) -> bool:
+    """Whether a value of the type may contain a float anywhere."""
+    return any(isinstance(one, Json) or one == FLOAT for one in scalars(kind))
+
+
+def scalars(kind: Type) -> Iterator[Type]:
+    """The types of the values in a value of the type that have no parts."""
     match kind:
-        case Number("int") | Json():
-            return True
-        case Choice(values):
-            return any(type(value) is int for value in values)
         case Sequence(item) | Mapping(item) | Maybe(item):
-            return holds_whole(item)
+            yield from scalars(item)
         case Fixed(items):
-            return any(map(holds_whole, items))
+            for item in items:
+                yield from scalars(item)
         case Record(_, fields):
-            return any(holds_whole(field.type) for field in fields)
+            for field in fields:
+                yield from scalars(field.type)
         case _:
-            return False
+            yield kind
 
 
 def parts(kind: Type, count: int) -> list[Type] | None:

@@ -260,6 +260,40 @@ def main() -> None:
     assert "Argo would round 9007199254740993 when it takes it out" in run.task("one").log
 
 
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("dict[str, float]", 'take(one()["a"])'),
+        ("list[float]", 'fan_out(take, over={"item": one()})'),
+        ("Any", 'take(one()["b"])'),
+    ],
+)
+def test_a_number_that_json_does_not_have_ends_the_step_that_argo_takes_parts_of(
+    world: World, kind: str, body: str
+) -> None:
+    made = '[0.5, float("nan")]' if kind.startswith("list") else '{"a": 0.5, "b": float("nan")}'
+    source = f"""
+from typing import Any
+
+
+@step(image="a:1")
+def one() -> {kind}:
+    return {made}
+
+
+@step(image="a:1")
+def take(item: {"Any" if kind == "Any" else "float"}) -> None: ...
+
+
+@pipeline
+def main() -> None:
+    {body}
+"""
+    _, document = compiled(written(world.folder, source))
+    run = world.run(document)
+    assert "Argo cannot take parts out of a value with nan in it" in run.task("one").log
+
+
 # --- large graphs ----------------------------------------------------------------------------------
 
 
