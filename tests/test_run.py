@@ -1144,6 +1144,29 @@ def test_programs_get_values_by_their_types(
     assert values["flags"] == [{"n": 1, "return": False}, {"n": 2, "return": True}]
 
 
+FAILING_ROUND = """
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def tag(n: int) -> str:
+    return "a" * (1 // n - 1)
+
+
+@pipeline
+def tags() -> None:
+    fan_out(tag, over={"n": [0, 1]})
+"""
+
+
+def test_what_a_failed_round_did_not_give_is_null_and_an_empty_text_is_not(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "tags.py").write_text(FAILING_ROUND, encoding="utf-8")
+    (loop,) = json.loads(flowdsl("tags.py", "--json").out)["loops"]
+    assert [one["values"] for one in loop["rounds"]] == [{"n": 0, "return": None}, {"n": 1, "return": ""}]
+
+
 STORED = """
 from pathlib import Path
 

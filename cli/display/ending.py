@@ -333,10 +333,12 @@ def listed(of: Table) -> Json:
 
 
 def _values(of: Table, one: Round) -> Json:
-    """The cells of a row by the names of their columns, as values."""
+    """The cells of a row by the names of their columns, as values; None where the round gave nothing."""
     sides = ((of.outputs, of.texts and of.texts.outputs), (of.inputs, of.texts and of.texts.inputs))
     texts = {name: known for names, known in sides for name in names}
-    return {name: value_of(text, name, texts[name]) for name, text in one.values.items()}
+    there = one.values
+    columns = (*of.inputs, *of.outputs)
+    return {name: value_of(there[name], name, texts[name]) if name in there else None for name in columns}
 
 
 def _step(entry: Entry, folder: Path) -> Json:

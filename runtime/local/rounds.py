@@ -46,7 +46,7 @@ class Objective(NamedTuple):
 
 
 class Round(NamedTuple):
-    """One round: its number and node, the cells of its row, and what is to be said about it.
+    """One round: its number and node, the cells of its row that there are, and what is to be said about it.
 
     `step` is the step within it that failed, by its name there, and `failed` the node of that, or of the round.
     """
@@ -205,10 +205,8 @@ def _table(
     rounds: list[Round] = []
     for one, node in nodes:
         culprit = one.culprit or one
-        cells = {
-            **{name: given[one.name].get(name, "") for name in inputs},
-            **{name: made[one.name].get(name, "") for name in outputs},
-        }
+        sides = ((inputs, given[one.name]), (outputs, made[one.name]))
+        cells = {name: row[name] for names, row in sides for name in names if name in row}
         step = culprit.path.removeprefix(one.path).lstrip(".")
         message = ": ".join(part for part in (step, culprit.message) if part)
         failed = "" if culprit.node is None or not culprit.failed else culprit.node.id
