@@ -196,11 +196,11 @@ def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[...,
     if isinstance(expr.type, t.Flag) and isinstance(inner, t.Number):
         # Python takes a bool for a number; its text is another one.
         return Op("?:", (expr, Const(1, t.INT), Const(0, t.INT)), t.INT)
-    if (nobody := maker_of(expr)) and fits(expr.type, want):
+    if fits(expr.type, want):
+        if not (nobody := maker_of(expr)):
+            return expr
         complain("NothingMade", maker=nobody)
         return Poison()
-    if not isinstance(expr.type, t.Nothing) and fits(expr.type, want):
-        return expr
     complain("WrongType", want=t.spell(want), have=t.spell(expr.type))
     return Poison()
 

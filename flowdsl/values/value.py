@@ -228,7 +228,7 @@ def maker_of(made: Expr) -> str:
         made = made.of
     if isinstance(made, Rows):
         kind, task = made.item, made.task
-    elif isinstance(made, Out):
+    elif isinstance(made, Out) and not made.name:
         kind, task = made.type, made.task
     else:
         return ""

@@ -349,6 +349,8 @@ def integers(plain: Plain, m: Any, volumes: Volumes, size: int = 3) -> None:
 
 
 def literals(plain: Plain, m: Any, volumes: Volumes, given: Any = True) -> None:
+    size, nothing = plain("pair", m.pair, 3)
+    plain("parts", m.parts, size, nothing, nothing, nothing)
     levels = [plain(f"levels.level({n})", m.level, one) for n, one in enumerate([1, True, "1"])]
     plain("spelled", m.spelled, levels, plain("last", m.level, plain("first", m.level, given)))
 

@@ -1,4 +1,4 @@
-"""Values of a few that Python takes for equal: their texts differ, and each arrives as what it is."""
+"""Values of a few that Python takes for equal, and None: their texts differ, and each arrives as what it is."""
 
 from typing import Literal
 
@@ -17,8 +17,20 @@ def spelled(levels: list[Level], last: Level) -> str:
     return " ".join(map(repr, [*levels, last]))
 
 
+@step(image="python:3.12-slim")
+def pair(size: int) -> tuple[int, None]:
+    return size, None
+
+
+@step(image="python:3.12-slim")
+def parts(size: int, nothing: None, anything: object, maybe: str | None) -> str:
+    return repr((size, nothing, anything, maybe))
+
+
 @pipeline
 def literals(given: Literal[1, True] = True) -> str:
     levels = fan_out(level, over={"given": [1, True, "1"]})
+    size, nothing = pair(3)
+    parts(size, nothing, nothing, nothing)
     last = level.options(name="last")(level.options(name="first")(given))
     return spelled(levels, last)
