@@ -83,6 +83,7 @@ class WrongType(Finding):
     part: str = ""  # what is wrong with a part of the argument
     members: tuple[str, ...] = ()  # the values that there are, if they are few
     maker: str = ""  # the step that hands on nothing
+    fields: tuple[str, ...] = ()  # those of the argument that would fit
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits both types."""
@@ -101,6 +102,10 @@ class WrongType(Finding):
             way = f"let `{self.maker}` return the elements of {self.want}, and annotate what it returns"
         elif self.members:
             way = f"pass {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
+        elif self.fields:
+            way = f"pass a field of it: {' or '.join(f'`.{name}`' for name in self.fields[:6])}"
+        elif self.have == "Sweep":
+            way = "pass `.best`, or a field of that, which the best trial returned; or `.results`, what all returned"
         elif self.have in ("Step", "Pipeline", "function"):
             way = "call it: its result is what is passed on"
         elif self.have == "Volume":

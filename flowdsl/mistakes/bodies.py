@@ -69,14 +69,17 @@ class WrongReturn(Finding):
     code = "FD236"
     title = "`{name}` returns {have}, and its annotation says {want}"
     label = "says {want}"
-    help = "return {want}, or change the annotation"
+    help = "return {part}, or change the annotation"
     name: str
     want: str
     have: str
+    fields: tuple[str, ...] = ()  # those of what is returned that would fit
 
     def words(self) -> dict[str, str]:
         """The fields, with types as the user knows them."""
-        return {**super().words(), **plain(self.want, self.have)}
+        types = plain(self.want, self.have)
+        part = " or ".join(f"`.{name}`" for name in self.fields[:6])
+        return {**super().words(), **types, "part": f"a field of it, {part}" if part else types["want"]}
 
 
 class MissingReturnType(Finding):

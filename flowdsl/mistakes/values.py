@@ -257,9 +257,14 @@ class NoItem(Finding):
     key: str
     type: str
     files: bool = False
+    size: int = 0  # how many elements there are, if that is known
 
     def words(self) -> dict[str, str]:
         """The fields, and the way out for such an index."""
+        if self.size:
+            items = f"{self.size} items" if self.size > 1 else "1 item"
+            way = f"the items are counted from 0: take one up to [{self.size - 1}], or [-1] for the last"
+            return {**super().words(), "reason": f"the loop has {items}", "way": way}
         way = "index a list with a number and a dict with a text; take files out of a folder inside a step"
         if self.files:
             way = "pass all of it to a step, and take that there; or let the step return it as an output of its own"

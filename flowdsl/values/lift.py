@@ -201,7 +201,13 @@ def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[...,
             return expr
         complain("NothingMade", maker=nobody)
         return Poison()
-    complain("WrongType", want=t.spell(want), have=t.spell(expr.type))
+    fields = (
+        [field for field in expr.type.fields if fits(field.type, want)]
+        if isinstance(expr.type, t.Record)
+        else []
+    )
+    taken = tuple(field.name for field in fields)
+    complain("WrongType", want=t.spell(want), have=t.spell(expr.type), fields=taken)
     return Poison()
 
 

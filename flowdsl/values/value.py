@@ -304,6 +304,8 @@ def item(expr: Expr, index: object) -> Expr:
             and -len(parts) <= key < len(parts)
         ):
             return parts[key]
+        case t.Sequence() if isinstance(key, int) and (size := _size(expr)) and not -size <= key < size:
+            complain("NoItem", key=f"[{key}]", type=t.spell(kind), size=size)
         case t.Sequence(inner) if isinstance(key, int) and isinstance(expr, Rows):
             row = Get(expr, key, inner)
             if not isinstance(inner, (t.Record, t.Fixed)):
@@ -321,6 +323,12 @@ def item(expr: Expr, index: object) -> Expr:
             files = isinstance(kind, (t.Sequence, t.Mapping)) and t.holds_file(kind)
             complain("NoItem", key=f"[{key!r}]", type=t.spell(kind), files=files)
     return Poison()
+
+
+def _size(expr: Expr) -> int | None:
+    """How many items a loop has, if that is known."""
+    loop = expr.task.loop if isinstance(expr, Rows) and isinstance(expr.task, Call) else None
+    return None if loop is None or loop.rows is None or loop.learnt is not None else len(loop.rows)
 
 
 def _known_index(index: object) -> int | str | None:
