@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import os.path
 import sys
 from importlib.machinery import PathFinder
+from importlib.util import resolve_name
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
 
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _INSTALLED = {"site-packages", "dist-packages"}
@@ -30,6 +37,55 @@ def path_in_project(module: str, filename: str) -> str | None:
     if not any(path.is_relative_to(folder) for folder in _project(filename)):
         return None
     return os.path.relpath(path, os.path.dirname(os.path.realpath(filename)))  # noqa: PTH120
+
+
+def brings_language(module: str, filename: str) -> str | None:
+    """The module of the project that imports flowdsl when this one is imported, itself or another; None if none does.
+
+    What is loaded is looked at, as far as it is of the project. A module is imported after the packages it is in.
+    """
+    todo, seen = [module], {""}
+    while todo:
+        parts = todo.pop(0).split(".")
+        for name in (".".join(parts[:count]) for count in range(1, len(parts) + 1)):
+            loaded = sys.modules.get(name)
+            if name in seen or loaded is None or path_in_project(name, filename) is None:
+                continue
+            seen.add(name)
+            imports = list(_imports(loaded))
+            if any(one.partition(".")[0] == "flowdsl" for one in imports):
+                return name
+            todo += imports
+    return None
+
+
+def _imports(module: ModuleType) -> Iterator[str]:
+    """The modules that one imports as a whole or names of, and those that may be such names."""
+    path = module.__file__
+    try:
+        todo: list[ast.stmt] = ast.parse(Path(path).read_bytes()).body if path else []
+    except (OSError, SyntaxError, ValueError):
+        return
+    while todo:
+        node = todo.pop(0)
+        match node:
+            case ast.Import(names):
+                yield from (one.name for one in names)
+            case ast.ImportFrom(name, names, level):
+                try:
+                    origin = resolve_name("." * (level or 0) + (name or ""), module.__package__)
+                except (ImportError, ValueError):
+                    continue
+                yield origin
+                yield from (f"{origin}.{one.name}" for one in names)
+            case ast.If(ast.Name("TYPE_CHECKING") | ast.Attribute(_, "TYPE_CHECKING"), _, other):
+                todo += other
+            case ast.If(_, body, other):
+                todo += [*body, *other]
+            case ast.With(_, body):
+                todo += body
+            case _:  # what `try` imports may be missing
+                pass
 
 
 def _relative(module: str, folder: str) -> str:

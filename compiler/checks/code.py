@@ -36,18 +36,28 @@ def unfit(step: StepDef, options: Mapping[str, Any], site: Site) -> Iterator[Dia
 
 
 def provided(one: Diagnostic, step: StepDef, traces: Iterable[Trace]) -> Diagnostic | None:
-    """What becomes of a finding about a module of the user's own: None if every call of the step has it."""
+    """What becomes of a finding about a module of the user's own: None if every call of the step has it.
+
+    And what that imports: of pipelines and steps there is nothing in the images.
+    """
+    from flowdsl.compiler.carry.project import brings_language
     from flowdsl.compiler.findings.carry import OwnModule
-    from flowdsl.compiler.findings.code import RelativeImport
+    from flowdsl.compiler.findings.code import BringsLanguage, RelativeImport
 
     if not isinstance(one.finding, OwnModule):
         return one
     module = one.finding.module
     project = _project(step.code.co_filename)
+    lacking = False
     for options in _options(step, traces):
-        if options.get("code") is None and not provides(_packages(options, step), module, project):
+        packages = _packages(options, step)
+        if options.get("code") is None and not provides(packages, module, project):
             return one
-    return one._replace(finding=RelativeImport(module)) if module.startswith(".") else None
+        lacking |= not provides(packages, "flowdsl", None)
+    if module.startswith("."):
+        return one._replace(finding=RelativeImport(module))
+    importer = brings_language(module, step.code.co_filename) if lacking else None
+    return None if importer is None else one._replace(finding=BringsLanguage(module, importer))
 
 
 def _options(step: StepDef, traces: Iterable[Trace]) -> Iterator[Mapping[str, Any]]:

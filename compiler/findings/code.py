@@ -84,3 +84,23 @@ class RelativeImport(Finding):
     label = "Python would not find it"
     help = "import it by its full name, from the folder that `code=` puts on the import path"
     module: str
+
+
+class BringsLanguage(Finding):
+    """A module of the user's own that a step imports, and that imports flowdsl."""
+
+    code = "FD324"
+    severity = "warning"
+    title = "`{module}` imports flowdsl, which images of steps do not have"
+    label = "{where}"
+    help = 'put what the step needs into a module and package without that; or install it: packages=["flowdsl==..."]'
+    module: str
+    importer: str
+
+    def words(self) -> dict[str, str]:
+        """The fields, and which module it is that imports flowdsl."""
+        own = self.importer == self.module
+        return {
+            **super().words(),
+            "where": "the step would fail here" if own else f"it does in `{self.importer}`",
+        }
