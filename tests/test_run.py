@@ -1144,6 +1144,28 @@ def test_programs_get_values_by_their_types(
     assert values["flags"] == [{"n": 1, "return": False}, {"n": 2, "return": True}]
 
 
+LETTERS = r"""
+from flowdsl import fan_out, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def count(row: dict[str, str]) -> dict[str, int]:
+    return {"größe": len(row), "\u009bm": 2}
+
+
+@pipeline
+def letters(rows: list[dict[str, str]] = [{"b": "ü", "a": "1"}]) -> None:
+    fan_out(count, over={"row": rows})
+"""
+
+
+def test_values_in_the_rows_of_loops_are_shown_as_they_are_read(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "letters.py").write_text(LETTERS, encoding="utf-8")
+    assert '{"größe": 2, "\\x9bm": 2}' in flowdsl("letters.py").out
+
+
 FAILING_ROUND = """
 from flowdsl import fan_out, pipeline, step
 

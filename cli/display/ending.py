@@ -7,6 +7,7 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from flowdsl.cli.display.report import visible
 from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, table
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.rounds import HIDDEN, tables, texts_of, value_of
@@ -139,7 +140,7 @@ def rounds_table(of: Table, paint: Paint, reason: Callable[[Round], str], most: 
         note = "best" if one.best else ""
         if one.phase != "Succeeded":
             note = f"{one.phase}: {reason(one) if failed else one.message}"
-        cells = [cut(one.values.get(name, ""), _CELL) for name in columns]
+        cells = [cut(_cell(of, one, name), _CELL) for name in columns]
         rows.append((str(one.number), *cells, note.removesuffix(": ")))
         style = "red" if failed else "green" if one.best else ""
         styles.append(("dim", *(["bold" if one.best else ""] * len(columns)), style))
@@ -154,6 +155,13 @@ def rounds_table(of: Table, paint: Paint, reason: Callable[[Round], str], most: 
     text = table(("#", *columns, ""), rows, paint, styles=styles, right=(0, *numbers))
     more = f"... and {left} more\n" if left else ""
     return f"{paint(title, 'bold')}\n{text}{more}"
+
+
+def _cell(of: Table, one: Round, name: str) -> str:
+    """What stands in a column of a row: JSON as it is read, a text as it is."""
+    text = one.values.get(name, "")
+    known = of.texts and (of.texts.outputs if name in of.outputs else of.texts.inputs)
+    return text if known is not None and name in known else _plain(text)
 
 
 def reason(nodes: Mapping[str, RunNode], one: Round, folder: Path) -> str:
@@ -277,7 +285,7 @@ def _plain(text: str) -> str:
     if not text.startswith(("[", "{")):
         return text
     try:
-        return json.dumps(json.loads(text), ensure_ascii=False)
+        return visible(json.dumps(json.loads(text), ensure_ascii=False))
     except ValueError:
         return text
 
