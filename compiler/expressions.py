@@ -103,7 +103,7 @@ def simple(expr: Expr) -> str | None:
             return f"{{{{inputs.parameters.{name}}}}}"
         case Item(name):
             return f"{{{{item.{name}}}}}" if name else "{{item}}"
-        case RunField("failures"):
+        case RunField("failures" | "scheduled_time"):
             return None
         case RunField(name):
             return f"{{{{workflow.{name}}}}}"
@@ -160,6 +160,8 @@ def ref(expr: Out | Param | Item | RunField | Status | Cell | Best) -> str:
             return f"item['{name}']" if name else "item"
         case RunField("failures"):
             return _FAILURES
+        case RunField("scheduled_time"):
+            return _SCHEDULED
         case RunField(name):
             return f"workflow.{name}"
         case Status(task):
@@ -251,6 +253,10 @@ def _object(kind: t.Record | t.Fixed, parts: list[str]) -> str:
         parts = [f"{literal(f'{name}: ')} + {part}" for name, part in zip(names, parts, strict=True)]
     inside = " + ', ' + ".join(parts) or "''"
     return f"'{{' + {inside} + '}}'" if isinstance(kind, t.Record) else f"'[' + {inside} + ']'"
+
+
+#: When the run was due, which only runs of a schedule know. In expressions `creationTimestamp` has its forms alone.
+_SCHEDULED = "(workflow.scheduledTime ?? workflow.creationTimestamp.RFC3339)"
 
 
 def handed_on(expr: Expr) -> str:

@@ -36,6 +36,11 @@ class _Run:
         return cast(str, value(RunField("namespace")))
 
     @property
+    def scheduled_time(self) -> str:
+        """When the schedule was to start the run, in RFC 3339; of a run that nothing scheduled, when it was made."""
+        return cast(str, value(RunField("scheduled_time")))
+
+    @property
     def status(self) -> Literal["Succeeded", "Failed", "Error"]:
         """How the run ended, for the tasks of `on_exit()`."""
         return cast('Literal["Succeeded"]', value(RunField("status", AT_THE_END["status"])))

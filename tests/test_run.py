@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -1142,6 +1143,34 @@ def test_programs_get_values_by_their_types(
     values = {one["path"]: [each["values"] for each in one["rounds"]] for one in loops}
     assert values["digits"] == [{"n": 1, "return": "1"}, {"n": 2, "return": "2"}]
     assert values["flags"] == [{"n": 1, "return": False}, {"n": 2, "return": True}]
+
+
+DUE = """
+from flowdsl import pipeline, run, step
+
+
+@step(image="python:3.12-slim")
+def day(due: str) -> str:
+    return due[:10]
+
+
+@pipeline(schedule="0 3 * * *")
+def daily() -> str:
+    return day(run.scheduled_time)
+"""
+
+
+def test_a_run_knows_when_it_was_due(
+    flowdsl: Callable[..., Result], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "due.py").write_text(DUE, encoding="utf-8")
+    today = datetime.now(UTC).date().isoformat()
+    assert json.loads(flowdsl("due.py", "--json").out)["outputs"]["return"] >= today
+    assert run(["compile", str(folder / "due.py"), "--as", "workflow"]) == 0
+    annotations = "  annotations:\n    workflows.argoproj.io/scheduled-time: '2020-02-29T03:00:00Z'\n"
+    text = capsys.readouterr().out.replace("  annotations:\n", annotations, 1)
+    (folder / "late.yaml").write_text(text, encoding="utf-8")
+    assert json.loads(flowdsl("late.yaml", "--json").out)["outputs"]["return"] == "2020-02-29"
 
 
 LETTERS = r"""

@@ -44,7 +44,10 @@ def of_path(parts: tuple[str, ...]) -> Kind:
             return "any"
         case ("inputs", "parameters", _) | ("workflow", _) | ("item", *_) | ("retries",) | ("lastRetry", _):
             return "text"
-        case ("workflow", "parameters" | "labels" | "annotations", _) | ("pod" | "node", "name"):
+        case ("workflow", "parameters" | "labels" | "annotations" | "creationTimestamp", _) | (
+            "pod" | "node",
+            "name",
+        ):
             return "text"
         case ("workflow", "outputs", "parameters", _) | ("outputs", "parameters", _) | ("outputs", "result"):
             return "text"
@@ -86,7 +89,7 @@ def text_length(parts: tuple[str, ...]) -> int:
     return next((length for length in range(1, len(parts)) if of_path(parts[:length]) == "text"), len(parts))
 
 
-_MAPS = frozenset(("parameters", "labels", "annotations", "outputs"))
+_MAPS = frozenset(("parameters", "labels", "annotations", "outputs", "creationTimestamp"))
 
 
 _PATTERN_FAULTS = {

@@ -22,7 +22,21 @@ from flowdsl.places.place import Definition, Place
 from flowdsl.run import OUTCOME
 from flowdsl.step import StepDef
 from flowdsl.values import types as t
-from flowdsl.values.expr import Best, Cell, Const, Expr, Get, Join, Op, Out, Param, Ran, Status, children
+from flowdsl.values.expr import (
+    Best,
+    Cell,
+    Const,
+    Expr,
+    Get,
+    Join,
+    Op,
+    Out,
+    Param,
+    Ran,
+    RunField,
+    Status,
+    children,
+)
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan
@@ -77,7 +91,9 @@ class Graphs:
                 optional = isinstance(value.type, t.Maybe)
                 found.append(ir.Output(port, "artifact", None, value, optional=optional))
             else:
-                if not plan.root and not port.startswith(DIGEST) and _may_fail(value):
+                if _is_scheduled(value) or (
+                    not plan.root and not port.startswith(DIGEST) and _may_fail(value)
+                ):
                     finding = ReturnsComputed(plan.owner.name)
                     place = Definition(plan.owner.code, "return", f"item:{name}")
                     self.variants.diagnostics.append(Diagnostic(finding, place))
@@ -312,6 +328,11 @@ def _may_fail(value: Expr) -> bool:
     if isinstance(value, Op) and value.op == "/":
         return True
     return any(_may_fail(child) for child in children(value))
+
+
+def _is_scheduled(value: Expr) -> bool:
+    """Whether a value takes an expression over `workflow`, which the outputs of a graph do not have."""
+    return value == RunField("scheduled_time") or any(map(_is_scheduled, children(value)))
 
 
 def definition_place(owner: PipelineDef) -> Place:

@@ -88,6 +88,8 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
         "workflow.creationTimestamp.s": str(int(now)),
         "workflow.creationTimestamp.RFC3339": rfc3339(now),
     }
+    if labels.SCHEDULED in part(metadata, "annotations"):
+        found["workflow.scheduledTime"] = str(part(metadata, "annotations")[labels.SCHEDULED])
     if spec.get("priority") is not None:
         found["workflow.priority"] = any_string(spec["priority"])
     for sign in _FORMATS:
