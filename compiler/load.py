@@ -81,6 +81,8 @@ def load(path: Path) -> Loaded:
     filename = os.path.abspath(path)  # noqa: PTH100 -- links stay: this is the name in messages
     text = _read(path, sources, filename)
     source = sources.add(filename, text, shown=str(path))
+    if path.suffix == ".ipynb":  # JSON, which mostly is Python as well
+        raise LoadError(sources, _notebook(path))
     try:
         tree = ast.parse(source.text, filename)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -257,6 +259,14 @@ def _instead(path: Path, suffixes: tuple[str, ...]) -> str:
     if close is not None:
         return f"did you mean `{path.parent / close}`?"
     return f"name a file that exists; the current folder is {os.getcwd()}"  # noqa: PTH109
+
+
+def _notebook(path: Path) -> Diagnostic:
+    """A refusal of a notebook."""
+    from flowdsl.compiler.findings.load import InvalidSyntax
+
+    reason = f"`{path.name}` is a notebook, and no file of Python"
+    return Diagnostic(InvalidSyntax(reason=reason, python="", notebook=True), None)
 
 
 def _invalid(error: Exception, source: SourceFile, *, in_bytes: bool) -> Diagnostic:

@@ -93,6 +93,7 @@ NO_TEXT = {"FD107 Raised"}
 #: Mistakes that no case can be: a file that is not Python would stop every tool that reads Python files.
 UNLOADABLE = {
     "bad_encoding": Given("pipeline.py", {"pipeline.py": b"# caf\xe9\n" + PIPELINE}),
+    "notebook": Given("pipeline.ipynb", {"pipeline.ipynb": b'{"cells": [], "metadata": {}, "nbformat": 4}'}),
     "folder": Given("jobs", {"jobs/pipeline.py": PIPELINE, "jobs/other.py": b""}),
     "misspelt_file": Given("pipelin.py", {"pipeline.py": PIPELINE}),
     "misspelt_pipeline": Given("pipeline.py:nigthly", {"pipeline.py": PIPELINE}),

@@ -123,5 +123,5 @@ class TakenOnce(Finding):
     severity: ClassVar[Severity] = "warning"
     title = "`{call}` is called once, when the pipeline is compiled"
     label = "every run gets the same value, and each compilation writes another YAML"
-    help = "give it as a parameter when a run is submitted, or let a step return it; what names the run is `run.name`"
+    help = "give it as a parameter, let a step return it, or take `run.name` for names, `run.scheduled_time` for times"
     call: str

@@ -12,11 +12,17 @@ class InvalidSyntax(Finding):
 
     code: ClassVar[str] = "FD101"
     title: ClassVar[str] = "{reason}"
-    help: ClassVar[str] = (
-        "correct the line, or run flowdsl with the Python that the file is written for: this is {python}"
-    )
+    help: ClassVar[str] = "{way}"
     reason: str
     python: str
+    notebook: bool = False
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out."""
+        way = f"correct the line, or run flowdsl with the Python that the file is written for: this is {self.python}"
+        if self.notebook:
+            way = "write cells into a file: begin them with `%%writefile FILE.py`; or `jupyter nbconvert --to script`"
+        return {**super().words(), "way": way}
 
 
 class NoFile(Finding):
