@@ -206,7 +206,9 @@ def test_an_input_comes_from_a_repository(one: Street, tmp_path: Path) -> None:
     subprocess.run(["git", *who, "commit", "-qam", "2"], cwd=folder, check=True, capture_output=True)
     assert result(load(one, {"git": {"repo": str(folder)}}, "cat /in/x")) == "second"
     assert result(load(one, {"git": {"repo": str(folder), "revision": "v1"}}, "cat /in/x")) == "first"
-    assert load(one, {"git": {"repo": str(folder), "revision": "v9"}}).phase == "Error"
+    missing = load(one, {"git": {"repo": str(folder), "revision": "v9"}})
+    assert missing.phase == "Error"
+    assert missing.message.endswith("; give it to the run: --artifact in=PATH")
     assert load(one, {"git": {"repo": "--upload-pack=x"}}).phase == "Error"
 
 

@@ -77,10 +77,11 @@ def fetch(artifact: Json, target: Path, store: Store, settings: Settings) -> Non
         raise NotFound(f"the key {key} is not among the artifacts of this run; {way}")
     if "raw" in artifact:
         target.write_bytes(str(artifact["raw"].get("data", "")).encode(errors="surrogateescape"))
-    elif "http" in artifact:
-        download(artifact["http"], target, settings)
-    elif "git" in artifact:
-        clone(artifact["git"], target)
+    elif "http" in artifact or "git" in artifact:
+        try:
+            download(artifact["http"], target, settings) if "http" in artifact else clone(artifact["git"], target)
+        except LoadError as error:
+            raise LoadError(f"{error}; {GIVE_ARTIFACT.format(name=artifact['name'])}") from None
     else:
         raise LoadError("its kind is not one that a run on one machine knows")
 
