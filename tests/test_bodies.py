@@ -36,6 +36,34 @@ def codes(case: Case, folder: Path) -> list[str]:
 
 
 RIGHT = {
+    "a module that is asked for by the version": Case(
+        """
+@step(image="python:3.10")
+def names(text: str) -> list[str]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+        return sorted(tomllib.loads(text))
+    return []
+@step(image="python:3.11", packages=["a==1"])
+def other(text: str) -> list[str]:
+    import tomllib
+    return sorted(tomllib.loads(text))
+@step(image="python:3.9", packages=["tomli==2.2.1"])
+def either_of(text: str) -> list[str]:
+    try:
+        import tomllib
+    except ImportError:
+        import tomli as tomllib
+    return sorted(tomllib.loads(text))
+@step(image="python:latest")
+def newest(text: str) -> int:
+    match text:
+        case "a":
+            return 1
+    return 2
+""",
+        'names("a"); other("b"); either_of("b"); newest("c")',
+    ),
     "a cache of one step": Case(
         """
 CACHE: dict[str, int] = {}

@@ -1,20 +1,17 @@
-"""What the bodies of steps show: results that JSON cannot hold, modules that no image has, shared variables."""
+"""What the bodies of steps show: results that JSON cannot hold, shared variables."""
 
 from __future__ import annotations
 
 import ast
-import re
-import sys
 from functools import cache
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
+from flowdsl.compiler.checks.images import images_by_step, unsuited
 from flowdsl.compiler.findings import bodies as findings
-from flowdsl.compiler.options import inherited
 from flowdsl.diagnostic import Diagnostic, Related
-from flowdsl.grammar.regex import regex
 from flowdsl.mistakes.arguments import WrongType
 from flowdsl.mistakes.bodies import WrongReturn
 from flowdsl.mistakes.values import NothingMade
@@ -25,7 +22,7 @@ from flowdsl.values import types as t
 from flowdsl.values.lift import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from flowdsl.compiler.carry.carry import Carried, ModuleSource
     from flowdsl.places.place import Span
@@ -43,9 +40,6 @@ _ADD = ("add", "append", "appendleft", "extend", "insert", "setdefault", "update
 _TAKE = ("clear", "discard", "pop", "popitem", "remove", "reverse", "sort")
 _CHANGES = frozenset((*_ADD, *_TAKE))
 _LEAVES = frozenset(("exit", "_exit", "abort", "quit", "execv", "execvp", "fail", "skip"))
-_IMPORT = regex(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
-_PLAIN_IMAGE = regex(r"(?:docker\.io/)?(?:library/)?python(?:[:@].*)?")
-_IN_EVERY_IMAGE = frozenset(("pip", "setuptools", "pkg_resources", "wheel", "flowdsl"))
 
 
 class Body(NamedTuple):
@@ -72,7 +66,7 @@ def check_bodies(
     used = {
         one.maker for one in problems if isinstance(one, (WrongType, NothingMade))
     }  # what says it with the way out
-    images = cache(lambda: _images(traces))
+    images = cache(lambda: images_by_step(traces))
     calls = cache(lambda: calls_by_step(traces))
     for step in steps:
         body = None if step.kind != "python" else _body(step, module_of(step))
@@ -82,7 +76,7 @@ def check_bodies(
             yield from file_names(step, body.node, body.module, calls)
             source = carried(step)
             if source is not None:
-                yield from _modules(body, source, images)
+                yield from unsuited(step, body.node, body.module, source.text, images)
     if any(body.changed for body in bodies):
         owners = {id(graph.owner): graph.owner for trace in traces for graph in trace.graphs.values()}
         found = (_body(owner, module_of(owner)) for owner in owners.values())
@@ -292,70 +286,6 @@ def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]
 
 def _not_json(node: ast.expr, body: Body, what: str, way: str) -> Diagnostic:
     return Diagnostic(findings.NotJson(body.definition.name, what, way), body.module.span(node))
-
-
-# --- modules and images ---------------------------------------------------------------------------
-
-
-def _images(traces: Iterable[Trace]) -> dict[int, list[object]]:
-    """The images that each step is called with, by the id of the step; None where more is put into one."""
-    found: dict[int, list[object]] = {}
-    for trace in traces:
-        root = next(iter(trace.graphs.values())).owner
-        for graph in trace.graphs.values():
-            defaults = inherited(graph.owner, root)
-            for call in graph.calls:
-                if not isinstance(call.target, PipelineDef):
-                    found.setdefault(id(call.target), []).append(
-                        _image(call.options, call.target.options, defaults)
-                    )
-    return found
-
-
-def _image(*levels: Mapping[str, object]) -> object:
-    """The image that the first of these options names; None if packages or modules of the user's own are added."""
-    if any(options.get(word) for options in levels for word in ("packages", "code")):
-        return None
-    return next((options["image"] for options in levels if "image" in options), None)
-
-
-def _modules(
-    body: Body, source: Carried, images_of: Callable[[], dict[int, list[object]]]
-) -> Iterator[Diagnostic]:
-    """Libraries that a step imports, where every image that it is called with has Python alone."""
-    if source.text.count("import ") == source.text.count("__future__ import "):
-        return
-    tops = {*_IMPORT.findall(source.text)} - sys.stdlib_module_names - _IN_EVERY_IMAGE
-    if not tops or ("pip" in source.text and "install" in source.text):
-        return
-    images = images_of().get(id(body.definition)) or [_image(body.definition.options)]
-    names = [image for image in images if type(image) is str and _PLAIN_IMAGE.fullmatch(image)]
-    if not names or len(names) < len(images):
-        return
-    related = (Related(Definition(body.definition.code), f"needed by the step `{body.definition.name}`"),)
-    told: set[str] = set()
-    for node, own in _imports(body):
-        for top in {alias.partition(".")[0] for alias in _of(node)} & tops - told:
-            told.add(top)
-            finding = findings.NotInImage(names[0], top)
-            yield Diagnostic(finding, body.module.span(node), () if own else related)
-
-
-def _imports(body: Body) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """The imports of a function and of the top of its file: those without which it fails."""
-    todo: list[tuple[ast.AST, bool]] = [(body.node, True), *((one, False) for one in body.module.body)]
-    while todo:
-        node, own = todo.pop(0)
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node, own
-        elif own and not isinstance(node, ast.Try):
-            todo.extend((one, True) for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt))
-
-
-def _of(node: ast.Import | ast.ImportFrom) -> list[str]:
-    if isinstance(node, ast.ImportFrom):
-        return [node.module] if node.module and not node.level else []
-    return [alias.name for alias in node.names]
 
 
 # --- variables ------------------------------------------------------------------------------------

@@ -43,6 +43,19 @@ class NotInImage(Finding):
     module: str
 
 
+class NewerPython(Finding):
+    """A step is written for a newer Python than that of its image."""
+
+    code = "FD325"
+    title = "{what} needs Python {needs}, and the image `{image}` has {has}"
+    label = "since Python {needs}"
+    help = "name an image with Python {needs} or newer, or write it as older ones have it"
+    image: str
+    has: str
+    what: str
+    needs: str
+
+
 class LostFileName(Finding):
     """A step asks a file for its name, which it has lost on the way."""
 

@@ -79,7 +79,9 @@ def fetch(artifact: Json, target: Path, store: Store, settings: Settings) -> Non
         target.write_bytes(str(artifact["raw"].get("data", "")).encode(errors="surrogateescape"))
     elif "http" in artifact or "git" in artifact:
         try:
-            download(artifact["http"], target, settings) if "http" in artifact else clone(artifact["git"], target)
+            download(artifact["http"], target, settings) if "http" in artifact else clone(
+                artifact["git"], target
+            )
         except LoadError as error:
             raise LoadError(f"{error}; {GIVE_ARTIFACT.format(name=artifact['name'])}") from None
     else:

@@ -1,0 +1,145 @@
+"""What the images of steps have of Python: its version, and its own modules alone where they are those of Python."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from flowdsl.compiler.findings import bodies as findings
+from flowdsl.compiler.options import inherited
+from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.grammar.regex import regex
+from flowdsl.pipeline import PipelineDef
+from flowdsl.places.place import Definition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from flowdsl.compiler.carry.carry import ModuleSource
+    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.step import StepDef
+    from flowdsl.tracing.trace import Trace
+
+_IMPORT = regex(r"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
+_PLAIN_IMAGE = regex(r"(?:docker\.io/)?(?:library/)?python(?:[:@].*)?")
+_VERSION = regex(r"(?:docker\.io/)?(?:library/)?python:3\.(\d+)(?:[.@-].*)?")
+_IN_EVERY_IMAGE = frozenset(("pip", "setuptools", "pkg_resources", "wheel", "flowdsl"))
+# The versions 3.n since which there are parts of the syntax, by their nodes, and modules.
+_SYNTAX = {
+    "NamedExpr": ("`:=`", 8),
+    "Match": ("`match`", 10),
+    "TryStar": ("`except*`", 11),
+    "TypeAlias": ("`type`", 12),
+    "TemplateStr": ("a t-string", 14),
+}
+_MODULES = {"graphlib": 9, "zoneinfo": 9, "tomllib": 11, "annotationlib": 14}
+
+
+class Image(NamedTuple):
+    """The image that a step is called with; `more`: packages or modules of the user's own are put into it."""
+
+    name: object
+    more: bool
+
+
+def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
+    """The images that each step is called with, by the id of the step."""
+    found: dict[int, list[Image]] = {}
+    for trace in traces:
+        root = next(iter(trace.graphs.values())).owner
+        for graph in trace.graphs.values():
+            defaults = inherited(graph.owner, root)
+            for call in graph.calls:
+                if not isinstance(call.target, PipelineDef):
+                    found.setdefault(id(call.target), []).append(
+                        _image(call.options, call.target.options, defaults)
+                    )
+    return found
+
+
+def _image(*levels: Mapping[str, object]) -> Image:
+    """The image that the first of these options names."""
+    more = any(options.get(word) for options in levels for word in ("packages", "code"))
+    return Image(next((options["image"] for options in levels if "image" in options), None), more)
+
+
+def unsuited(
+    step: StepDef,
+    body: Function,
+    module: ModuleSource,
+    text: str,
+    images_of: Callable[[], dict[int, list[Image]]],
+) -> Iterator[Diagnostic]:
+    """Libraries that a step imports, where all its images have Python alone, and what is newer than their Python.
+
+    `text` is its script.
+    """
+    names = {*_IMPORT.findall(text)} - {"__future__"}
+    newer = [
+        node
+        for node in ast.walk(body)
+        if type(node).__name__ in _SYNTAX and isinstance(node, (ast.expr, ast.stmt))
+    ]
+    if not names and not newer:
+        return
+    images = images_of().get(id(step)) or [_image(step.options)]
+    place = Related(Definition(step.code), f"needed by the step `{step.name}`")
+    for node, what, since in [*_newer(newer), *_new_modules(body, module, names)]:
+        old = [one for one in images if (version := _version(one)) is not None and version < since]
+        if old:
+            newer_python = findings.NewerPython(str(old[0].name), f"3.{_version(old[0])}", what, f"3.{since}")
+            yield Diagnostic(newer_python, module.span(node))
+    tops = names - sys.stdlib_module_names - _IN_EVERY_IMAGE
+    plain = [one for one in images if not one.more and _is_plain(one)]
+    if not tops or not plain or len(plain) < len(images) or ("pip" in text and "install" in text):
+        return
+    told: set[str] = set()
+    for node, own in _imports(body, module):
+        for top in _of(node) & tops - told:
+            told.add(top)
+            finding = findings.NotInImage(str(plain[0].name), top)
+            yield Diagnostic(finding, module.span(node), () if own else (place,))
+
+
+def _is_plain(image: Image) -> bool:
+    return type(image.name) is str and _PLAIN_IMAGE.fullmatch(image.name) is not None
+
+
+def _version(image: Image) -> int | None:
+    """The n of the Python 3.n in an image of Python, if its tag says that."""
+    found = _VERSION.fullmatch(image.name) if type(image.name) is str else None
+    return None if found is None else int(found[1])
+
+
+def _newer(nodes: Iterable[ast.expr | ast.stmt]) -> Iterator[tuple[ast.expr | ast.stmt, str, int]]:
+    for node in nodes:
+        yield node, *_SYNTAX[type(node).__name__]
+
+
+def _new_modules(
+    body: Function, module: ModuleSource, names: set[str]
+) -> Iterator[tuple[ast.stmt, str, int]]:
+    for node in (*body.body, *module.body):  # and not in `if`, which may ask for the version
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for top in sorted(_of(node) & names & _MODULES.keys()):
+                yield node, f"the module `{top}`", _MODULES[top]
+
+
+def _imports(body: Function, module: ModuleSource) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """The imports of a function and of the top of its file: those without which it fails."""
+    todo: list[tuple[ast.AST, bool]] = [(body, True), *((one, False) for one in module.body)]
+    while todo:
+        node, own = todo.pop(0)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node, own
+        elif own and not isinstance(node, ast.Try):
+            todo.extend((one, True) for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt))
+
+
+def _of(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """The modules of an import, by their first names."""
+    if isinstance(node, ast.ImportFrom):
+        return {node.module.partition(".")[0]} if node.module and not node.level else set()
+    return {alias.name.partition(".")[0] for alias in node.names}
