@@ -77,45 +77,41 @@ def unsuited(
     `text` is its script.
     """
     names = {*_IMPORT.findall(text)} - {"__future__"}
-    newer = [
-        node
-        for node in ast.walk(body)
-        if type(node).__name__ in _SYNTAX and isinstance(node, (ast.expr, ast.stmt))
-    ]
-    if not names and not newer:
-        return
     images = images_of().get(id(step)) or [_image(step.options)]
-    place = Related(Definition(step.code), f"needed by the step `{step.name}`")
-    for node, what, since in [*_newer(newer), *_new_modules(body, module, names)]:
-        old = [one for one in images if (version := _version(one)) is not None and version < since]
-        if old:
-            newer_python = findings.NewerPython(str(old[0].name), f"3.{_version(old[0])}", what, f"3.{since}")
-            yield Diagnostic(newer_python, module.span(node))
+    # What Python runs here has been read by it, so it is not newer than that.
+    older = [one for one in images if _version(one) < sys.version_info.minor]
+    if older:
+        for node, what, since in [*_new_syntax(body), *_new_modules(body, module, names)]:
+            for one in [one for one in older if _version(one) < since][:1]:
+                finding = findings.NewerPython(str(one.name), f"3.{_version(one)}", what, f"3.{since}")
+                yield Diagnostic(finding, module.span(node))
     tops = names - sys.stdlib_module_names - _IN_EVERY_IMAGE
     plain = [one for one in images if not one.more and _is_plain(one)]
     if not tops or not plain or len(plain) < len(images) or ("pip" in text and "install" in text):
         return
+    place = Related(Definition(step.code), f"needed by the step `{step.name}`")
     told: set[str] = set()
     for node, own in _imports(body, module):
         for top in _of(node) & tops - told:
             told.add(top)
-            finding = findings.NotInImage(str(plain[0].name), top)
-            yield Diagnostic(finding, module.span(node), () if own else (place,))
+            lacking = findings.NotInImage(str(plain[0].name), top)
+            yield Diagnostic(lacking, module.span(node), () if own else (place,))
 
 
 def _is_plain(image: Image) -> bool:
     return type(image.name) is str and _PLAIN_IMAGE.fullmatch(image.name) is not None
 
 
-def _version(image: Image) -> int | None:
-    """The n of the Python 3.n in an image of Python, if its tag says that."""
+def _version(image: Image) -> int:
+    """The n of the Python 3.n in an image of Python; without one in its tag newer than any."""
     found = _VERSION.fullmatch(image.name) if type(image.name) is str else None
-    return None if found is None else int(found[1])
+    return sys.maxsize if found is None else int(found[1])
 
 
-def _newer(nodes: Iterable[ast.expr | ast.stmt]) -> Iterator[tuple[ast.expr | ast.stmt, str, int]]:
-    for node in nodes:
-        yield node, *_SYNTAX[type(node).__name__]
+def _new_syntax(body: Function) -> Iterator[tuple[ast.expr | ast.stmt, str, int]]:
+    for node in ast.walk(body):
+        if type(node).__name__ in _SYNTAX and isinstance(node, (ast.expr, ast.stmt)):
+            yield node, *_SYNTAX[type(node).__name__]
 
 
 def _new_modules(
