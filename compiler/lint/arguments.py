@@ -28,17 +28,23 @@ class MissingArgument(Finding):
     code = "FD530"
     title = "{call} does not supply {what} `{name}` of template `{template}`"
     label = "needs `{name}`"
-    help = "add `{name}` to the arguments, or give the input of `{template}` {alternative}"
+    help = "{way}, or give the input of `{template}` {alternative}"
     call: str
     what: str
     name: str
     template: str
     alternative: str
+    instead: str = ""
+
+    def words(self) -> dict[str, str]:
+        """What is missing, and where to add it."""
+        return super().words() | {"way": self.instead or f"add `{self.name}` to the arguments"}
 
     def of(self, names: Sequence[str]) -> MissingArgument:
         """The same about several inputs."""
+        name = "`, `".join(names)
         return MissingArgument(
-            self.call, f"{self.what}s", "`, `".join(names), self.template, self.alternative
+            self.call, f"{self.what}s", name, self.template, self.alternative, self.instead
         )
 
 
@@ -222,6 +228,13 @@ def supplied(view: View) -> Iterator[Problem]:
                         yield Problem(path, UnknownArgument(name, what, callee.title, known))
         yield from _missing(callee, names | meant, files | meant, f"`{call.title}`", call.path)
     yield from _entry(view)
+    for call in view.calls:
+        last = view.named.get(call.data.get("onExit") or "")
+        if last is not None:
+            yield from _missing(last, (), (), f"`onExit` of `{call.title}`", (*call.path, "onExit"), _HOOK)
+
+
+_HOOK = "call it in `hooks`, as `exit`, with `arguments`"
 
 
 def own_names(view: View) -> Iterator[Problem]:
@@ -291,9 +304,14 @@ def _entry(view: View) -> Iterator[Problem]:
 
 
 def _missing(
-    callee: Template, parameters: Iterable[object], artifacts: Iterable[object], call: str, path: Path
+    callee: Template,
+    parameters: Iterable[object],
+    artifacts: Iterable[object],
+    call: str,
+    path: Path,
+    instead: str = "",
 ) -> Iterator[Problem]:
-    """The inputs of a template that are not among the given names."""
+    """The inputs of a template that are not among the given names, which may be given in some way `instead`."""
     for what, required, given, alternative in (
         ("parameter", callee.required_parameters, parameters, "a `default`"),
         ("artifact", callee.required_artifacts, artifacts, "a location, or `optional: true`"),
@@ -302,7 +320,7 @@ def _missing(
             way = alternative
             if what == "artifact" and (lacking := without_key(callee.artifacts[name])):
                 way = f"what its location lacks, {lacking}"
-            yield Problem(path, MissingArgument(call, what, name, callee.title, way))
+            yield Problem(path, MissingArgument(call, what, name, callee.title, way, instead))
 
 
 def values(view: View) -> Iterator[Problem]:

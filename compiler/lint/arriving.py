@@ -8,7 +8,7 @@ from flowdsl.compiler.findings.bodies import BadImage
 from flowdsl.compiler.lint.loops import LoopFields, is_whole, no_list
 from flowdsl.compiler.lint.names import VALUE_FORM, BadLabel
 from flowdsl.compiler.lint.settings import NO_MEMO_KEY, BadKey, duration_faults, too_short, whole_faults
-from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
+from flowdsl.compiler.lint.tree import compact, entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import value_at
 from flowdsl.grammar.image import fault as image_fault
@@ -108,8 +108,9 @@ def _of_loop(view: View, field: str, path: Path, value: str) -> Iterator[Problem
             yield Problem(path, LoopFields(found, "write a whole number"))
     elif (part := no_list(value)) is not None:
         entry: object = value_at(view.document, path[:-1])
-        name = entry.get("name") if is_mapping(entry) else field
-        found = f"a loop goes over `{name}`, and its value is not a JSON list"
+        name: object = entry.get("name") if is_mapping(entry) else None
+        found = f"a loop goes over `{name}`, and its value" if name else "a loop goes over this value, which"
+        found += " is not a JSON list"
         yield Problem(path, LoopFields(found, "write a list in JSON, such as `[1, 2]`"), part=part)
 
 
@@ -173,11 +174,33 @@ def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Temp
     if template.name in (view.setting("entrypoint"), view.setting("onExit")):
         givers.append((None, view.spec, (*view.path, "arguments")))
     for giver, owner, place in givers:
-        yield from _values(giver, owner, place, name)
+        for given in _values(giver, owner, place, name):
+            yield from _of_items(owner, place[:-1], given) if "{{item" in given[1] else (given,)
     if not all(_names(owner, name) for _, owner, _ in givers) or not givers:
         yield from _values(
             None, {"arguments": inside(template.data, "inputs")}, (*template.path, "inputs"), name
         )
+
+
+def _of_items(
+    call: Object, path: Path, given: tuple[Template | None, str, Path]
+) -> Iterator[tuple[Template | None, str, Path]]:
+    """What an argument of a loop becomes that is an item, or one key of it; itself where that is not known."""
+    tag, items = _ITEM.fullmatch(given[1]), call.get("withItems")
+    if tag is None or not items or "{{item" in str(call.get("when")):
+        yield given
+        return
+    for index, item in enumerate(items):
+        key: str | None = tag[1]
+        value: object = item.get(key) if key and is_mapping(item) else None if key else item
+        text = value if isinstance(value, str) else None if value is None else compact(value)
+        # Quotes and backslashes in a text arrive with more of them, which is told as such.
+        if text is not None and not (isinstance(value, str) and _ESCAPED.search(text)):
+            yield None, text, (*path, "withItems", index, *((key,) if key else ()))
+
+
+_ITEM = regex(r"\{\{\s*item(?:\.([^{}\s]+))?\s*\}\}")
+_ESCAPED = regex(r"[\"\\\n{]")
 
 
 def _values(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.findings import BrokenExpression
 from flowdsl.compiler.lint.hyphens import hyphenated
-from flowdsl.compiler.lint.kinds import STATUSES, WORDS, group, is_status, pattern_fault
+from flowdsl.compiler.lint.kinds import STATUSES, WORDS, group, pattern_fault, statuses
 from flowdsl.compiler.lint.typing import result
 from flowdsl.compiler.lint.typing_findings import (
     AsText,
@@ -180,8 +180,9 @@ class _Kinds:
             (node.right, two, node.left, one),
         )
         for side, kind, other, beside in sides:
-            if self.is_status(side) and isinstance(other, g.Text) and not self.tagged(other):
-                if (finding := no_status(shown, answer, other.value)) is not None:
+            known = self.statuses(side)
+            if known and isinstance(other, g.Text) and not self.tagged(other):
+                if (finding := no_status(shown, answer, other.value, known)) is not None:
                     self.report(finding, node)
                 return
             fixed = other.value if isinstance(other, g.Text) and other.quoted else ""
@@ -207,10 +208,10 @@ class _Kinds:
             reason = "there is no variable in it"
             self.report(NeverEqual(shown, "true" if same else "false", reason, way), node)
 
-    def is_status(self, side: g.Condition) -> bool:
-        """Whether a side is the tag of a status and nothing else."""
+    def statuses(self, side: g.Condition) -> tuple[str, ...]:
+        """What a side may be that is the tag of a status and nothing else."""
         tag = TAG.fullmatch(self.text[side.start : side.end].strip("'\""))
-        return tag is not None and is_status(tuple(tag[1].strip().split(".")))
+        return () if tag is None else statuses(tuple(tag[1].strip().split(".")))
 
     def order(self, node: g.Binary, one: Kind, two: Kind) -> None:
         """Numbers without quotes are put in order as numbers, with quotes as texts; both together fail."""

@@ -6,9 +6,11 @@ from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+from flowdsl.compiler.lint.arriving import arriving
 from flowdsl.compiler.lint.hyphens import as_keys
+from flowdsl.compiler.lint.loops import amount, has_no_items, is_none
 from flowdsl.compiler.lint.tree import inside
-from flowdsl.compiler.lint.typing_findings import MayBeMissing, PassedOn
+from flowdsl.compiler.lint.typing_findings import MayBeMissing, NothingLooped, PassedOn
 from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar.depends import depends, holds
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.diagnostic import Finding
 
 _FAILING = frozenset(("fromJSON", "jsonpath", "fromBase64", "date", "duration"))
 _CONVERSIONS = frozenset(("asInt", "asFloat", "int", "float"))
@@ -85,12 +88,16 @@ def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
 
 
 class Missing(NamedTuple):
-    """A use of an output that may be missing: a simple tag or a part of an expression, alone or with more beside."""
+    """A use of an output that may be missing: a simple tag or a part of an expression, alone or with more beside.
+
+    `guarded` says that the expression has another value for the case that it is missing.
+    """
 
     name: str
     path: Path
     is_tag: bool
     alone: bool
+    guarded: bool = False
 
     @property
     def shown(self) -> str:
@@ -99,31 +106,66 @@ class Missing(NamedTuple):
 
     @property
     def filled(self) -> str:
-        """The variable with a value for the case that it is missing, which can be read where it stands."""
-        filled = f"{as_keys(self.name)} ?? '{_FILLED.get(str(self.path[-1]), '')}'"
+        """The variable with a value for the case that it is missing, which can be read where it stands.
+
+        A task without a declared parameter has no `outputs` at all then, so the result is asked for behind `?.`.
+        """
+        name = as_keys(self.name).replace(".outputs.result", ".outputs?.result")
+        if self.guarded:
+            return name
+        filled = f"{name} ?? '{_FILLED.get(str(self.path[-1]), '')}'"
         return f"{{{{={filled}}}}}" if self.is_tag else f"({filled})"
 
 
 _FILLED = {"when": "none", "withParam": "[]"}
 _ABSENT = frozenset(("outputs.result", "outputs.parameters", "exitCode"))
 """What a task that was skipped does not have at all: Argo waits for it."""
+_EMPTY = "has no items"
 
 
-def missing(producer: Call, call: Call, output: str, use: Missing) -> MayBeMissing | None:
-    """The finding about an output of a call with a `when`, used by a call that runs without it.
+class Skip(NamedTuple):
+    """Why a call may be skipped, as far as it is written: in words, and whether it always is."""
+
+    case: str
+    always: bool = False
+
+    def finding(self, producer: Call, use: Missing, effect: str, way: str) -> Finding:
+        """The finding about a use of an output of the call."""
+        if self.always:
+            return NothingLooped(producer.name, use.shown, effect, way)
+        return MayBeMissing(producer.name, self.case, use.shown, effect, way)
+
+
+def skip(view: View, producer: Call) -> Skip | None:
+    """Why a call may be skipped as a whole."""
+    when = str(producer.data.get("when") or "true")
+    if producer.loop and has_no_items(producer):
+        return Skip(_EMPTY, always=True)
+    if when != "true" and "{{item" not in when:
+        return Skip("is skipped")
+    path, text = amount(producer)
+    empty = any(is_none(path, value) for _, value in arriving(view, producer.owner, text, path))
+    return Skip(_EMPTY) if empty else None
+
+
+def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) -> Finding | None:
+    """The finding about an output of a call that may be skipped, used by a call that runs without it.
 
     Of a task that was skipped, the parameters are nil, and an argument with one counts as left out; anything else
     is waited for. Source: a real controller, and addSkippedNodeOutputsToScope in workflow/controller/scope.go.
     """
-    when = str(producer.data.get("when") or "true")
     guarded = "when" in call.data and use.path[-1] != "when"
-    if when == "true" or "{{item" in when or guarded or call.parent is not None or producer.callee is None:
+    if guarded or call.parent is not None or producer.callee is None:
         return None
+    if output == "outputs.parameters" and output not in (producer.outputs or (output,)):
+        return None  # which is told as such
     if not _runs_without(str(call.data.get("depends") or ""), producer.name):
         return None
+    if use.guarded:
+        return _nothing_below(producer, output, use, why)
     effect, way = "the run never ends", f"write `{use.filled}`"
     kind, _, last = output.rpartition(".")
-    if kind == "outputs.parameters" and not producer.loop:
+    if kind == "outputs.parameters" and (not producer.loop or why.case == _EMPTY):
         declared = producer.callee.output_parameters.get(last, {})
         argument = use.path[-4:-2] == ("arguments", "parameters")
         left_out = use.alone and argument if use.is_tag else not use.alone
@@ -137,16 +179,29 @@ def missing(producer: Call, call: Call, output: str, use: Missing) -> MayBeMissi
             )
     elif output not in _ABSENT and kind != "outputs.parameters":
         return None
-    return MayBeMissing(producer.name, use.shown, effect, way)
+    return why.finding(producer, use, effect, way)
 
 
-def missing_at_end(producer: Call, output: str, use: Missing) -> MayBeMissing | None:
+def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Finding | None:
+    """The finding about a result with another value for its absence, where there are no `outputs` to ask for it.
+
+    Source: a real controller: `cannot fetch result from <nil>`.
+    """
+    callee = producer.callee
+    if callee is None or output != "outputs.result" or (producer.loop and why.case != _EMPTY):
+        return None
+    if callee.output_parameters or (producer.owner.body == "steps" and callee.output_artifacts):
+        return None
+    way = f"write `{use.filled}`: of a task that was skipped there are no `outputs` at all"
+    return why.finding(producer, use, "the run fails here", way)
+
+
+def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Finding | None:
     """The finding about an output of a graph without a default, from a call that may be skipped.
 
     Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
     """
-    when = str(producer.data.get("when") or "true")
-    if when == "true" or "{{item" in when or producer.callee is None:
+    if producer.callee is None or use.guarded:
         return None
     if not (use.path[-2:] == ("valueFrom", "parameter") if use.is_tag else use.alone):
         return None
@@ -155,7 +210,7 @@ def missing_at_end(producer: Call, output: str, use: Missing) -> MayBeMissing | 
     given = kind == "outputs.parameters" and "default" in source and not producer.loop
     if given or not (kind == "outputs.parameters" or output in _ABSENT):
         return None
-    return MayBeMissing(producer.name, use.shown, "the run fails here", "add a `default` to `valueFrom`")
+    return why.finding(producer, use, "the run fails here", "add a `default` to `valueFrom`")
 
 
 _MOST = 6

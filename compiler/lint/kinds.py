@@ -71,15 +71,19 @@ STATUSES = ("Succeeded", "Failed", "Error", "Skipped", "Omitted", "Running", "Pe
 """What nodes and workflows may be. Source: Argo Workflows, NodePhase and WorkflowPhase."""
 
 
-def is_status(parts: tuple[str, ...]) -> bool:
-    """Whether the path of a variable leads to the status of a node or of the workflow."""
+_RETRIED = ("Failed", "Error")
+"""What an attempt was that another one follows. Source: Argo Workflows, processNodeRetries."""
+
+
+def statuses(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """What the status may be that the path of a variable leads to: of a node or the workflow; nothing elsewhere."""
     match parts:
-        case (
-            ("tasks" | "steps", _, "status") | ("workflow", "status" | "mainStatus") | ("lastRetry", "status")
-        ):
-            return True
+        case ("tasks" | "steps", _, "status") | ("workflow", "status" | "mainStatus"):
+            return STATUSES
+        case ("lastRetry", "status"):
+            return _RETRIED
         case _:
-            return False
+            return ()
 
 
 def text_length(parts: tuple[str, ...]) -> int:

@@ -13,6 +13,7 @@ from flowdsl.grammar.regex import regex
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import View
 
 
@@ -29,6 +30,16 @@ class NoAnswer(Finding):
     duration: str
 
 
+class TwoBodies(Finding):
+    """Two bodies for one request: Argo sends that of `bodyFrom`."""
+
+    code = "FD828"
+    severity = "warning"
+    title = "`body` is not sent, because there is `bodyFrom`"
+    label = "not sent"
+    help = "keep one of them"
+
+
 _ADDRESS = regex(r"(?i:https?)://[^\s/?#][^\x00-\x1f\x7f]*")
 _METHOD = regex(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 _BEGUN = regex(r"(?i:https?)://[^\x00-\x1f\x7f]*")
@@ -38,9 +49,7 @@ def requests(view: View) -> Iterator[Problem]:
     """A request has a method, an address that there can be, and time for an answer. Source: Go, net/http."""
     for template in view.templates:
         url = string(template.data, "http", "url")
-        known, tag, _ = url.partition("{{")
-        fits = (_BEGUN if tag else _ADDRESS).fullmatch(known)
-        if url and not fits and not (tag and not known):
+        if not may_be_address(url):
             way = "write the whole address, such as `https://example.com/ready`"
             finding = BadRequest("the address", f"is `{url}`, to which nothing can be sent", way)
             yield Problem((*template.path, "http", "url"), finding)
@@ -53,6 +62,23 @@ def requests(view: View) -> Iterator[Problem]:
             found = f"is over after {seconds} seconds, before there is an answer"
             finding = BadRequest("the time", found, "write at least 1, or take it out")
             yield Problem((*template.path, "http", "timeoutSeconds"), finding)
+        yield from _body(inside(template.data, "http"), (*template.path, "http"))
+
+
+def may_be_address(url: str) -> bool:
+    """Whether a text is an address that a request can go to, as far as it is known; nothing is none yet."""
+    known, tag, _ = url.partition("{{")
+    return not url or bool(tag and not known) or bool((_BEGUN if tag else _ADDRESS).fullmatch(known))
+
+
+def _body(request: Object, path: Path) -> Iterator[Problem]:
+    """The findings about the body of a request. Source: Argo Workflows, executeHTTPTemplateRequest."""
+    source = request.get("bodyFrom")
+    if source is not None and source.get("bytes") is None:
+        finding = BadRequest("the body", "has no source", "add `bytes` to `bodyFrom`, or write `body`")
+        yield Problem((*path, "bodyFrom"), finding)
+    elif source is not None and request.get("body"):
+        yield Problem((*path, "body"), TwoBodies(), on_key=True)
 
 
 def gates(view: View) -> Iterator[Problem]:

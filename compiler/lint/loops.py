@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.tree import inside
+from flowdsl.compiler.lint.tree import inside, string
 from flowdsl.compiler.lint.view import LOOPS
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
@@ -15,7 +15,7 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.tree import Object
+    from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Call, View
     from flowdsl.compiler.problem import Part
 
@@ -91,10 +91,27 @@ def _looked_for(call: Call) -> bool:
 
     Source: buildLocalScopeFromTask and executeStepGroup in workflow/controller of Argo 4.1.
     """
-    owner, data = call.owner, call.data
-    if owner.body == "steps":
-        return data.get("withParam") != "[]" and inside(data, "withSequence").get("count") not in (0, "0")
-    return owner.call_index.get(call.name) in owner.dag.needed
+    owner = call.owner
+    return (
+        owner.call_index.get(call.name) in owner.dag.needed if owner.body == "dag" else not has_no_items(call)
+    )
+
+
+def has_no_items(call: Call) -> bool:
+    """Whether a loop is written without an item, so that Argo skips it; an empty `withItems` is no loop."""
+    return is_none(*amount(call))
+
+
+def amount(call: Call) -> tuple[Path, str]:
+    """The text that says how many items a loop has, behind its path in the call."""
+    if text := string(call.data, "withParam"):
+        return ("withParam",), text
+    return ("withSequence", "count"), str(inside(call.data, "withSequence").get("count", ""))
+
+
+def is_none(path: Path, text: str) -> bool:
+    """Whether a text that says how many items a loop has says none."""
+    return text.strip() in (("[]", "null") if path == ("withParam",) else ("0",))
 
 
 _VERB = regex(r"%[-+# 0]*\d*(?:\.\d+)?([^\d.])")

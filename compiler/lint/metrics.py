@@ -39,13 +39,32 @@ _TAG = regex(r"\{\{ *([\w.]+) *\}\}")
 
 def metrics(view: View) -> Iterator[Problem]:
     """Metrics measure something, at a time when it is known. Source: Argo Workflows, computeMetrics."""
+    first: dict[str, Object] = {}
     for owner, path in view.owners:
         for index, metric in enumerate(entries(owner, "metrics", "prometheus")):
             place = (*path, "metrics", "prometheus", index)
+            yield from _alike(first.setdefault(string(metric, "name"), metric), metric, place)
             yield from _values(metric, place)
             yield from _gauge(metric, place, owner is view.spec)
             yield from _when(metric, (*place, "when"))
             yield from _names(metric, place)
+
+
+def _alike(first: Object, metric: Object, place: Path) -> Iterator[Problem]:
+    """The finding about a metric that differs from the first of its name. Source: matchExistingMetric."""
+    name = string(metric, "name")
+    if first is metric:
+        return
+    kind, other = (next((kind for kind in METRIC_KINDS if kind in each), "") for each in (metric, first))
+    way = "measure the same in both, with labels for what differs, or give it another name"
+    if kind and other and kind != other:
+        yield Problem(
+            (*place, kind), BadMetric(name, f"is a {other} already, and no {kind}", way), on_key=True
+        )
+    elif string(metric, "help") != string(first, "help") and "{{" not in str((metric["help"], first["help"])):
+        yield Problem(
+            (*place, "help"), BadMetric(name, "has another `help` already", "write the same `help`")
+        )
 
 
 def _values(metric: Object, place: Path) -> Iterator[Problem]:

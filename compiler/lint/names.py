@@ -124,8 +124,21 @@ class BadVariableName(Finding):
 
     code = "FD507"
     title = "`{name}` cannot be the name of an environment variable"
-    label = "not a variable's name"
-    help = "use letters, digits and `_`"
+    label = "{reason}"
+    help = "{way}"
+    name: str
+    reason: str = "not a variable's name"
+    way: str = "use letters, digits and `_`"
+
+
+class OwnVariable(Finding):
+    """A variable that Argo sets in each container itself, so that the container never has the value given here."""
+
+    code = "FD827"
+    severity = "warning"
+    title = "Argo sets `{name}` itself, and this value does not arrive"
+    label = "never there"
+    help = "use another name"
     name: str
 
 
@@ -366,10 +379,34 @@ def containers(view: View) -> Iterator[Problem]:
                 yield Problem(path, BadContainerName(name, reason, instead))
             for index, variable in enumerate(entries(container, "env")):
                 name = variable.get("name") or ""
-                if not name or is_filled(name) or is_env_name(name):
-                    continue
-                kind = UnusualVariableName if is_relaxed_env_name(name) else BadVariableName
-                yield Problem((*template.path, *place, "env", index, "name"), kind(name))
+                if name and not is_filled(name) and (finding := _variable_fault(name, variable)) is not None:
+                    yield Problem((*template.path, *place, "env", index, "name"), finding)
+
+
+_OWN_VARIABLES = frozenset(
+    (
+        "ARGO_CONTAINER_NAME",
+        "ARGO_DEADLINE",
+        "ARGO_INCLUDE_SCRIPT_OUTPUT",
+        "ARGO_NODE_ID",
+        "ARGO_WORKFLOW_NAME",
+    )
+)
+"""The variables that Argo adds behind those of a container. Source: Argo Workflows, workflowpod.go."""
+
+
+def _variable_fault(name: str, variable: Object) -> Finding | None:
+    """What is wrong with the name of an environment variable, or None."""
+    if name == "ARGO_TEMPLATE":
+        reason = "Argo looks for a template in it, and the run ends in Error"
+        return BadVariableName(name, reason, "use another name")
+    if name in _OWN_VARIABLES:
+        # Who asks for the name of the run gets it.
+        same = name == "ARGO_WORKFLOW_NAME" and "{{" in str(variable.get("value"))
+        return None if same else OwnVariable(name)
+    if is_env_name(name):
+        return None
+    return UnusualVariableName(name) if is_relaxed_env_name(name) else BadVariableName(name)
 
 
 def _container_fault(name: str) -> str:

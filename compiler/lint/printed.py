@@ -7,6 +7,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.loops import has_no_items
 from flowdsl.compiler.lint.tree import compact, inside, string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
@@ -40,7 +41,7 @@ class NotCollected(Finding):
 def results(view: View) -> Iterator[Problem]:
     """The results of a loop that are used can be collected. Source: processAggregateNodeOutputs of Argo 4.1."""
     for call in view.calls:
-        if not call.loop or call.callee is None:
+        if not call.loop or call.callee is None or has_no_items(call):
             continue
         wrong = next((text for text in _printed(call) if not _is_json(text)), None)
         if wrong is not None and _is_used(call):

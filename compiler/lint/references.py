@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint import conditions, reading, typing
 from flowdsl.compiler.lint.arriving import arriving
 from flowdsl.compiler.lint.converted import converted
-from flowdsl.compiler.lint.failures import Missing, can_fail, missing, missing_at_end
+from flowdsl.compiler.lint.failures import Missing, can_fail, missing, missing_at_end, skip
 from flowdsl.compiler.lint.filled import filled
 from flowdsl.compiler.lint.findings import (
     ItemKey,
@@ -46,6 +46,7 @@ from flowdsl.grammar.template import ROOTS, tags
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
 
+    from flowdsl.compiler.lint.failures import Skip
     from flowdsl.compiler.lint.items import Survey
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
@@ -136,6 +137,7 @@ class Reader:
         self.late = late
         self.lists: dict[int, list[Survey]] = {}
         self.values: dict[str, list[tuple[Path, str]]] = {}
+        self.skips: dict[int, Skip | None] = {}
 
     def calls(self) -> Iterator[Problem]:
         """The findings about the tasks or steps of the template, and their hooks."""
@@ -204,7 +206,7 @@ class Reader:
                 known = calls[producer].outputs
                 if known is None or parts[2] not in known or parts[2].startswith("outputs.artifacts."):
                     return False
-                if "when" in calls[producer].data:
+                if self.skip(calls[producer]) is not None:
                     return False
             return True
 
@@ -288,14 +290,26 @@ class Reader:
         position = graph.call_index.get(name)
         if position is None:
             return
+        producer = graph.calls[position]
+        if (why := self.skip(producer)) is None:
+            return
         if call is not None:
-            finding = missing(graph.calls[position], call, output, use)
+            finding = missing(producer, call, output, use, why)
         elif use.path[-2] == "valueFrom" and not self.has_default(use.path):
-            finding = missing_at_end(graph.calls[position], output, use)
+            finding = missing_at_end(producer, output, use, why)
         else:
             finding = None
         if finding is not None:
             yield spot.problem(finding)
+
+    def skip(self, call: Call) -> Skip | None:
+        """Why a call may be skipped, as far as it is written."""
+        data = call.data
+        if "when" not in data and "withParam" not in data and "withSequence" not in data:
+            return None
+        if id(call) not in self.skips:
+            self.skips[id(call)] = skip(self.view, call)
+        return self.skips[id(call)]
 
     def has_default(self, path: Path) -> bool:
         """Whether an output has a value, or need not be there, where what it comes from has none."""
@@ -333,9 +347,11 @@ class Reader:
                 yield from self.output(spot, target, place, exact=False, guarded=reference.guarded)
                 if rest[1:] == ["outputs", "parameters"]:
                     yield from self.mapping(spot, text[: reference.start], name, place)
-                if not reference.guarded:
-                    alone = reference.end - reference.start == len(text.strip())
-                    yield from self.missing(spot, place, Missing(name, path, False, alone))
+                written = text[reference.start : reference.end]
+                if not (reference.guarded and "?." in written.rpartition("outputs")[2]):
+                    alone = len(written) == len(text.strip())
+                    asked = Missing(name, path, False, alone, reference.guarded)
+                    yield from self.missing(spot, place, asked)
             elif reference.guarded and not (root == "inputs" and self.scope.without_inputs(rest[0])):
                 continue
             elif root == "item":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.leaves import may_be_address
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.lint.typed import typed
 from flowdsl.compiler.lint.unreplaced import left_open
@@ -107,6 +108,7 @@ _SCHEME = regex(r"[a-zA-Z][a-zA-Z0-9+]*://")
 
 def addresses(view: View) -> Iterator[Problem]:
     """Endpoints and buckets are named without the scheme of an address. Source: minio-go, getEndpointURL."""
+    yield from _urls(view)
     named = [each for each in view.templates if '"endpoint":' in each.text or '"bucket":' in each.text]
     for found in typed(view, frozenset(("GCSArtifact", "S3Artifact")), named):
         owner: object = value_at(view.document, found.path[:-1])
@@ -118,6 +120,19 @@ def addresses(view: View) -> Iterator[Problem]:
                 way += ", and `insecure: true` beside it" if text.startswith("http://") else ""
                 finding = BadArtifact(name or str(found.path[-2]), f"has an address for its `{field}`", way)
                 yield Problem((*found.path, field), finding, part=scheme.span())
+
+
+def _urls(view: View) -> Iterator[Problem]:
+    """The findings about artifacts at addresses that are none. Source: Go, net/http."""
+    named = [each for each in view.templates if '"url":' in each.text]
+    for found in typed(view, frozenset(("ArtifactoryArtifact", "HTTPArtifact")), named):
+        url = string(found.data, "url")
+        if not may_be_address(url):
+            owner: object = value_at(view.document, found.path[:-1])
+            name = string(owner, "name") if is_mapping(owner) else ""
+            way = "write the whole address, such as `https://example.com/data.csv`"
+            finding = BadArtifact(name, f"is at `{url}`, to which no request can be sent", way)
+            yield Problem((*found.path, "url"), finding)
 
 
 def _fetched(artifact: Object, path: Path) -> Iterator[Problem]:

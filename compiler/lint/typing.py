@@ -14,10 +14,10 @@ from flowdsl.compiler.lint.kinds import (
     WORDS,
     fits,
     group,
-    is_status,
     of_path,
     of_value,
     pattern_fault,
+    statuses,
     text_length,
     way_to,
 )
@@ -314,9 +314,10 @@ class _Kinds:
 
     def status(self, side: t.Node, operator: str, other: t.Node) -> None:
         """Reports the status of a node or workflow that is compared with what none is."""
-        if isinstance(other, t.Literal) and isinstance(other.value, str) and is_status(t.path(side) or ()):
+        known = statuses(t.path(side) or ())
+        if known and isinstance(other, t.Literal) and isinstance(other.value, str):
             found = f"{self.shown(side)} {operator} {self.shown(other)}"
-            finding = no_status(found, "false" if operator == "==" else "true", other.value)
+            finding = no_status(found, "false" if operator == "==" else "true", other.value, known)
             if finding is not None:
                 self.report(finding, other)
 

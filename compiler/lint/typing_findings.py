@@ -1,4 +1,4 @@
-"""What can be wrong with the kinds of values in expressions: FD572 to FD579, FD779."""
+"""What can be wrong with the kinds of values in expressions: FD572 to FD579, FD779, FD826."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flowdsl.compiler.lint.kinds import STATUSES
 from flowdsl.diagnostic import Finding, near
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
 
 class UnknownName(Finding):
@@ -101,13 +101,14 @@ class NeverEqual(Finding):
     way: str
 
 
-def no_status(found: str, result: str, word: str) -> NeverEqual | None:
-    """The finding about a status that is compared with a word, if no status is that."""
-    if word in STATUSES:
+def no_status(found: str, result: str, word: str, known: Sequence[str]) -> NeverEqual | None:
+    """The finding about a status that is compared with a word, if it is none of those that are known there."""
+    if word in known:
         return None
-    close = near(word, STATUSES)
-    way = f"did you mean `{close}`?" if close else f"write one of {', '.join(STATUSES)}"
-    return NeverEqual(found, result, f"no status is `{word}`", way)
+    close = near(word, known)
+    way = f"did you mean `{close}`?" if close else f"write one of {', '.join(known)}"
+    what = "what is tried again never is" if word in STATUSES else "no status is"
+    return NeverEqual(found, result, f"{what} `{word}`", way)
 
 
 class WrongResult(Finding):
@@ -153,8 +154,22 @@ class MayBeMissing(Finding):
 
     code = "FD579"
     severity = "warning"
-    title = "when `{producer}` is skipped, there is no `{found}`, and {effect}"
+    title = "when `{producer}` {case}, there is no `{found}`, and {effect}"
     label = "may be missing"
+    help = "{way}"
+    producer: str
+    case: str
+    found: str
+    effect: str
+    way: str
+
+
+class NothingLooped(Finding):
+    """An output of a loop that is written without an item: the run fails there, or waits for it for ever."""
+
+    code = "FD826"
+    title = "`{producer}` has no items, so there is no `{found}`, and {effect}"
+    label = "always missing"
     help = "{way}"
     producer: str
     found: str

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.findings import LiteralTag, UnknownVariable
+from flowdsl.compiler.lint.loops import no_list
 from flowdsl.compiler.lint.view import LOOPS
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
@@ -54,9 +55,18 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
         return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
     call = call.parent or call
     when, field = call.data.get("when") or "", path[len(call.path)]
-    if not call.loop or (when and "{{" not in when) or (field in LOOPS and call.owner.body == "steps"):
+    if not call.loop or (when and "{{" not in when):
         return ""
+    if field in LOOPS and call.owner.body == "steps":
+        return _uncounted(path, text)
     return "in a loop, Argo replaces every tag or fails"
+
+
+def _uncounted(path: Path, text: str) -> str:
+    """Why a loop fails over braces in what says how many items it has, or nothing."""
+    if path[-1] == "withParam":
+        return "a list with braces in it cannot be read" if no_list(text) else ""
+    return "" if path[-1] == "format" or "withItems" in path else "braces are no number"
 
 
 def is_quoted(condition: str, offset: int) -> bool:
