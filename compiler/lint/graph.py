@@ -48,11 +48,13 @@ class EmptyGraph(Finding):
     """Steps or a DAG without anything to do."""
 
     code = "FD528"
-    title = "template `{name}` has no {what}"
-    label = "needs at least one"
-    help = "add one, or take the template out"
-    name: str
+    title = "{owner} has no {what}"
+    label = "{reason}"
+    help = "add one, or take {part} out"
+    owner: str
     what: str
+    part: str = "the template"
+    reason: str = "needs at least one"
 
 
 class BadPlugin(Finding):
@@ -209,7 +211,19 @@ def bodies(view: View) -> Iterator[Problem]:
             yield Problem(template.path, kind(template.title, tuple(template.bodies) or BODIES))
         elif template.body in GRAPH_BODIES and not template.calls:
             what = "tasks" if template.body == "dag" else "steps"
-            yield Problem((*template.path, template.body), EmptyGraph(template.title, what))
+            yield Problem((*template.path, template.body), EmptyGraph(f"template `{template.title}`", what))
+        elif template.body == "steps":
+            yield from _empty_groups(template)
+
+
+def _empty_groups(template: Template) -> Iterator[Problem]:
+    """The groups without a step, before others. Source: a real controller, which then starts nothing more."""
+    groups: list[list[object]] = template.data["steps"]
+    if not all(groups[:-1]):
+        finding = EmptyGraph("the group", "steps", "it", "the run never gets beyond it")
+        for index, group in enumerate(groups[:-1]):
+            if not group:
+                yield Problem((*template.path, "steps", index), finding)
 
 
 def plugins(view: View) -> Iterator[Problem]:
@@ -334,7 +348,7 @@ def recursion(view: View) -> Iterator[Problem]:
     position = {id(template): index for index, template in enumerate(templates)}
     called: list[list[int]] = []
     for template in templates:  # grows while it is walked, by what other objects have
-        callees = [call.callee for call in template.calls if call.callee is not None and _is_certain(call)]
+        callees = [callee for callee, _ in _certain(view, template)]
         for callee in callees:
             if position.setdefault(id(callee), len(templates)) == len(templates):
                 templates.append(callee)
@@ -344,10 +358,25 @@ def recursion(view: View) -> Iterator[Problem]:
         if own is None:
             continue  # it is reported in the object that has it
         chain = [templates[index] for index in (*cycle[own:], *cycle[:own])]
-        call = next(
-            call for call in chain[0].calls if call.callee is chain[1 % len(chain)] and _is_certain(call)
-        )
-        yield Problem(call.path, EndlessRecursion(_chain([template.title for template in chain])))
+        path = next(path for callee, path in _certain(view, chain[0]) if callee is chain[1 % len(chain)])
+        yield Problem(path, EndlessRecursion(_chain([template.title for template in chain])))
+
+
+def _certain(view: View, template: Template) -> Iterator[tuple[Template, Path]]:
+    """The graphs that a template runs whenever all goes well, also at the ends of its tasks; each with its place."""
+    for call in template.calls:
+        if call.callee is not None and call.callee.body in GRAPH_BODIES and _runs(call):
+            yield call.callee, call.path
+        last = view.named.get(call.data.get("onExit") or "") if "onExit" in call.data else None
+        if last is not None and last.body in GRAPH_BODIES and _runs(call):
+            yield last, (*call.path, "onExit")
+    for hook in template.hooks:
+        at_end = hook.place[-1] == "exit" and not hook.data.get("expression")
+        task = hook.parent
+        if not at_end or task is None or task.data.get("onExit") or not _runs(task):
+            continue
+        if hook.callee is not None and hook.callee.body in GRAPH_BODIES:
+            yield hook.callee, hook.path
 
 
 def depth(view: View) -> Iterator[Problem]:
@@ -365,11 +394,6 @@ def depth(view: View) -> Iterator[Problem]:
 def _run_by(template: Template) -> list[Template]:
     """What a template runs whenever all goes well."""
     return [call.callee for call in template.calls if call.callee is not None and _runs(call)]
-
-
-def _is_certain(call: Call) -> bool:
-    """Whether a call of a graph runs whenever all went well before it."""
-    return call.callee is not None and call.callee.body in GRAPH_BODIES and _runs(call)
 
 
 def _runs(call: Call) -> bool:

@@ -32,6 +32,7 @@ from flowdsl.compiler.lint.uses import (
     Place,
     Spot,
     expression_use,
+    gathered,
     late_problems,
     loop_around,
     other_sort,
@@ -304,8 +305,7 @@ class Reader:
 
     def skip(self, call: Call) -> Skip | None:
         """Why a call may be skipped, as far as it is written."""
-        data = call.data
-        if "when" not in data and "withParam" not in data and "withSequence" not in data:
+        if call.data.keys().isdisjoint(("when", "withParam", "withSequence")):
             return None
         if id(call) not in self.skips:
             self.skips[id(call)] = skip(self.view, call)
@@ -350,8 +350,7 @@ class Reader:
                 written = text[reference.start : reference.end]
                 if not (reference.guarded and "?." in written.rpartition("outputs")[2]):
                     alone = len(written) == len(text.strip())
-                    asked = Missing(name, path, False, alone, reference.guarded)
-                    yield from self.missing(spot, place, asked)
+                    yield from self.missing(spot, place, Missing(name, path, False, alone, reference.guarded))
             elif reference.guarded and not (root == "inputs" and self.scope.without_inputs(rest[0])):
                 continue
             elif root == "item":
@@ -464,7 +463,7 @@ class Reader:
         if id(call) not in self.lists:
             text: str = call.data["withParam"]
             written = arriving(self.view, call.owner, text, (*call.path, "withParam"))
-            lists = [read_list(value) for _, value in written]
+            lists = [read_list(value) for _, value in written] or [gathered(call, text)]
             self.lists[id(call)] = [survey(each) for each in lists if each]
         return self.lists[id(call)]
 

@@ -38,7 +38,7 @@ class Scope:
     @cached_property
     def prefixes(self) -> frozenset[str]:
         """The beginnings of the allowed variables, which an expression may name as mappings."""
-        parts = (name.split(".") for name in self.allowed)
+        parts = (name.split(".") for name in (*self.allowed, "workflow.parameters.json"))
         return frozenset(".".join(each[:length]) for each in parts for length in range(1, len(each)))
 
     def _own(self) -> set[str]:
@@ -46,8 +46,7 @@ class Scope:
         known = {f"inputs.parameters.{name}" for name in template.parameters}
         if not template.is_leaf:
             known |= {f"inputs.artifacts.{name}" for name in template.artifacts}
-        if template.parameters:
-            known.add("inputs.parameters")
+        known.add("inputs.parameters")
         if template.is_leaf:
             known |= {f"inputs.artifacts.{name}.path" for name in template.artifacts}
         if template.is_pod:
@@ -75,7 +74,9 @@ class Scope:
             reason = "an artifact is a file, which is at its path"
             return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")
         if root == "inputs" and rest:
-            known = sorted(each for each in self.allowed if each.startswith("inputs."))
+            known = sorted(
+                each for each in self.allowed if each.startswith(("inputs.parameters.", "inputs.artifacts."))
+            )
             return UnknownVariable(name, known, "" if known else "the template has no inputs")
         if root == "workflow" and rest:
             return workflow_fault(self.view, name, self.allowed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.loops import no_list
+from flowdsl.compiler.lint.uses import BODY_OF
 from flowdsl.compiler.lint.view import LOOPS
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
@@ -31,6 +32,8 @@ def unreplaced(finding: Finding | None, name: str, path: Path, text: str, place:
     """
     if finding is not None and not isinstance(finding, LiteralTag):
         return finding
+    if finding is None and name in ROOTS and place.call is not None:
+        finding = LiteralTag(name, "no variable is called so", "write the whole name of a variable")
     if finding is None and name.partition(".")[0] in ROOTS:
         return None  # what Argo knows, and this document does not tell
     if not (reason := _failing(name, path, text, place)):
@@ -50,10 +53,12 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     """Why a run fails over a tag that stays as it is, or nothing."""
     call = place.call
     if call is None:
-        return ""
+        return "no task is called so" if path[-2:] == ("dag", "target") else ""
     if path[-1] == "when":
         return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
     call = call.parent or call
+    if name in BODY_OF:
+        return "Argo waits for it, and the run never ends"
     when, field = call.data.get("when") or "", path[len(call.path)]
     if not call.loop or (when and "{{" not in when):
         return ""

@@ -10,9 +10,11 @@ from flowdsl.compiler.lint.findings import (
     OtherSort,
     UnclosedTag,
     UnknownOutput,
+    UnknownVariable,
     in_expression,
 )
 from flowdsl.compiler.problem import Problem
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,6 +89,20 @@ def loop_around(place: Place) -> Call | None:
     return None if place.call is None else place.call.parent or place.call
 
 
+_GATHERED = regex(r"\{\{\s*(tasks|steps)\.([^{}.\s]+)\.outputs\.parameters\s*\}\}")
+
+
+def gathered(call: Call, text: str) -> list[dict[str, str]]:
+    """An item as those are that a loop has from another one, of which it goes over the parameters; else nothing."""
+    tag, owner = _GATHERED.fullmatch(text), call.owner
+    position = owner.call_index.get(tag[2]) if tag is not None and BODY_OF[tag[1]] == owner.body else None
+    maker = None if position is None else owner.calls[position]
+    if maker is None or maker.callee is None or maker.loop == "withSequence" or not maker.loop:
+        return []
+    names = maker.callee.output_parameters
+    return [dict.fromkeys(names, "")] if names else []
+
+
 def late_problems(late: list[Late]) -> Iterator[Problem]:
     """The findings about tasks that are used by others which do not wait for them."""
     graphs: dict[int, list[Late]] = {}
@@ -154,6 +170,10 @@ def short(text: str) -> str:
 def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
     """What is wrong with an output of a call, or None. The template of the call may not be known."""
     known = producer.outputs
+    if exact and not output:
+        variable = f"{WORD_OF[producer.owner.body]}.{producer.name}"
+        parts = sorted(known or ("status",), key=lambda each: not each.startswith("outputs."))
+        return UnknownVariable(variable, (), f"write which part of it, such as `{variable}.{parts[0]}`")
     if known is None or output in known:
         return None
     if not exact and (not output or any(f"{output}.".startswith(f"{each}.") for each in known)):

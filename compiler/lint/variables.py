@@ -25,8 +25,6 @@ ALWAYS: frozenset[str] = frozenset(
         "workflow.annotations.json",
         "workflow.labels",
         "workflow.labels.json",
-        "workflow.parameters",
-        "workflow.parameters.json",
         "node.name",
         "steps.name",
         "tasks.name",
@@ -56,6 +54,8 @@ def workflow_variables(view: View) -> frozenset[str]:
     """The variables of the workflow that this document declares, and those that always exist."""
     known = set(ALWAYS)
     known.update(f"workflow.parameters.{name}" for name in view.arguments)
+    if view.arguments or view.external or view.kind in ("WorkflowTemplate", "ClusterWorkflowTemplate"):
+        known.update(("workflow.parameters", "workflow.parameters.json"))
     sources = [view.metadata, inside(view.spec, "workflowMetadata")]
     if view.kind == "CronWorkflow":
         sources.append(inside(view.document, "spec", "workflowMetadata"))
