@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.dag import cycles, inner_first
+from flowdsl.compiler.lint.loops import has_items
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES, Template
 from flowdsl.compiler.problem import Problem
@@ -400,4 +401,5 @@ def _runs(call: Call) -> bool:
     data, owner = call.data, call.owner.data
     depends: str = data.get("depends") or ""
     target = string(owner, "dag", "target")
-    return not (data.get("when") or call.loop or "." in depends or "!" in depends or target)
+    waits = "." in depends or "!" in depends
+    return not (data.get("when") or waits or target) and (not call.loop or has_items(call))

@@ -102,6 +102,14 @@ def has_no_items(call: Call) -> bool:
     return is_none(*amount(call))
 
 
+def has_items(call: Call) -> bool:
+    """Whether a loop is written with an item or more; one from a start to an end has at least one."""
+    if call.loop == "withSequence":
+        path, text = amount(call)
+        return text == "" or (text.isdecimal() and not is_none(path, text))
+    return call.loop == "withItems" or bool(read_list(string(call.data, "withParam")))
+
+
 def amount(call: Call) -> tuple[Path, str]:
     """The text that says how many items a loop has, behind its path in the call."""
     if text := string(call.data, "withParam"):

@@ -53,7 +53,7 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     """Why a run fails over a tag that stays as it is, or nothing."""
     call = place.call
     if call is None:
-        return "no task is called so" if path[-2:] == ("dag", "target") else ""
+        return next((reason for end, reason in _FORMS if path[-len(end) :] == end), "")
     if path[-1] == "when":
         return "" if is_quoted(text, text.index(name)) else "a `when` with braces in it cannot be read"
     call = call.parent or call
@@ -65,6 +65,21 @@ def _failing(name: str, path: Path, text: str, place: Place) -> str:
     if field in LOOPS and call.owner.body == "steps":
         return _uncounted(path, text)
     return "in a loop, Argo replaces every tag or fails"
+
+
+_TIME, _NUMBER = "a time with braces in it cannot be read", "a number with braces in it cannot be read"
+_FORMS: tuple[tuple[Path, str], ...] = (
+    (("dag", "target"), "no task is called so"),
+    (("timeout",), _TIME),
+    (("pendingTimeout",), _TIME),
+    (("suspend", "duration"), _TIME),
+    (("backoff", "duration"), _TIME),
+    (("backoff", "maxDuration"), _TIME),
+    (("backoff", "factor"), _NUMBER),
+    (("retryStrategy", "limit"), _NUMBER),
+    (("activeDeadlineSeconds",), _NUMBER),
+)
+"""The ends of paths to texts of templates that Argo reads as something else than text."""
 
 
 def _uncounted(path: Path, text: str) -> str:
