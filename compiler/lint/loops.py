@@ -107,7 +107,8 @@ def has_items(call: Call) -> bool:
     if call.loop == "withSequence":
         path, text = amount(call)
         return text == "" or (text.isdecimal() and not is_none(path, text))
-    return call.loop == "withItems" or bool(read_list(string(call.data, "withParam")))
+    text = string(call.data, "withParam")
+    return call.loop == "withItems" or (text.lstrip().startswith("[") and bool(read_list(text)))
 
 
 def amount(call: Call) -> tuple[Path, str]:
