@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.compiler.lint.arriving import arriving
 from flowdsl.compiler.lint.hyphens import as_keys
 from flowdsl.compiler.lint.loops import amount, has_no_items, is_none
+from flowdsl.compiler.lint.omitted import runs_without
 from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.typing_findings import MayBeMissing, NothingLooped, PassedOn
 from flowdsl.compiler.problem import Fault
@@ -121,6 +122,8 @@ _FILLED = {"when": "none", "withParam": "[]"}
 _ABSENT = frozenset(("outputs.result", "outputs.parameters", "exitCode"))
 """What a task that was skipped does not have at all: Argo waits for it."""
 _EMPTY = "has no items"
+_SKIPPED = "is skipped"
+_LEFT_OUT = "is left out"
 
 
 class Skip(NamedTuple):
@@ -142,7 +145,10 @@ def skip(view: View, producer: Call) -> Skip | None:
     if producer.loop and has_no_items(producer):
         return Skip(_EMPTY, always=True)
     if when != "true" and "{{item" not in when:
-        return Skip("is skipped")
+        return Skip(_SKIPPED)
+    waits = str(producer.data.get("depends") or "")
+    if "." in waits or "!" in waits:
+        return Skip(_LEFT_OUT)
     path, text = amount(producer)
     empty = any(is_none(path, value) for _, value in arriving(view, producer.owner, text, path))
     return Skip(_EMPTY) if empty else None
@@ -159,13 +165,16 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
         return None
     if output == "outputs.parameters" and output not in (producer.outputs or (output,)):
         return None  # which is told as such
-    if not _runs_without(str(call.data.get("depends") or ""), producer.name):
+    if why.case == _LEFT_OUT:
+        if not runs_without(call, producer):
+            return None
+    elif not _runs_without(str(call.data.get("depends") or ""), producer.name):
         return None
     if use.guarded:
         return _nothing_below(producer, output, use, why)
     effect, way = "the run never ends", f"write `{use.filled}`"
     kind, _, last = output.rpartition(".")
-    if kind == "outputs.parameters" and (not producer.loop or why.case == _EMPTY):
+    if kind == "outputs.parameters" and (not producer.loop or why.case != _SKIPPED):
         declared = producer.callee.output_parameters.get(last, {})
         argument = use.path[-4:-2] == ("arguments", "parameters")
         left_out = use.alone and argument if use.is_tag else not use.alone
@@ -188,7 +197,7 @@ def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Find
     Source: a real controller: `cannot fetch result from <nil>`.
     """
     callee = producer.callee
-    if callee is None or output != "outputs.result" or (producer.loop and why.case != _EMPTY):
+    if callee is None or output != "outputs.result" or (producer.loop and why.case == _SKIPPED):
         return None
     if callee.output_parameters or (producer.owner.body == "steps" and callee.output_artifacts):
         return None
@@ -201,7 +210,7 @@ def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Find
 
     Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
     """
-    if producer.callee is None or use.guarded:
+    if producer.callee is None or use.guarded or why.case == _LEFT_OUT:
         return None
     if not (use.path[-2:] == ("valueFrom", "parameter") if use.is_tag else use.alone):
         return None

@@ -60,6 +60,40 @@ def omitted(view: View) -> Iterator[Problem]:
                 yield Problem((*call.path, "depends"), NeverDepends(call.name, reason))
 
 
+def runs_without(call: Call, producer: Call) -> bool:
+    """Whether a task can run where another one, which its `depends` names, was left out because of its own.
+
+    Nothing is said of more tasks than can be tried, and where one of them waits for the one that was left out.
+    """
+    graph = call.owner
+    texts = [str(each.data.get("depends") or "") for each in (producer, call)]
+    try:
+        made, used = map(depends, texts)
+    except GrammarError:
+        return False
+    named = {each.task for each in (*made, *used)} - {producer.name}
+    if len(named) > _MOST or not named <= graph.call_index.keys() or len(used) == 0:
+        return False
+    tasks = {name: graph.calls[graph.call_index[name]] for name in sorted(named)}
+    position = graph.call_index[producer.name]
+    after = any(position in graph.dag.before([graph.call_index[name]]) for name in named)
+    if after or not any(each.task == producer.name for each in used) or not graph.dag.is_sound:
+        return False
+    if not all(
+        _known(each, each.task == producer.name or bool(tasks[each.task].loop)) for each in (*made, *used)
+    ):
+        return False
+    for each in product(*map(_ends, tasks.values())):
+        ends = {**dict(zip(tasks, each, strict=True)), producer.name: frozenset(("Omitted",))}
+        made_holds, used_holds = (
+            holds(text, [_answer(one, ends) for one in operands])
+            for text, operands in zip(texts, (made, used), strict=True)
+        )
+        if used_holds and not made_holds:
+            return True
+    return False
+
+
 def _known(operand: Operand, loop: bool) -> bool:
     """Whether the result of an operand is one that its task can have."""
     return operand.result is None or (

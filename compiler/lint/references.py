@@ -305,11 +305,12 @@ class Reader:
 
     def skip(self, call: Call) -> Skip | None:
         """Why a call may be skipped, as far as it is written."""
-        if call.data.keys().isdisjoint(("when", "withParam", "withSequence")):
+        depends: str = call.data.get("depends") or ""
+        plain = "." not in depends and "!" not in depends
+        if plain and call.data.keys().isdisjoint(("when", "withParam", "withSequence")):
             return None
-        if id(call) not in self.skips:
-            self.skips[id(call)] = skip(self.view, call)
-        return self.skips[id(call)]
+        found = self.skips
+        return found[id(call)] if id(call) in found else found.setdefault(id(call), skip(self.view, call))
 
     def has_default(self, path: Path) -> bool:
         """Whether an output has a value, or need not be there, where what it comes from has none."""
