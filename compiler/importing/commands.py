@@ -4,45 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping
+from flowdsl.compiler.importing.model import ports
+from flowdsl.compiler.lint.tree import inside, is_list, is_mapping
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Function, Json
-    from flowdsl.compiler.lint.tree import Path
 
 DOUBLED = regex(r"\$\$")
 
 
 def paths(target: Function) -> dict[str, str]:
     """The paths of files by the tags that stand for them."""
-    found: dict[str, str] = {}
-    for side in ("inputs", "outputs"):
-        for kind in ("parameters", "artifacts"):
-            for one in entries(target.template, side, kind):
-                path = one.get("path") or inside(one, "valueFrom").get("path")
-                if path:
-                    found[f"{side}.{kind}.{one['name']}.path"] = str(path)
-    return found
+    return {
+        f"{side}.{one.kind}.{one.name}.path": str(path)
+        for side in ("inputs", "outputs")
+        for one in ports(target.template, side)
+        if (path := one.said.get("path") or inside(one.said, "valueFrom").get("path"))
+    }
 
 
-def inline(
-    words: list[str], where: Mapping[int, Path]
-) -> tuple[str | None, list[str], tuple[int, Path] | None, Path]:
-    """The script in a command such as `sh -c`: as a file of its own if it has several lines; and where it is."""
+def script_at(words: Sequence[str]) -> int | None:
+    """Where in a command such as `sh -c` the script stands."""
     for index, word in enumerate(words[1:], 1):
         if not word.startswith("-"):
             break
         if word.endswith("c") and index + 1 < len(words):
-            text = words[index + 1]
-            if index + 2 == len(words) and "\n" in text.strip():
-                flags = [word[:-1]] if len(word) > 2 else []
-                return text, [*words[:index], *flags], None, where[index + 1]
-            return None, words, (index + 1, where[index + 1]), ()
-    return None, words, None, ()
+            return index + 1
+    return None
 
 
 def undoubled(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.model import OTHER, SIGNS, Asked, Value
 from flowdsl.compiler.importing.ports import Port, as_text
@@ -14,61 +14,61 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.template import masked, tags
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flowdsl.compiler.importing.layout import Code
-    from flowdsl.compiler.importing.texts import Scope
+    from flowdsl.compiler.importing.reading import Scope
     from flowdsl.compiler.lint.tree import Path
 
 
 def condition(text: str, scope: Scope, path: Path) -> Asked | bool | None:
     """The condition of a `when`; a bool where it is known, None where there is no word for it."""
     whole = tags(text.strip())
-    if len(whole) == 1 and whole[0].kind == "expression" and len(text.strip()) == whole[0].end:
-        try:
-            return _expressed(expr.parse(whole[0].body), whole[0].body, scope, path)
-        except GrammarError:
-            return None
     try:
-        parsed = govaluate.parse(masked(text))
+        if len(whole) == 1 and whole[0].kind == "expression" and len(text.strip()) == whole[0].end:
+            return _held(expr.parse(whole[0].body), lambda node: _value(node, scope))
+        return _held(govaluate.parse(masked(text)), lambda node: _side(node, text, scope, path))
     except GrammarError:
         return None
-    return _asked(parsed, text, scope, path)
 
 
-def _asked(node: govaluate.Condition, text: str, scope: Scope, path: Path) -> Asked | bool | None:
+def _held(node: object, side: Callable[[Any], Value | None]) -> Asked | bool | None:
+    """A condition in one of Argo's two languages; `side` reads what is compared in it."""
     match node:
-        case govaluate.Flag(value):
+        case govaluate.Flag(value) | tree.Literal(bool() as value):
             return value
-        case govaluate.Unary("!", operand):
-            found = _asked(operand, text, scope, path)
+        case govaluate.Unary("!", operand) | tree.Unary("!", operand):
+            found = _held(operand, side)
             return not found if isinstance(found, bool) else None if found is None else found.negated()
-        case govaluate.Binary("&&" | "||" as sign, left, right):
-            return _both(sign, _asked(left, text, scope, path), _asked(right, text, scope, path))
-        case govaluate.Binary("in", left, govaluate.Several(items)):
+        case govaluate.Binary("&&" | "||" as sign, left, right) | tree.Binary(
+            "&&" | "||" as sign, left, right
+        ):
+            return _both(sign, _held(left, side), _held(right, side))
+        case govaluate.Binary("in", left, govaluate.Several(items)) | tree.Binary(
+            "in", left, tree.Items(items)
+        ):
             held: Asked | bool | None = False
             for item in items:
-                side, other = _side(left, text, scope, path), _side(item, text, scope, path)
-                held = _both("||", held, _compared("==", side, other))
+                held = _both("||", held, _compared("==", side(left), side(item)))
             return held
-        case govaluate.Binary(sign, left, right) if sign in OTHER:
-            return _compared(sign, _side(left, text, scope, path), _side(right, text, scope, path))
-        case govaluate.Text():
-            side = _side(node, text, scope, path)
-            if side is not None and side.exact is None:
-                return _compared("==", side, _constant("true"))
+        case govaluate.Binary(sign, left, right) | tree.Binary(sign, left, right) if sign in OTHER:
+            return _compared(sign, side(left), side(right))
+        case govaluate.Text() if (alone := side(node)) is not None and alone.exact is None:
+            return _compared("==", alone, _constant("true"))
         case _:
-            pass
-    return None
+            return None
 
 
-def _side(node: govaluate.Condition, text: str, scope: Scope, path: Path) -> Value | None:
+def _side(node: object, text: str, scope: Scope, path: Path) -> Value | None:
+    """A side of a comparison of govaluate."""
     match node:
-        case govaluate.Text(_, is_quoted, start, end):
+        case govaluate.Text(value, is_quoted, start, end):
             inner = text[start + 1 : end - 1] if is_quoted else text[start:end]
-            return joined(pieces(inner, scope, path)) if tags(inner) else _constant(node.value)
+            return joined(pieces(inner, scope, path)) if tags(inner) else _constant(value)
         case govaluate.Number(_, start, end):
             return _constant(text[start:end])
-        case govaluate.Flag(value):
-            return _constant("true" if value else "false")
+        case govaluate.Flag(flag):
+            return _constant("true" if flag else "false")
         case _:
             return None
 
@@ -114,53 +114,31 @@ def _compared(sign: str, left: Value | None, right: Value | None) -> Asked | boo
     return Asked(sign, (), (left, right))
 
 
-def expression(text: str, scope: Scope, path: Path) -> Value | None:
+def expression(text: str, scope: Scope) -> Value | None:
     """An expression as a value."""
     try:
-        return _value(expr.parse(text), text, scope, path)
+        return _value(expr.parse(text), scope)
     except GrammarError:
         return None
 
 
-def _expressed(node: tree.Node, text: str, scope: Scope, path: Path) -> Asked | bool | None:
-    """An expression as a condition."""
-    match node:
-        case tree.Literal(bool() as value):
-            return value
-        case tree.Unary("!", operand):
-            found = _expressed(operand, text, scope, path)
-            return not found if isinstance(found, bool) else None if found is None else found.negated()
-        case tree.Binary("&&" | "||" as sign, left, right):
-            return _both(sign, _expressed(left, text, scope, path), _expressed(right, text, scope, path))
-        case tree.Binary("in", left, tree.Items(items)):
-            held: Asked | bool | None = False
-            for item in items:
-                one, other = _value(left, text, scope, path), _value(item, text, scope, path)
-                held = _both("||", held, _compared("==", one, other))
-            return held
-        case tree.Binary(sign, left, right) if sign in OTHER:
-            return _compared(sign, _value(left, text, scope, path), _value(right, text, scope, path))
-        case _:
-            return None
-
-
-def _value(node: tree.Node, text: str, scope: Scope, path: Path) -> Value | None:
+def _value(node: tree.Node, scope: Scope) -> Value | None:
     match node:
         case tree.Literal(bool() | int() | float() | str() as value):
             return _constant(as_text(value))
         case tree.Call("asInt" | "asFloat" | "int" | "float", (argument,)):
-            found = _value(argument, text, scope, path)
+            found = _value(argument, scope)
             if found is not None and found.port is not None:
                 found.port.asked(number=True)
             return found
         case tree.Call("string", (argument,)):
-            return _value(argument, text, scope, path)
+            return _value(argument, scope)
         case tree.Binary("??", left, right):
-            return _either(_value(left, text, scope, path), _value(right, text, scope, path))
-        case tree.Conditional(_, yes, no):
-            return _whichever(node, yes, no, text, scope, path)
+            return _either(_value(left, scope), _value(right, scope))
+        case tree.Conditional():
+            return _whichever(node, scope)
         case tree.Binary("+" | "-" | "*" | "/" as sign, left, right):
-            return _computed(sign, _value(left, text, scope, path), _value(right, text, scope, path))
+            return _computed(sign, _value(left, scope), _value(right, scope))
         case _:
             named = tree.path(node)
             return None if named is None else scope.variable(named)
@@ -172,11 +150,8 @@ def _computed(sign: str, left: Value | None, right: Value | None) -> Value | Non
     numbers = [one.port is not None and one.port.root.number for one in (left, right)]
     if sign == "+" and not any(numbers):
         parts = [one.exact if one.exact is not None else one for one in (left, right)]
-        port = Port(unknown=True)
-        port.asked(text=True)
-        return Value(lambda: formatted(list(parts)), port)
-    port = Port(unknown=True)
-    port.asked(number=True)
+        return Value(lambda: formatted(list(parts)), Port(unknown=True, text=True))
+    port = Port(unknown=True, number=True)
     for one in (left, right):
         if one.port is not None:
             port.join(one.port)
@@ -210,12 +185,12 @@ def _either(first: Value | None, second: Value | None) -> Value | None:
     return Value(lambda: f"either({in_text(first.code)}, {in_text(other)})", port)
 
 
-def _whichever(
-    node: tree.Conditional, yes: tree.Node, no: tree.Node, text: str, scope: Scope, path: Path
-) -> Value | None:
+def _whichever(node: tree.Conditional, scope: Scope) -> Value | None:
     """`tasks['a'].status == 'Succeeded' ? ... a ... : ...`: the value of whichever ran."""
     of = {
-        one.path[1] for one in tree.variables(yes) if len(one.path) > 1 and one.path[0] in ("steps", "tasks")
+        one.path[1]
+        for one in tree.variables(node.yes)
+        if len(one.path) > 1 and one.path[0] in ("steps", "tasks")
     }
     asked = node.condition
     ran = (
@@ -226,7 +201,7 @@ def _whichever(
         and {*(tree.path(asked.left) or ())[1:2]} == of
     )
     if not ran:
-        held = _expressed(asked, text, scope, path)
+        held = _held(asked, lambda one: _value(one, scope))
         if len(of) != 1 or not isinstance(held, Asked) or not scope.runs_if(next(iter(of)), held):
             return None
-    return _either(_value(yes, text, scope, path), _value(no, text, scope, path))
+    return _either(_value(node.yes, scope), _value(node.no, scope))

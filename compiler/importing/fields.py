@@ -169,6 +169,10 @@ def _user(value: Any) -> Code | None:
     return str(user) if user is not None and value == wanted else None
 
 
+def _stripped(value: str) -> Code | None:
+    return _plain(value.strip())
+
+
 def _flag(value: object) -> Code | None:
     return "True" if value is True else None
 
@@ -202,6 +206,24 @@ CONTAINER = (
 """Fields of the container or script of a template."""
 
 DAEMON = Row(("readinessProbe",), "ready", _ready)
+
+RESOURCE = (
+    Row(("successCondition",), "success", _stripped),
+    Row(("failureCondition",), "failure", _stripped),
+    Row(("mergeStrategy",), "merge", _stripped),
+    Row(("flags",), "flags", _plain),
+    Row(("setOwnerReference",), "owner", _flag),
+)
+"""What is done with an object of the cluster."""
+
+REQUEST = (
+    Row(("successCondition",), "success", _plain),
+    Row(("timeoutSeconds",), "timeout", _plain),
+    Row(("insecureSkipVerify",), "insecure", _flag),
+)
+"""What is said of a request besides what is sent."""
+
+GATE = (Row(("duration",), "duration", _time),)
 
 SPEC = (
     Row(("parallelism",), "parallelism", _seconds),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.findings.importing import DoesNotCompile, LeftOut, OtherName
+from flowdsl.compiler.importing.beginning import read_document
 from flowdsl.compiler.importing.document import Reader
 from flowdsl.compiler.importing.shelf import Shelf
 from flowdsl.compiler.importing.writing import written
@@ -16,7 +17,7 @@ from flowdsl.diagnostic import Diagnostic
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flowdsl.compiler.importing.model import Function
+    from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.yaml.documents import Document
 
 
@@ -25,7 +26,7 @@ class Imported(NamedTuple):
 
     text: str
     diagnostics: list[Diagnostic]
-    places: list[tuple[int, Document, Any]]
+    places: list[tuple[int, Document, Path]]
 
     def refused(self, line: int, code: str, message: str, way: str) -> Diagnostic | None:
         """What the compiler says about a line of the text, at what that was written for."""
@@ -47,21 +48,16 @@ def imported(documents: Sequence[Document]) -> Imported:
             found.append(Diagnostic(LeftOut(kind), document.span(("kind",))))
             continue
         reader = Reader(document.body, shelf)
-        reader.read()
+        read_document(reader)
         _named(reader)
         readers.append((document, reader))
         found += (Diagnostic(one.finding, document.place(one)) for one in reader.problems)
     if any(one.finding.severity == "error" for one in found) or not readers:
         return Imported("", found, [])
-    text, places = written([reader for _, reader in readers], shelf)
-    by_reader = {id(reader): document for document, reader in readers}
-    return Imported(
-        text, found, [(line, by_reader[id(reader)], _path(reader, of)) for line, reader, of in places]
-    )
-
-
-def _path(reader: Reader, of: Function) -> Any:
-    return of.path or reader.path
+    text, begun = written([reader for _, reader in readers], shelf)
+    origins = {id(reader): document for document, reader in readers}
+    places = [(line, origins[id(reader)], of.path or reader.path) for line, reader, of in begun]
+    return Imported(text, found, places)
 
 
 def _named(reader: Reader) -> None:

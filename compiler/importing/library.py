@@ -5,58 +5,49 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.importing.layout import call, function, laid, mapped, quoted
-from flowdsl.compiler.importing.model import Function, Input, Output
-from flowdsl.compiler.importing.names import Names, identifier
+from flowdsl.compiler.importing.model import Function, Slot
+from flowdsl.compiler.importing.names import Names, class_name, identifier
 from flowdsl.compiler.importing.ports import Port
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.importing.model import Key
+    from flowdsl.compiler.importing.model import Json, Key
     from flowdsl.compiler.importing.shelf import Shelf
 
 
-class Library:
+class Library(Function):
     """A template of a WorkflowTemplate: what it takes and gives is read off its calls."""
 
-    def __init__(self, key: tuple[str, str, bool], shelf: Shelf) -> None:
-        self.key = key
-        self.target = Function(shelf.names.free(identifier(key[1])), {}, ())
-        self._names = Names()
-        self._outputs = Names()
+    def __init__(self, reference: Json, shelf: Shelf) -> None:
+        self._library, self._template = str(reference.get("name")), str(reference.get("template"))
+        self._cluster = bool(reference.get("clusterScope"))
+        self._shelf = shelf
+        super().__init__(shelf.names.free(identifier(self._template)), {}, (), written=self._written)
+        self._names = Names(), Names()
 
-    def input_of(self, key: Key) -> Input:
-        """What it takes under a name."""
-        if key not in self.target.inputs:
+    def taken(self, key: Key) -> Slot:
+        """What it takes under a name: whatever it is given."""
+        if key not in self.inputs:
             port = Port() if key[0] == "parameters" else None
-            self.target.inputs[key] = Input(self._names.free(identifier(key[1])), port)
-        return self.target.inputs[key]
+            self.inputs[key] = Slot(self._names[0].free(identifier(key[1])), port)
+        return self.inputs[key]
 
     def grow(self, key: Key) -> None:
-        """What it gives under a name."""
+        """What it gives under a name: whatever is asked for."""
         if key[0] in ("parameters", "artifacts"):
             port = Port(unknown=True) if key[0] == "parameters" else None
-            self.target.outputs[key] = Output(self._outputs.free(identifier(key[1])), port)
+            self.outputs[key] = Slot(self._names[1].free(identifier(key[1])), port)
+            if len(self.outputs) > 1 and not self.record:
+                self.record = self._shelf.names.free(f"{class_name(self._template)}Outputs")
 
-    def written(self) -> list[str]:
-        """The function as text."""
-        library, template, cluster = self.key
-        outputs = self.target.outputs
-        single = len(outputs) == 1
-        names = {one.name: key[1] for key, one in self.target.inputs.items() if one.name != key[1]}
-        names |= {
-            "return" if single else one.name: key[1]
-            for key, one in outputs.items()
-            if single or one.name != key[1]
-        }
+    def _written(self) -> list[str]:
+        names = {one.name: key[1] for key, one in self.inputs.items() if one.name != key[1]}
+        names |= {self.named(key): key[1] for key in self.outputs if self.named(key) != key[1]}
         said = call(
             "call_template",
-            quoted(library),
-            quoted(template),
+            quoted(self._library),
+            quoted(self._template),
             names=mapped({name: quoted(one) for name, one in names.items()}) if names else None,
-            cluster="True" if cluster else None,
+            cluster="True" if self._cluster else None,
         )
-        taken = [f"{one.name}: {one.annotation}" for one in self.target.inputs.values()]
-        return [
-            laid("@", said),
-            function(self.target.name, taken, self.target.returns),
-            "    raise NotImplementedError",
-        ]
+        taken = [f"{one.name}: {one.annotation}" for one in self.inputs.values()]
+        return [laid("@", said), function(self.name, taken, self.returns), "    raise NotImplementedError"]

@@ -14,7 +14,7 @@ from flowdsl.grammar.template import tags
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json, Render, Value
-    from flowdsl.compiler.importing.texts import Scope
+    from flowdsl.compiler.importing.reading import Scope
     from flowdsl.compiler.lint.tree import Path
 
 _MOST = 1000  # items that are written out

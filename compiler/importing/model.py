@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.importing.layout import Parts, flat
-from flowdsl.compiler.importing.ports import Port
-from flowdsl.compiler.problem import Problem
+from flowdsl.compiler.importing.names import Names
+from flowdsl.compiler.importing.ports import Port, as_text
+from flowdsl.compiler.lint.tree import entries, inside
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flowdsl.compiler.importing.layout import Code
-    from flowdsl.compiler.importing.shelf import Shelf
+    from flowdsl.compiler.importing.scopes import Graph
     from flowdsl.compiler.lint.tree import Path
-    from flowdsl.diagnostic import Finding
 
 Json = dict[str, Any]
 Key = tuple[str, str]
@@ -23,9 +25,37 @@ Key = tuple[str, str]
 Render = Callable[[], "Code"]
 """A piece of code that is known when all has been read: types are found by then."""
 
-
 OTHER = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 SIGNS = {"&&": "&", "||": "|", "&": "|", "|": "&"}
+BODIES = ("container", "script", "resource", "suspend", "http", "containerSet", "data", "plugin")
+"""The fields of what a template runs that is no graph."""
+
+
+class Entry(NamedTuple):
+    """A parameter or artifact among inputs, outputs or arguments, as it is written there."""
+
+    kind: str
+    name: str
+    said: Json
+    path: Path
+
+    @property
+    def key(self) -> Key:
+        """Its kind and name."""
+        return self.kind, self.name
+
+    @property
+    def text(self) -> str | None:
+        """The value that it has, or has where none is handed over."""
+        found = self.said.get("value", self.said.get("default"))
+        return None if found is None else as_text(found)
+
+
+def ports(holder: Json, side: str, path: Path = ()) -> Iterator[Entry]:
+    """The parameters and artifacts of one side of something, which is at a path."""
+    for kind in ("parameters", "artifacts"):
+        for index, one in enumerate(entries(inside(holder, side), kind)):
+            yield Entry(kind, str(one.get("name")), one, (*path, side, kind, index))
 
 
 @dataclass
@@ -38,14 +68,14 @@ class Value:
 
 
 @dataclass
-class Input:
-    """A parameter of a function."""
+class Slot:
+    """A parameter of a function, or one of its results."""
 
     name: str
     port: Port | None  # of a file there is none
-    default: Render | None = None
     optional: bool = False
-    doc: str = ""
+    default: Render | None = None  # of a parameter
+    value: Value | None = None  # what a pipeline returns
 
     @property
     def annotation(self) -> str:
@@ -59,28 +89,10 @@ class Input:
             return f"{self.name}: {self.annotation}"
         value = self.default()
         before = f"{self.name}: {self.annotation} = "
-        return (
-            f"{before}{value}"
-            if isinstance(value, str)
-            else Parts(
-                before + (flat(value.head) if value.head else "") + value.before, value.items, value.after
-            )
-        )
-
-
-@dataclass
-class Output:
-    """One of the results of a function."""
-
-    name: str
-    port: Port | None
-    optional: bool = False
-    value: Value | None = None  # what a pipeline gives
-
-    @property
-    def annotation(self) -> str:
-        """The type, as it is written."""
-        return ("Path | None" if self.optional else "Path") if self.port is None else self.port.kind
+        if isinstance(value, str):
+            return before + value
+        head = flat(value.head) if value.head else ""
+        return Parts(before + head + value.before, value.items, value.after)
 
 
 @dataclass
@@ -90,12 +102,24 @@ class Function:
     name: str
     template: Json
     path: Path
-    inputs: dict[Key, Input] = field(default_factory=dict[Key, Input])
-    outputs: dict[Key, Output] = field(default_factory=dict[Key, Output])
+    inputs: dict[Key, Slot] = field(default_factory=dict[Key, Slot])
+    outputs: dict[Key, Slot] = field(default_factory=dict[Key, Slot])
     record: str = ""  # the class of its results, if there are several
     lookups: set[Key] = field(default_factory=set["Key"])  # inputs that the template finds by itself
-    lines: Callable[[], list[str]] = list  # the function as text, when all has been read
-    pipeline: bool = False
+    graph: Graph | None = None  # of a pipeline
+    options: dict[str, Code] = field(default_factory=dict[str, "Code"])  # what its calls say about a graph
+    written: Callable[[], list[str]] | None = None  # a step as text, when all has been read
+
+    @property
+    def body(self) -> str | None:
+        """The field of what it runs, if it is no graph."""
+        return next((one for one in BODIES if one in self.template), None)
+
+    @property
+    def parameters(self) -> list[Code]:
+        """What it takes, as it is written: what need not be handed over at last."""
+        once = {id(one): one for one in self.inputs.values()}.values()
+        return [one.declared for one in sorted(once, key=lambda one: one.default is not None)]
 
     @property
     def returns(self) -> str:
@@ -103,6 +127,29 @@ class Function:
         if len(self.outputs) > 1:
             return self.record
         return next((one.annotation for one in self.outputs.values()), "None")
+
+    def named(self, key: Key) -> str:
+        """What an output is called where it is named in a text."""
+        return "return" if len(self.outputs) == 1 else self.outputs[key].name
+
+    def taken(self, key: Key) -> Slot | None:
+        """What it takes under a name."""
+        return self.inputs.get(key)
+
+    def grow(self, key: Key) -> None:
+        """A result that nothing is said about: what a program prints, or the address of a daemon."""
+        prints = key[0] == "result" and self.body in ("container", "script", "http")
+        serves = key[0] == "ip" and bool(self.template.get("daemon"))
+        if (prints or serves) and not self.outputs:
+            self.outputs[key] = Slot("return", Port(unknown=True, text=serves))
+
+    def counter(self) -> Slot:
+        """A parameter that counts the items of a loop."""
+        key: Key = ("item", "")
+        if key not in self.inputs:
+            names = Names(one.name for one in self.inputs.values())
+            self.inputs[key] = Slot(names.free("item"), Port(), default=lambda: "0")
+        return self.inputs[key]
 
 
 @dataclass
@@ -181,75 +228,9 @@ class Call:
 
         return Value(code, found.port)
 
-
-class Problems(list[Problem]):
-    """What is found while reading."""
-
-    def add(self, path: Path, finding: Finding, part: tuple[int, int] | None = None) -> None:
-        """Record a finding at a path, or at a part of the text there."""
-        problem = Problem(path, finding, part=part)
-        if all((one.path, one.finding.message) != (path, finding.message) for one in self):
-            self.append(problem)
-
-
-class Reading(Protocol):
-    """What the readers of templates ask the reader of their document."""
-
-    shelf: Shelf
-    problems: Problems
-
-    def refuse(self, path: Path, what: str, way: str = "") -> None:
-        """Record that something has no word."""
-        ...
-
-    def hook(self, hook: Json) -> Json:
-        """A hook that is left to Argo."""
-        ...
-
-    def rounds(self, graph: Any, task: Json, path: Path, loop: Any) -> Call:
-        """The call of a pipeline for each item of a task."""
-        ...
-
-    def made(self, target: Function, graph: Any) -> None:
-        """A pipeline that no template is."""
-        ...
-
-    def add(self, path: Path, finding: Finding, words: str = "") -> None:
-        """Record a finding at a path, or at the words of the text there that it is about."""
-        ...
-
-    def called(self, task: Json, path: Path) -> Function:
-        """The function of what a task calls."""
-        ...
-
-    def grow(self, target: Function, key: Key) -> None:
-        """A result of a function that its template does not name."""
-        ...
-
-    def input_of(self, target: Function, key: Key) -> Input | None:
-        """An input of what is called."""
-        ...
-
-    def filled(self, target: Function, key: Key) -> tuple[Path, Any] | None:
-        """What an input says about itself with tags."""
-        ...
-
-    def counter(self, target: Function) -> Input:
-        """A parameter of a function that counts the items of a loop."""
-        ...
-
-    def called_options(self, target: Function) -> dict[str, Code]:
-        """What a call of a graph says about it."""
-        ...
-
-    def graph_options(self, target: Function, fields: Json) -> None:
-        """Say what a graph has beside its tasks, and take it out of the fields."""
-        ...
-
-    def names_in(self, target: Function) -> Callable[[tuple[str, ...]], tuple[str, ...] | None]:
-        """How tags in a template name things now."""
-        ...
-
-    def rest_of(self, target: Function, side: str, kind: str, one: Json) -> Json:
-        """What an input or output says besides what a function does."""
-        ...
+    def at_end(self, word: str, other: Call) -> Block:
+        """Let it run at the end of another one."""
+        other.used = True
+        self.taken.add(id(other))
+        self.blocks.append(Block(word, lambda: other.variable, None, other))
+        return self.blocks[-1]

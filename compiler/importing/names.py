@@ -5,9 +5,13 @@ from __future__ import annotations
 import builtins
 import keyword
 import unicodedata
+from typing import TYPE_CHECKING
 
 import flowdsl
 from flowdsl.grammar.regex import regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _OTHER = regex(r"\W+", 0)
 _WORDS = regex(r"[^a-zA-Z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
@@ -35,8 +39,8 @@ def class_name(text: str) -> str:
 class Names:
     """Names of one scope, each given once."""
 
-    def __init__(self, taken: Names | None = None) -> None:
-        self.taken: set[str] = set() if taken is None else taken.taken.copy()
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken = {*taken}
 
     def free(self, wish: str, other: str = "") -> str:
         """A name that is not taken yet: the one that is wished for, another one, or with a number."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.importing.fields import has_tags, resources
 from flowdsl.compiler.importing.layout import call, listed, literal, mapped, quoted
+from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.texts import value_of
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json, Render
     from flowdsl.compiler.importing.shelf import Shelf
-    from flowdsl.compiler.importing.texts import Scope
     from flowdsl.compiler.lint.tree import Path
 
 
@@ -114,7 +114,7 @@ def _companion(container: Json, word: str, own: Json, shelf: Shelf) -> Code | No
     if not line:
         return None
     options["command"] = literal(line)
-    found = environment(container, options, _NO_SCOPE, ())
+    found = environment(container, options, Scope(), ())
     asked = container.get("resources")
     if is_mapping(asked):
         container["resources"] = {key: dict(one) for key, one in asked.items() if is_mapping(one)}
@@ -127,20 +127,3 @@ def _companion(container: Json, word: str, own: Json, shelf: Shelf) -> Code | No
     if container or found or "gpu" in options:
         return None
     return call(word, quoted(name), image=quoted(image), **options)
-
-
-class _NoScope:
-    def variable(self, name: tuple[str, ...]) -> None:
-        return None
-
-    def runs_if(self, task: str, asked: object) -> bool:
-        return False
-
-    def results(self, name: tuple[str, ...]) -> None:
-        return None
-
-    def refuse(self, path: Path, what: str, way: str = "") -> None:
-        return None
-
-
-_NO_SCOPE = _NoScope()

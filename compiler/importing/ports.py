@@ -45,15 +45,23 @@ class Record:
 class Port:
     """A place where a value is taken or given, and what is known of the values there."""
 
-    def __init__(self, choices: Iterable[str] = (), *, unknown: bool = False) -> None:
+    def __init__(
+        self,
+        choices: Iterable[str] = (),
+        *,
+        unknown: bool = False,
+        number: bool = False,
+        items: bool = False,
+        text: bool = False,
+    ) -> None:
         self._same: Port | None = None
         self.constants: list[str] = []
         self.given = False  # whether one of them is handed over, and not only compared
         self.choices = tuple(choices)
         self.unknown = unknown  # whether a value comes from outside of what is written
-        self.number = False  # whether it is compared or computed with as a number
-        self.items = False  # whether a loop runs over it
-        self.text = False  # whether it is used as a text, as only texts are
+        self.number = number  # whether it is compared or computed with as a number
+        self.items = items  # whether a loop runs over it
+        self.text = text  # whether it is used as a text, as only texts are
         self.record: Record | None = None  # what it holds, or of a list what its items are
 
     @property

@@ -17,18 +17,15 @@ FORMULAS = ("expression", "fromExpression")
 """Fields that hold an expression without braces."""
 
 
-def renamed(value: Any, other: Renaming, formulas: tuple[str, ...] = (), key: str = "") -> Any:
-    """A value whose tags name things as `other` says, which gives None for what keeps its name.
-
-    `formulas` are fields that hold expressions; `key` is the field that the value is in.
-    """
-    if isinstance(value, str) and key in formulas and key:
-        return in_text(f"{{{{={value}}}}}", other)[3:-2]
+def renamed(value: Any, other: Renaming, key: str = "") -> Any:
+    """A value, in the field `key`, whose tags name things as `other` says, which gives None for what keeps its name."""
     if isinstance(value, str):
+        if key in FORMULAS and "{{" not in value:
+            return in_text(f"{{{{={value}}}}}", other)[3:-2]
         return in_text(value, other) if "{{" in value else value
     if is_mapping(value):
-        return {name: renamed(one, other, formulas, name) for name, one in value.items()}
-    return [renamed(one, other, formulas) for one in value] if is_list(value) else value
+        return {name: renamed(one, other, name) for name, one in value.items()}
+    return [renamed(one, other) for one in value] if is_list(value) else value
 
 
 def in_text(text: str, other: Renaming) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Render
-    from flowdsl.compiler.importing.texts import Scope
+    from flowdsl.compiler.importing.reading import Scope
     from flowdsl.compiler.lint.tree import Path
 
 #: The words of each kind of location, by its fields; what has no name is given by position.

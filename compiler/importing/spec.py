@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.importing.fields import CRON, METADATA, SPEC, say
 from flowdsl.compiler.importing.layout import literal, quoted
 from flowdsl.compiler.importing.merging import merged
-from flowdsl.compiler.importing.renamed import renamed
 from flowdsl.compiler.lint.tree import entries, inside
 from flowdsl.compiler.naming import slug
 
 if TYPE_CHECKING:
-    from flowdsl.compiler.importing.document import Reader
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Json
+    from flowdsl.compiler.importing.reading import Reading
 
 _SAID = ("entrypoint", "arguments", "templates", "onExit", "volumes", "volumeClaimTemplates")
 
@@ -22,7 +21,7 @@ _SAID = ("entrypoint", "arguments", "templates", "onExit", "volumes", "volumeCla
 HEADS = {"WorkflowTemplate": " --as template", "ClusterWorkflowTemplate": " --as cluster-template"}
 
 
-def pipeline_options(reader: Reader) -> dict[str, Code]:
+def pipeline_options(reader: Reading) -> dict[str, Code]:
     """The options of the pipeline, and what is left to Argo."""
     said: dict[str, Code] = {}
     name = str(reader.metadata.pop("name", "") or reader.metadata.pop("generateName", "")).rstrip("-")
@@ -38,21 +37,19 @@ def pipeline_options(reader: Reader) -> dict[str, Code]:
         if not inner:
             del reader.cron["workflowMetadata"]
     say(SPEC, reader.spec, said)
-    if id(reader.main) in reader.options:
-        said = {**reader.options[id(reader.main)], **said}
+    said = {**reader.main.options, **said}
     patch = _left(reader)
     if patch:
         said["argo"] = literal(patch)
     return said
 
 
-def _left(reader: Reader) -> Json:
+def _left(reader: Reading) -> Json:
     """What is put on top of the pipeline."""
-    other = reader.names_in(reader.main)
     spec: Json = {
         key: one for key, one in reader.spec.items() if key not in _SAID and one not in (None, {}, [])
     }
-    spec = renamed(spec, other)
+    spec = reader.raw(spec, reader.main)
     if reader.shelf.used & {volume_name(one) for one in entries(reader.spec, "volumeClaimTemplates")}:
         spec.setdefault("volumeClaimGC", {"strategy": "OnWorkflowSuccess"})
         if spec["volumeClaimGC"].get("strategy") == "OnWorkflowCompletion":
@@ -60,7 +57,7 @@ def _left(reader: Reader) -> Json:
     for field in ("volumes", "volumeClaimTemplates"):
         rest = [one for one in entries(reader.spec, field) if volume_name(one) not in reader.shelf.used]
         if rest:
-            spec[field] = renamed(rest, other)
+            spec[field] = reader.raw(rest, reader.main)
     arguments = list(reader.looked)
     for one in entries(reader.spec, "arguments", "parameters"):
         besides = {key: item for key, item in one.items() if key not in ("name", "value", "default", "enum")}
@@ -69,13 +66,16 @@ def _left(reader: Reader) -> Json:
     if arguments:
         spec["arguments"] = {"parameters": arguments}
     templates = [
-        {"name": slug(graph.target.name), **one} for graph in reader.graphs.values() for one in graph.patched
+        {"name": slug(one.name), **patch}
+        for one in (reader.main, *reader.order)
+        if one.graph is not None
+        for patch in one.graph.patched
     ]
-    templates += renamed(reader.kept, other)
+    templates += reader.raw(reader.kept, reader.main)
     if templates:
         spec["templates"] = merged(templates)
     if reader.metadata:
-        spec["metadata"] = renamed(reader.metadata, other)
+        spec["metadata"] = reader.raw(reader.metadata, reader.main)
     if reader.cron:
         spec["cron"] = reader.cron
     return spec

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from flowdsl.compiler.importing.layout import quoted
+from flowdsl.compiler.importing.layout import flat, quoted
 from flowdsl.compiler.importing.model import Value
 from flowdsl.compiler.importing.ports import Port
 from flowdsl.grammar.template import is_filled, tags
@@ -13,30 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flowdsl.compiler.importing.layout import Code
-    from flowdsl.compiler.importing.model import Asked, Render
+    from flowdsl.compiler.importing.model import Render
+    from flowdsl.compiler.importing.reading import Scope
     from flowdsl.compiler.lint.tree import Path
 
     Piece = str | Value
-
-
-class Scope(Protocol):
-    """What the tags of a template are."""
-
-    def variable(self, name: tuple[str, ...]) -> Value | None:
-        """A variable by its path; None where there is no word for it."""
-        ...
-
-    def runs_if(self, task: str, asked: Asked) -> bool:
-        """Whether a task is known to run exactly under a condition."""
-        ...
-
-    def results(self, name: tuple[str, ...]) -> Value | None:
-        """What all items of a loop have given, by its path, as a list; its port is that of each of them."""
-        ...
-
-    def refuse(self, path: Path, what: str, way: str = "") -> None:
-        """Record that something has no word."""
-        ...
 
 
 def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
@@ -51,7 +32,7 @@ def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
         written = text[tag.start : tag.end]
         end = tag.end
         if tag.kind == "expression":
-            value = expression(tag.body, scope, path)
+            value = expression(tag.body, scope)
         elif tag.kind == "simple" and is_filled(written):
             value = scope.variable(tuple(tag.body.strip().split(".")))
         else:
@@ -86,9 +67,7 @@ def joined(parts: list[Piece]) -> Value:
         return Value(lambda: quoted(text), Port(), text)
     if len(parts) == 1 and isinstance(parts[0], Value):
         return parts[0]
-    port = Port(unknown=True)
-    port.asked(text=True)
-    return Value(lambda: formatted(parts), port)
+    return Value(lambda: formatted(parts), Port(unknown=True, text=True))
 
 
 def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> str:
@@ -112,8 +91,6 @@ def formatted(parts: list[Piece], write: Callable[[str, str], str] = quoted) -> 
 
 def in_text(code: Render) -> str:
     """A piece of code between the braces of an f-string."""
-    from flowdsl.compiler.importing.layout import flat
-
     return flat(code())
 
 

@@ -16,21 +16,20 @@ from flowdsl.grammar.names import dns_name, is_depended_upon
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from flowdsl.compiler.importing.document import Reader
-    from flowdsl.compiler.importing.graphs import Graph
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.model import Block, Call, Function
     from flowdsl.compiler.importing.ports import Record
+    from flowdsl.compiler.importing.reading import Reading
     from flowdsl.compiler.importing.shelf import Shelf
 
 _STANDARD = {"Path": "pathlib", "Literal": "typing", "NamedTuple": "typing"}
 
 
-Part = tuple[str, "Reader", "Function"]
+Part = tuple[str, "Reading", "Function"]
 """A class or function as text, and what it was written for."""
 
 
-def written(readers: Sequence[Reader], shelf: Shelf) -> tuple[str, list[tuple[int, Reader, Function]]]:
+def written(readers: Sequence[Reading], shelf: Shelf) -> tuple[str, list[tuple[int, Reading, Function]]]:
     """The text of a file, and where the functions of the documents begin in it."""
     parts = [part for reader in readers for part in _parts(reader)]
     records = [_items(one) for one in shelf.records]
@@ -39,7 +38,7 @@ def written(readers: Sequence[Reader], shelf: Shelf) -> tuple[str, list[tuple[in
     if shelf.lines:
         head += ["", *shelf.lines]
     text = "\n".join(head) + "\n\n\n"
-    places: list[tuple[int, Reader, Function]] = []
+    places: list[tuple[int, Reading, Function]] = []
     line = text.count("\n") + 1 + sum(one.count("\n") + 3 for one in records)
     for part, reader, target in parts:
         places.append((line, reader, target))
@@ -47,18 +46,17 @@ def written(readers: Sequence[Reader], shelf: Shelf) -> tuple[str, list[tuple[in
     return text + below + "\n", places
 
 
-def _parts(reader: Reader) -> Iterator[Part]:
+def _parts(reader: Reading) -> Iterator[Part]:
     """The classes and functions of a document, each behind what it uses."""
     records: set[str] = set()
-    for target in dict.fromkeys((*map(id, reader.order), id(reader.main))):
-        one = next(each for each in (*reader.order, reader.main) if id(each) == target)
+    for one in {id(one): one for one in (*reader.order, reader.main)}.values():
         if len(one.outputs) > 1 and one.record not in records:
             records.add(one.record)
             yield _record(one), reader, one
         yield "\n".join(_function(reader, one)), reader, one
 
 
-def _docstring(readers: Sequence[Reader]) -> str:
+def _docstring(readers: Sequence[Reading]) -> str:
     names = ", ".join(f"`{one.main.name}`" for one in readers)
     heads = dict.fromkeys(HEADS.get(one.kind, "") for one in readers)
     how = "".join(f"\n\nCompile it with `flowdsl compile FILE{head}`." for head in heads if head)
@@ -101,33 +99,25 @@ def _items(record: Record) -> str:
     )
 
 
-def _function(reader: Reader, target: Function) -> list[str]:
-    library = next((one for one in reader.libraries.values() if one.target is target), None)
-    if library is not None:
-        return library.written()
-    if id(target) in reader.leaves:
-        return reader.leaves[id(target)].written()
+def _function(reader: Reading, target: Function) -> list[str]:
+    if target.written is not None:
+        return target.written()
     head = "@pipeline"
     if target is reader.main and (options := pipeline_options(reader)):
         head = laid("@", call("pipeline", **options))
-    names = Names()
-    names.taken |= {one.name for one in (*reader.order, reader.main)} | {*reader.shelf.constants.values()}
-    names.taken |= {one.name for one in target.inputs.values()}
-    ending = reader.exit if target is reader.main else None
-    return [head, *_body(target, reader.graphs.get(id(target)), ending, names)]
+    names = Names(one.name for one in (*reader.order, reader.main))
+    names.taken |= {one.name for one in target.inputs.values()} | {*reader.shelf.constants.values()}
+    ending = reader.ending if target is reader.main else []
+    return [head, *_body(target, ending, names)]
 
 
-def _body(target: Function, graph: Graph | None, ending: Graph | None, names: Names) -> list[str]:
+def _body(target: Function, ending: Sequence[Call], names: Names) -> list[str]:
     """The function of a pipeline."""
-    inputs = [*{id(one): one for one in target.inputs.values()}.values()]
-    inputs.sort(key=lambda one: one.default is not None)
-    first = graph.calls if graph else []
-    prepared([*first, *(ending.calls if ending else ())], names)
-    lines = [function(target.name, (one.declared for one in inputs), target.returns)]
-    lines += _statements(first, 0, "    ")
-    if ending is not None:
-        lines.append("    with on_exit():")
-        lines += _statements(ending.calls, 0, "        ")
+    first = target.graph.calls if target.graph else []
+    prepared([*first, *ending], names)
+    lines = [function(target.name, target.parameters, target.returns), *_statements(first, 0, "    ")]
+    if ending:
+        lines += ["    with on_exit():", *_statements(ending, 0, "        ")]
     if target.outputs:
         lines.append(_returned(target))
     return lines if len(lines) > 1 else [*lines, "    pass"]

@@ -1,0 +1,121 @@
+"""Templates without a container, as steps: objects of the cluster, requests and gates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from flowdsl.compiler.importing.commands import read_at
+from flowdsl.compiler.importing.containers import Container, Foreign
+from flowdsl.compiler.importing.fields import GATE, REQUEST, RESOURCE, say
+from flowdsl.compiler.importing.layout import block, call, laid, literal, mapped, quoted
+from flowdsl.compiler.importing.leaves import Leaf
+from flowdsl.compiler.importing.model import ports
+from flowdsl.compiler.importing.texts import constant, formatted, pieces, value_of
+from flowdsl.compiler.lint.tree import entries, inside
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.model import Function, Render
+    from flowdsl.compiler.importing.reading import Reading
+
+
+class Resource(Leaf):
+    """Something that is done with an object of the cluster."""
+
+    word: ClassVar[str] = "resource"
+
+    def read_body(self) -> None:
+        """The object, and what is waited for."""
+        self.leading.append(quoted(str(self.body.pop("action", ""))))
+        self.say(RESOURCE)
+        if self.body.get("setOwnerReference") is False:
+            del self.body["setOwnerReference"]
+        origin, text = self.body.pop("manifestFrom", None), self.body.pop("manifest", "")
+        if origin is not None:
+            file = self.target.inputs.get(("artifacts", str(inside(origin, "artifact").get("name"))))
+            self.lines.append(lambda: self._manifest("" if file is None else file.name))
+        else:
+            parts = pieces(self.placed(str(text)).rstrip("\n"), self, (*self.path, "manifest"))
+            self.lines.append(
+                lambda: f"    body = {formatted(parts, lambda inner, prefix: block(inner, '    ', prefix))}"
+            )
+            self.lines.append(lambda: self._manifest("body"))
+        self.left("resource")
+
+    def _manifest(self, given: str) -> Code:
+        """The line with the object, and where results are read."""
+        results = {
+            self.target.outputs[one.key].name: read_at(inside(one.said, "valueFrom"))
+            for one in ports(self.template, "outputs")
+            if one.key in self.target.outputs
+        }
+        single = [quoted(one) for one in results.values()] if len(results) == 1 else []
+        named = literal(results) if len(results) > 1 else None
+        return laid("", call("manifest", given, *single, outputs=named), "", "    ")
+
+
+class Request(Leaf):
+    """A request."""
+
+    word: ClassVar[str] = "http"
+
+    def read_body(self) -> None:
+        """What is asked for, and what the answer has to be."""
+        method = quoted(str(self.body.pop("method", "GET")))
+        url = value_of(str(self.body.pop("url", "")), self, (*self.path, "url")).code
+        headers = self._headers()
+        sent = self.body.pop("body", None)
+        data = None if sent is None else value_of(str(sent), self, (*self.path, "body")).code
+        words: dict[str, Code] = {}
+        say(REQUEST, self.body, words)
+        self.left("http")
+
+        def line() -> str:
+            given = mapped({name: one() for name, one in headers.items()}) if headers else None
+            body = None if data is None else data()
+            return laid("", call("request", method, url(), body=body, **words, headers=given), "", "    ")
+
+        self.lines.append(line)
+
+    def _headers(self) -> dict[str, Render]:
+        found: dict[str, Render] = {}
+        for index, header in enumerate(entries(self.body, "headers")):
+            secret = inside(header, "valueFrom", "secretKeyRef")
+            if "value" in header:
+                at = (*self.path, "headers", index, "value")
+                found[str(header["name"])] = value_of(str(header["value"]), self, at).code
+            elif secret:
+                of = call("Secret", quoted(str(secret.get("name"))), quoted(str(secret.get("key"))))
+                found[str(header["name"])] = constant(of)
+        self.body.pop("headers", None)
+        return found
+
+
+class Gate(Leaf):
+    """A gate."""
+
+    word: ClassVar[str] = "approve"
+
+    def read_body(self) -> None:
+        """How long it waits, and what a person is told."""
+        self.say(GATE)
+        self.left("suspend")
+        taken = entries(self.template, "inputs", "parameters")
+        told = next((str(one["description"]) for one in taken if one.get("description")), "")
+        if told:
+            self.lines.append(constant(f'    """{told.strip()}"""'))
+        self.lines.append(constant("    raise NotImplementedError"))
+
+
+_KINDS: dict[str, type[Leaf]] = {
+    "container": Container,
+    "script": Container,
+    "resource": Resource,
+    "http": Request,
+    "suspend": Gate,
+}
+
+
+def leaf(reader: Reading, target: Function) -> Leaf:
+    """The reader of a template that runs something."""
+    return _KINDS.get(str(target.body), Foreign)(reader, target)

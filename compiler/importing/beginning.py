@@ -1,0 +1,132 @@
+"""What a run begins and ends with: its arguments, its first template, and what runs at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.importing import OtherName
+from flowdsl.compiler.importing.model import Function, Slot, ports
+from flowdsl.compiler.importing.names import Names, identifier
+from flowdsl.compiler.importing.ports import Port, as_text
+from flowdsl.compiler.importing.scopes import Graph
+from flowdsl.compiler.importing.sources import LOCATIONS
+from flowdsl.compiler.importing.tasks import read_task
+from flowdsl.compiler.lint.tree import entries, inside
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from flowdsl.compiler.importing.document import Reader
+    from flowdsl.compiler.importing.model import Entry, Json
+    from flowdsl.compiler.lint.tree import Path
+
+
+def read_document(reader: Reader) -> None:
+    """Read a document from its beginning."""
+    name = str(reader.metadata.get("name") or reader.metadata.get("generateName") or reader.kind).rstrip("-")
+    entry = str(reader.spec.get("entrypoint") or "")
+    first = Function("", reader.templates[entry][1], ()) if entry in reader.templates else None
+    wish = identifier(name)
+    alone = first is not None and first.body is not None
+    if wish in map(identifier, reader.templates) and (alone or wish != identifier(entry)):
+        wish = "main"
+    reader.main.name = reader.shelf.names.free(wish, "main")
+    _arguments(reader)
+    graphs = (one for _, one in reader.templates.values() if Function("", one, ()).body is None)
+    reader.hidden = {one.name for one in reader.parameters.values()} | {
+        identifier(one.name) for template in graphs for one in ports(template, "inputs")
+    }
+    if "workflowTemplateRef" in reader.spec or not reader.templates:
+        reader.order.append(reader.main)
+    elif first is None:
+        way = "leave it in the cluster, and call what it holds with `@call_template`"
+        reader.refuse(reader.path, f"a {reader.kind} without an entrypoint", way)
+    else:
+        _entry(reader, entry, alone)
+        _exit(reader)
+
+
+def _arguments(reader: Reader) -> None:
+    """The parameters of the workflow."""
+    names = Names()
+    for one in ports(reader.spec, "arguments", reader.path):
+        made = Slot(names.free(identifier(one.name)), None)
+        if one.kind == "parameters":
+            made.port = Port(map(as_text, entries(one.said, "enum")))
+        reader.usual(made, one)
+        if made.name != one.name:
+            way = "who starts a run says it so; the parts of a name are joined by `_` in Python"
+            reader.add((*one.path, "name"), OtherName("the parameter", one.name, made.name, way))
+        reader.parameters[one.name] = made
+        reader.main.inputs["workflow" if one.kind == "parameters" else "artifacts", one.name] = made
+
+
+def _entry(reader: Reader, name: str, alone: bool) -> None:
+    """The body of the pipeline: what its first template runs, or that template as its only step."""
+    path, template = reader.templates[name]
+    main = reader.main
+    for needed in (*reader.needs.of(name), *reader.needs.of(str(reader.spec.get("onExit")))):
+        unsaid = not needed.startswith(".") and needed not in reader.parameters
+        if unsaid and reader.kind.endswith("Template"):  # whoever starts a run says it
+            reader.parameters[needed] = main.inputs["workflow", needed] = Slot(identifier(needed), Port())
+    for one in ports(template, "inputs", path):
+        if not (alone and reader.is_looked_up(name, one)):
+            _fed(reader, one, alone)
+    if not alone:
+        main.template, main.path = template, path
+        reader.results(main)
+        reader.read_body(main, name)
+        return
+    main.graph = Graph(reader, main, {"name": name}, path)
+    handed = [one for one in ports(template, "inputs") if one.key in main.inputs]
+    made = read_task(
+        main.graph, {"name": name, "template": name, "arguments": _given(handed, "inputs")}, path
+    )
+    for key, given in made.target.outputs.items():
+        main.outputs[key] = Slot(given.name, given.port, given.optional, value=made.output(key))
+    main.record = made.target.record
+
+
+def _given(inputs: Iterable[Entry], root: str) -> Json:
+    """Arguments that hand on what has the same names in a graph or in the workflow."""
+    given: Json = {"parameters": [], "artifacts": []}
+    for one in inputs:
+        tag = f"{{{{{root}.{one.kind}.{one.name}}}}}"
+        given[one.kind].append({"name": one.name, "value" if one.kind == "parameters" else "from": tag})
+    return given
+
+
+def _fed(reader: Reader, one: Entry, alone: bool) -> None:
+    """An input of the first template: the workflow's argument of that name, or what it says itself."""
+    found = reader.parameters.get(one.name)
+    if found is None:
+        found = Slot(identifier(one.name), Port() if one.kind == "parameters" else None)
+        if alone and any(where in one.said for where in LOCATIONS):
+            return
+        if one.text is None and "valueFrom" in one.said:
+            reader.looked.append({"name": found.name, "valueFrom": one.said["valueFrom"]})
+        reader.usual(found, one)
+        reader.parameters[one.name] = found
+    reader.main.inputs[one.key] = found
+
+
+def _exit(reader: Reader) -> None:
+    """What runs at the end."""
+    hooks: Json = dict(inside(reader.spec, "hooks"))
+    handler: Json | None = hooks.pop("exit", None)
+    path: Path = (*reader.path, "hooks", "exit")
+    if reader.spec.get("onExit"):
+        handler, path = {"template": reader.spec["onExit"]}, (*reader.path, "onExit")
+    if handler is not None and handler.get("expression"):
+        hooks["exit"], handler = handler, None
+    reader.spec["hooks"] = reader.raw({name: reader.hook(hook) for name, hook in hooks.items()}, reader.main)
+    if handler is None:
+        return
+    graph = Graph(reader, reader.main, {"name": ""}, path)
+    graph.ended = True
+    name = str(handler.get("template"))
+    taken = ports(reader.templates[name][1], "inputs") if name in reader.templates else ()
+    known = [one for one in taken if one.kind == "parameters" and one.name in reader.parameters]
+    given = handler.get("arguments") or _given(known, "workflow")
+    read_task(graph, {"name": name, **handler, "arguments": given}, path)
+    reader.ending = graph.calls

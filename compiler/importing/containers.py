@@ -1,0 +1,188 @@
+"""Templates with a container or script, as steps: commands, scripts, variables and files."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.importing import ByVariable, NotSayable
+from flowdsl.compiler.importing import scripts
+from flowdsl.compiler.importing.commands import keys, script_at, undoubled
+from flowdsl.compiler.importing.fields import CONTAINER, DAEMON, has_tags, resources
+from flowdsl.compiler.importing.layout import block, call, laid, literal, mapped, quoted
+from flowdsl.compiler.importing.leaves import Leaf
+from flowdsl.compiler.importing.model import ports
+from flowdsl.compiler.importing.names import Names, identifier
+from flowdsl.compiler.importing.pods import environment, mounts
+from flowdsl.compiler.importing.texts import constant, value_of
+from flowdsl.compiler.lint.tree import entries, inside, is_mapping
+from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import is_filled, tags
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.model import Render
+    from flowdsl.compiler.lint.tree import Path
+
+_NAMED = regex(r"(?<!\$)\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
+_UNSET = "replaced-below:latest"
+_ROOT = regex(r"\W+")
+#: Variables that programs have anyway.
+_USUAL = ("PATH", "HOME", "USER", "PWD", "SHELL", "HOSTNAME", "LANG", "IFS", "OLDPWD", "TERM")
+
+
+class Container(Leaf):
+    """A template with a container or script."""
+
+    env: dict[str, Render]
+    words: list[Render]
+    source: str | None = None
+
+    def read_body(self) -> None:
+        """A container, or the one of a script."""
+        if self.body.get("name") == "":
+            del self.body["name"]
+        image = str(self.body.pop("image", ""))
+        self.options["image"] = quoted(_UNSET if has_tags(image) else image)
+        self.body = self.placed(self.body)
+        if has_tags(image):
+            self.body["image"] = image
+        if self.template.get("daemon"):
+            self.options["daemon"] = "True"
+            self.say((DAEMON,))
+        self.say(CONTAINER)
+        variables = {str(one.get("name")) for one in entries(self.body, "env")}
+        self.env = environment(self.body, self.options, self, self.path)
+        if is_mapping(asked := self.body.get("resources")):
+            resources(asked, self.options)
+            if not asked:
+                del self.body["resources"]
+        mounts(self.body, self.template, self.options, self.reader.shelf)
+        self._command(variables | self.env.keys())
+        self.left("container" if self.source is None else "script")
+        self.lines.append(self._called)
+
+    def _command(self, variables: set[str]) -> None:
+        """The words of the command, and the script that is handed to it."""
+        words: list[tuple[str, Path]] = [
+            (str(word), (*self.path, field, index))
+            for field in ("command", "args")
+            for index, word in enumerate(self.body.get(field) or ())
+        ]
+        if not self.body.pop("command", None):
+            self.body["command"] = None
+            words.insert(0, (self._entrypoint(), self.path))
+        self.body.pop("args", None)
+        kind = scripts.language([word for word, _ in words])
+        text, at = self.body.pop("source", None), (*self.path, "source")
+        place = script_at([word for word, _ in words]) if text is None and kind else None
+        if place is not None and place + 1 == len(words) and "\n" in words[place][0].strip():
+            (flags, path), (text, at) = words[place - 1 :]
+            words[place - 1 :] = [(flags[:-1], path)] if len(flags) > 2 else []
+        elif place is not None:
+            words[place] = self._script(*words[place], kind), words[place][1]
+        self.words = self._said(words, variables, -1 if place is None or text is not None else place)
+        if text is not None:
+            self.source = self._script(undoubled(str(text)), at, kind)
+
+    def _said(self, words: list[tuple[str, Path]], variables: set[str], script: int) -> list[Render]:
+        """The words of a command, or what is left of them to Argo."""
+        said = [(undoubled(word), path) for word, path in words]
+        if any(not self.sayable(word) or variables & {*_NAMED.findall(word)} for word, _ in said):
+            self.body["args"] = [word for word, _ in words[1:]]
+            script, first = -1, words[0][0]
+            if has_tags(first):
+                self.body["command"] = [first]
+            said = [(self._entrypoint() if has_tags(first) else undoubled(first), words[0][1])]
+        found: list[Render] = []
+        for index, (word, path) in enumerate(said):
+            value = None if index == script else value_of(word, self, path)
+            exact = word if value is None else value.exact
+            found.append(value.code if value is not None and exact is None else constant(quoted(str(exact))))
+        return found
+
+    def _entrypoint(self) -> str:
+        """The word that stands for the program of an image."""
+        image = str(inside(self.target.template, self.kind).get("image", "image"))
+        return _ROOT.split(image.rpartition("/")[2].partition(":")[0])[0] or "image"
+
+    def _script(self, text: str, path: Path, kind: str) -> str:
+        """A script with variables in place of the values of the run."""
+        taken = {str(one.get("name")) for one in entries(self.body, "env")} | self.env.keys()
+        names = Names(taken | {*_USUAL} | keys(self.options.get("env")) | keys(self.options.get("secrets")))
+        made: dict[str, str] = {}
+
+        def name(tag: str) -> str:
+            if is_filled(tag) and tag not in made:
+                made[tag] = made.get(tag) or names.free(_variable(tag.strip("{} ")))
+            return made.get(tag, "")
+
+        script = scripts.with_variables(text, kind, name)
+        if script is None or (script.variables and not kind):
+            way = (
+                "let it come by a variable: `env` with the tag as its value, which the script reads"
+                if kind
+                else "write it for sh, bash or python, or let the values come by `env`, which the script reads"
+            )
+            shown = (text[tag.start : tag.end] for tag in tags(text))
+            first = next((tag for tag in shown if name(tag)), "")
+            self.reader.add(path, NotSayable("a value inside of this script", way), first)
+            return text
+        for variable, tag in script.variables.items():
+            if self.sayable(tag):
+                self.env[variable] = value_of(tag, self, path).code
+            else:
+                self.body["env"] = [*entries(self.body, "env"), {"name": variable, "value": tag}]
+            self.reader.add(path, ByVariable(tag, variable), tag)
+        return script.text
+
+    # --- Python ---------------------------------------------------------------------------------
+
+    def _called(self) -> Code:
+        """What its function returns."""
+        named: dict[str, Code] = {}
+        before = ""
+        if self.source is not None:
+            text = textwrap.dedent(self.source).strip("\n").rstrip()
+            before = f"    source = {block(text, '    ')}\n"
+            named["source"] = "source"
+        if self.env:
+            named["env"] = mapped({name: one() for name, one in self.env.items()})
+        if ("result", "") in self.target.outputs:
+            named["stdout"] = "True"
+        if paths := self._fixed():
+            named["paths"] = literal(paths)
+        returned = "" if self.target.returns == "None" else "return "
+        return before + laid(returned, call("command", *(one() for one in self.words), **named), "", "    ")
+
+    def _fixed(self) -> dict[str, str]:
+        """Where the program has its files."""
+        target, found = self.target, dict[str, str]()
+        for one in ports(self.template, "inputs"):
+            if one.said.get("path") and one.key in target.inputs:
+                found[target.inputs[one.key].name] = str(one.said["path"])
+        for one in ports(self.template, "outputs"):
+            if path := one.said.get("path") or inside(one.said, "valueFrom").get("path"):
+                found[target.named(one.key)] = str(path)
+        return found
+
+
+class Foreign(Container):
+    """A body that the language has no word for: it takes the place of a container."""
+
+    def read_body(self) -> None:
+        """Leave it to Argo."""
+        images = [str(one.get("image")) for one in entries(self.body, "containers")]
+        self.options["image"] = quoted(next((one for one in images if not has_tags(one)), _UNSET))
+        self.patch["container"] = None
+        self.body = self.placed(self.body)
+        self.patch[self.kind] = self.reader.raw(self.body, self.target)
+        self.env, self.words = {}, [constant(quoted("true"))]
+        self.lines.append(self._called)
+
+
+def _variable(key: str) -> str:
+    """The name of a variable for a value."""
+    words = [part for part in key.lstrip("=").split(".") if part not in ("inputs", "parameters")]
+    words = words[1:] if ".parameters." in key and words[0] == "workflow" else words
+    return identifier("value" if key.startswith("=") else "_".join(words)).strip("_").upper()

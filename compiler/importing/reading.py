@@ -1,0 +1,131 @@
+"""What is read of one document: its parts, what is found in it, and what its texts may name."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.findings.importing import NotSayable
+from flowdsl.compiler.importing.merging import without_blanks
+from flowdsl.compiler.importing.model import Function
+from flowdsl.compiler.importing.needs import Needs
+from flowdsl.compiler.importing.renamed import renamed
+from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping, pairs
+from flowdsl.compiler.naming import slug
+from flowdsl.compiler.problem import Problem
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.model import Asked, Call, Json, Slot, Value
+    from flowdsl.compiler.importing.shelf import Shelf
+    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.diagnostic import Finding
+
+_WAY = "change it, or take it out, and import the rest"
+#: How the labels and annotations begin that flowdsl writes itself.
+_OWN = "flowdsl.dev/"
+
+
+class Reading:
+    """What is read of one document."""
+
+    def __init__(self, body: Json, shelf: Shelf) -> None:
+        self.body = body
+        self.kind = str(body.get("kind"))
+        self.shelf = shelf
+        self.problems: list[Problem] = []
+        self.metadata: Json = copy.deepcopy(inside(body, "metadata"))
+        for field in ("labels", "annotations"):
+            kept = {key: one for key, one in inside(self.metadata, field).items() if not key.startswith(_OWN)}
+            self.metadata.pop(field, None)
+            self.metadata |= {field: kept} if kept else {}
+        whole: Json = inside(body, "spec")
+        scheduled = self.kind == "CronWorkflow"
+        self.cron: Json = {key: one for key, one in whole.items() if scheduled and key != "workflowSpec"}
+        self.path: Path = ("spec", "workflowSpec") if scheduled else ("spec",)
+        self.spec: Json = without_blanks(copy.deepcopy(inside(body, *map(str, self.path))))
+        shelf.begin(self.spec)
+        self.templates: dict[str, tuple[Path, Json]] = {
+            str(one.get("name")): ((*self.path, "templates", index), one)
+            for index, one in enumerate(entries(self.spec, "templates"))
+        }
+        self.needs = Needs({name: one for name, (_, one) in self.templates.items()})
+        self.main = Function("", {}, self.path)
+        self.parameters: dict[str, Slot] = {}  # of the workflow
+        self.ending: list[Call] = []  # what runs at the end
+        self.order: list[Function] = []
+        self.hidden: set[str] = set()  # the names of parameters, which would hide functions of the same name
+        self.kept: list[Json] = []  # templates as they are, for hooks
+        self.looked: list[Json] = []  # parameters that are looked up in the cluster
+
+    # --- what is said about it ------------------------------------------------------------------
+
+    def refuse(self, path: Path, what: str, way: str = "") -> None:
+        """Record that something has no word."""
+        self.add(path, NotSayable(what, way or _WAY), what.strip("`"))
+
+    def add(self, path: Path, finding: Finding, words: str = "") -> None:
+        """Record a finding at a path, or at the words of the text there that it is about."""
+        value: Any = self.body
+        for step in path:
+            value = dict(pairs(value)).get(step) if is_mapping(value) or is_list(value) else None
+        start = value.find(words) if isinstance(value, str) and words else -1
+        problem = Problem(path, finding, part=(start, start + len(words)) if start >= 0 else None)
+        if all((one.path, one.finding.message) != (path, finding.message) for one in self.problems):
+            self.problems.append(problem)
+
+    def called(self, task: Json, path: Path) -> Function:
+        """The function of what a task calls."""
+        raise NotImplementedError
+
+    # --- what is left to Argo -------------------------------------------------------------------
+
+    def hook(self, hook: Json) -> Json:
+        """A hook that is left to Argo, and so is its template."""
+        name = str(hook.get("template", ""))
+        if name not in self.templates:
+            return hook
+        template = self.templates[name][1]
+        called = any(name in self.needs.called(one) for one in self.templates)
+        kept = f"{slug(name)}-hook" if called else slug(name)
+        if all(one["name"] != kept for one in self.kept):
+            self.kept.append({**template, "name": kept})
+        return {**hook, "template": kept}
+
+    def raw(self, value: Any, target: Function) -> Any:
+        """A value for `argo=` of a function, in which tags name things as they are called now."""
+
+        def other(path: tuple[str, ...]) -> tuple[str, ...] | None:
+            match path:
+                case ("inputs", ("parameters" | "artifacts") as kind, name, *rest):
+                    found = target.inputs.get((kind, name))
+                    return None if found is None else ("inputs", kind, found.name, *rest)
+                case ("workflow", "parameters", name) if name in self.parameters:
+                    return "workflow", "parameters", self.parameters[name].name
+                case (("steps" | "tasks"), task, *rest):
+                    return "tasks", slug(task), *rest
+                case _:
+                    return None
+
+        return renamed(value, other)
+
+
+class Scope:
+    """What the tags of a text are: nothing, unless more is known."""
+
+    def __init__(self, reader: Reading | None = None) -> None:
+        self._reader = reader
+
+    def variable(self, name: tuple[str, ...]) -> Value | None:
+        """A variable by its path; None where there is no word for it."""
+
+    def runs_if(self, task: str, asked: Asked) -> bool:
+        """Whether a task is known to run exactly under a condition."""
+        return False
+
+    def results(self, name: tuple[str, ...]) -> Value | None:
+        """What all items of a loop have given, by its path, as a list; its port is that of each of them."""
+
+    def refuse(self, path: Path, what: str, way: str = "") -> None:
+        """Record that something has no word."""
+        if self._reader is not None:
+            self._reader.refuse(path, what, way)

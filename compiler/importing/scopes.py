@@ -1,0 +1,207 @@
+"""What the tags of graphs stand for: their inputs, what their tasks give, and the items of loops."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.importing import Otherwise
+from flowdsl.compiler.importing.layout import listed
+from flowdsl.compiler.importing.model import Slot, Value, ports
+from flowdsl.compiler.importing.names import Names, class_name, identifier
+from flowdsl.compiler.importing.ports import Port, Record
+from flowdsl.compiler.importing.reading import Scope
+from flowdsl.compiler.importing.texts import value_of
+from flowdsl.compiler.naming import slug
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.model import Asked, Call, Function, Json, Key
+    from flowdsl.compiler.importing.reading import Reading
+    from flowdsl.compiler.lint.tree import Path
+
+
+class Graph(Scope):
+    """A graph on its way to a pipeline."""
+
+    def __init__(self, reader: Reading, target: Function, template: Json, path: Path) -> None:
+        super().__init__(reader)
+        self.reader = reader
+        self.target = target
+        self.template = template
+        self.path = path
+        self.calls: list[Call] = []
+        self.tasks: dict[str, Call] = {}
+        self.current: Call | None = None
+        self.ended = False  # whether the run is over: calls of `on_exit`
+        self.patched: list[Json] = []
+
+    def patch_task(self, call: Call, fields: Json) -> None:
+        """Leave something about a task to Argo."""
+        said = self.reader.raw(fields, self.target)
+        self.patched.append({"dag": {"tasks": [{"name": slug(call.task), **said}]}})
+
+    def variable(self, name: tuple[str, ...]) -> Value | None:
+        """A variable by its path."""
+        inputs = self.target.inputs
+        match name:
+            case ("inputs", ("parameters" | "artifacts") as kind, of):
+                return _input(inputs.get((kind, of)))
+            case ("workflow", "parameters", of):
+                return _input(inputs.get(("workflow", of)))
+            case ("workflow", ("name" | "namespace") as of):
+                return Value(lambda: f"run.{of}", Port(unknown=True, text=True))
+            case ("workflow", ("status" | "duration") as of):
+                if not self.ended:
+                    return _input(inputs.get(("workflow", f".{of}")))
+                number = of == "duration"
+                return Value(lambda: f"run.{of}", Port(unknown=True, number=number, text=not number))
+            case (("steps" | "tasks"), task, "status") if task in self.tasks and self.current is not None:
+                return self.status(self.tasks[task], self.current)
+            case (("steps" | "tasks"), task, *rest) if task in self.tasks:
+                return self._result(self.tasks[task], tuple(rest))
+            case _:
+                return None
+
+    def _result(self, call: Call, rest: tuple[str, ...]) -> Value | None:
+        """What a task gives, by the path behind its name."""
+        key = ("ip", "") if rest == ("ip",) else _key(rest)
+        if key is None:
+            return None
+        if key not in call.target.outputs:
+            if (known := self._known(call, key)) is not None:
+                return known
+            call.target.grow(key)
+        found = call.output(key)
+        if found is not None and self.current is not None:
+            self.current.taken.add(id(call))
+        if found is None or not call.looped:
+            return found
+        if call.count is None or key[0] == "artifacts":
+            return None
+        return self._gathered(call, call.count, found)
+
+    def _gathered(self, call: Call, count: int, found: Value) -> Value:
+        """What each of the items of a loop gives, as a list of texts."""
+        if found.port is not None:
+            found.port.asked(text=True)
+        if self.current is not None:
+            what = f"the list of what the items of `{call.task}` give holds texts: Argo writes numbers as numbers"
+            way = f"where they are numbers, let `{call.target.name}` return `int` or `float`, and take a list of these"
+            self.reader.add(self.current.path, Otherwise(what, way))
+
+        def items() -> Code:
+            name, dot, field = str(found.code()).partition(".")
+            return listed(f"{name}[{index}]{dot}{field}" for index in range(count))
+
+        return Value(items, Port(items=True, text=True))
+
+    def _known(self, call: Call, key: Key) -> Value | None:
+        """A result that the template of a step says by itself, of what it is given."""
+        for one in ports(call.target.template, "outputs", call.target.path):
+            if one.key == key and "value" in one.said and not call.looped:
+                return value_of(one.text or "", Inside(self, call), one.path)
+        return None
+
+    def results(self, name: tuple[str, ...]) -> Value | None:
+        """What all items of a loop have given, by its path, as a list; its port is that of each of them."""
+        call = self.tasks.get(name[1]) if name[0] in ("steps", "tasks") and len(name) > 1 else None
+        key = _key(name[2:])
+        if call is None or not call.looped or key is None or key[0] == "artifacts":
+            return None
+        call.target.grow(key)
+        found = call.output(key) if len(call.target.outputs) == 1 else None
+        if found is not None and self.current is not None:
+            self.current.taken.add(id(call))
+        return found
+
+    def status(self, of: Call, current: Call) -> Value:
+        """How a task has ended, for what runs at its end."""
+        block = next((one for one in current.blocks if one.of is of), None)
+        if block is None:
+            block = current.at_end("on_exit", of)
+        block.named = True
+        return Value(lambda: f"{block.name.removeprefix(' as ')}.status", Port(unknown=True, text=True))
+
+    def runs_if(self, task: str, asked: Asked) -> bool:
+        """Whether a task is known to run exactly under a condition."""
+        call = self.tasks.get(task)
+        held = [block.asked for block in call.blocks if block.asked is not None] if call else []
+        return len(held) == 1 and held[0].code() == asked.code()
+
+
+class Inside(Scope):
+    """What a template says about itself, seen from one of its calls."""
+
+    def __init__(self, graph: Graph, call: Call) -> None:
+        super().__init__(graph.reader)
+        self._graph = graph
+        self._call = call
+
+    def variable(self, name: tuple[str, ...]) -> Value | None:
+        """A variable by its path: an input of the template is an argument of the call."""
+        if name[:2] == ("inputs", "parameters") and len(name) == 3:
+            taken = self._call.target.inputs.get(("parameters", name[2]))
+            if taken is None or taken.name not in self._call.arguments:
+                return None
+            return Value(self._call.arguments[taken.name], taken.port)
+        return self._graph.variable(name) if name[0] == "workflow" else None
+
+
+class Round(Graph):
+    """The pipeline that each item of a task is given to: what it knows of the graph around it, it is handed."""
+
+    def __init__(self, outer: Graph, call: Call, template: Json) -> None:
+        super().__init__(outer.reader, call.target, template, call.path)
+        self._outer = outer
+        self._call = call
+        self._names = Names(["item"])
+        self.item = Port(unknown=True)
+        call.target.inputs["item", ""] = Slot("item", self.item)
+
+    def variable(self, name: tuple[str, ...]) -> Value | None:
+        """A variable by its path: the item or a field of it, or what is handed down."""
+        if name == ("item",):
+            self.item.asked(text=True)
+            return Value(lambda: "item", self.item)
+        if name[0] == "item":
+            return self._field(name[1]) if len(name) == 2 else None
+        key = "outer", ".".join(name)
+        if key not in self.target.inputs:
+            before, self._outer.current = self._outer.current, self._call
+            value = self._outer.variable(name)
+            self._outer.current = before
+            if value is None or name[:2] in (("workflow", "name"), ("workflow", "namespace")):
+                return value
+            wish = name[1] if name[-1] == "result" else name[-1]
+            made = self.target.inputs[key] = Slot(self._names.free(identifier(wish)), value.port)
+            self._call.arguments[made.name] = value.code
+        return _input(self.target.inputs[key])
+
+    def results(self, name: tuple[str, ...]) -> Value | None:
+        """Lists are looped over where they are."""
+
+    def _field(self, name: str) -> Value | None:
+        """A field of the item."""
+        record = self.item.root.record
+        if record is None:
+            wish = class_name(f"{self._call.task}-item")
+            record = self.item.root.record = Record(self.reader.shelf.names.free(wish))
+            self.reader.shelf.records.append(record)
+        if identifier(name) != name:
+            return None
+        return Value(lambda: f"item.{name}", record.field(name))
+
+
+def _key(rest: tuple[str, ...]) -> Key | None:
+    """Which result of a task is named, behind its name."""
+    match rest:
+        case ("outputs", ("parameters" | "artifacts") as kind, name):
+            return kind, name
+        case ("outputs", "result"):
+            return "result", ""
+        case _:
+            return None
+
+
+def _input(found: Slot | None) -> Value | None:
+    return None if found is None else Value(lambda: found.name, found.port)

@@ -1,0 +1,234 @@
+"""One task or step: what is called with what, how often, when, and what runs at its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.importing import Otherwise
+from flowdsl.compiler.importing.conditions import condition, expression
+from flowdsl.compiler.importing.fields import has_tags
+from flowdsl.compiler.importing.layout import listed
+from flowdsl.compiler.importing.loops import loop_of
+from flowdsl.compiler.importing.model import Asked, Block, Call, Function, Slot, ports
+from flowdsl.compiler.importing.names import identifier
+from flowdsl.compiler.importing.ports import as_text
+from flowdsl.compiler.importing.scopes import Inside, Round
+from flowdsl.compiler.importing.sources import LOCATIONS, source
+from flowdsl.compiler.importing.texts import constant, value_of
+from flowdsl.compiler.lint.tree import inside, is_mapping
+from flowdsl.compiler.naming import slug
+from flowdsl.grammar.template import tags
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.layout import Code
+    from flowdsl.compiler.importing.loops import Loop
+    from flowdsl.compiler.importing.model import Entry, Json, Render
+    from flowdsl.compiler.importing.scopes import Graph
+    from flowdsl.compiler.lint.tree import Path
+
+#: What a task says that is not about each of its items.
+_AROUND = ("name", "depends", "dependencies", "continueOn", "onExit", "hooks")
+_OWN = (
+    *_AROUND,
+    *("template", "templateRef", "inline", "arguments", "when", "withItems", "withParam", "withSequence"),
+)
+
+
+def read_task(graph: Graph, task: Json, path: Path) -> Call:
+    """One task of a graph."""
+    name = str(task.get("name") or graph.template.get("name"))
+    waiting = graph.current = Call(name, Function("", {}, path), path)
+    loop = loop_of(task, path, graph)
+    if loop is not None and loop.is_taken_apart(task):
+        call = graph.current = _rounds(graph, task, path, loop)
+        task = {key: one for key, one in task.items() if key in _AROUND}
+    else:
+        call = graph.current = Call(name, graph.reader.called(task, path), path)
+        _arguments(graph, call, task, path, loop)
+    call.taken |= waiting.taken
+    if loop is not None:
+        _looped(graph, call, loop)
+    if (when := task.get("when")) is not None:
+        _when(graph, call, str(when), (*path, "when"))
+    _going_on(graph, call, inside(task, "continueOn"))
+    call.options |= {option: constant(code) for option, code in call.target.options.items()}
+    graph.current = None
+    graph.calls.append(call)
+    graph.tasks[name] = call
+    _hooks(graph, call, task, path)
+    left: Json = {key: one for key, one in task.items() if key not in _OWN and one}
+    if left:
+        graph.patch_task(call, left)
+    return call
+
+
+def _looped(graph: Graph, call: Call, loop: Loop) -> None:
+    """What a loop says besides its items."""
+    call.looped, call.count = True, loop.count
+    if not call.over:  # nobody is given the items: a parameter that is not used counts them
+        taken = call.target.counter()
+        if call.count is None:
+            graph.refuse(call.path, "a loop whose items are not used")
+        call.over[taken.name] = loop.counted(taken.port)
+    if (limit := graph.template.get("parallelism")) is not None:
+        call.parallel = str(limit)
+    if graph.template.get("failFast"):
+        graph.patched.append({"name": slug(call.task), "failFast": True})
+
+
+def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
+    """The call of a pipeline for each item of a task, whose items are taken apart or asked about."""
+    name = str(task.get("name"))
+    template: Json = {"name": name, "steps": [[]]}
+    target = Function(outer.reader.shelf.names.free(f"{identifier(name).rstrip('_')}_each"), template, path)
+    call = Call(name, target, path)
+    graph = target.graph = Round(outer, call, template)
+    port, listing = graph.item, None if loop.listing is None else loop.listing.port
+    if listing is not None:
+        port.root.record = listing.root.record
+    read_task(graph, {key: one for key, one in task.items() if not key.startswith("with")}, path)
+    outer.reader.order.append(target)
+    if loop.listing is not None and listing is not None:
+        if port.root.record is not None:
+            listing.root.record = port.root.record
+        elif loop.each:
+            port.join(listing)
+        call.over["item"] = loop.listing.code
+        return call
+    items = loop.items or []
+    for one in items:
+        if is_mapping(one) and port.root.record is not None:
+            port.root.record.take(one)
+        else:
+            port.take(as_text(one))
+
+    def written() -> Code:
+        record = port.root.record
+        return listed(port.value(as_text(one)) if record is None else record.value(one) for one in items)
+
+    call.over["item"] = written
+    return call
+
+
+def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | None = None) -> None:
+    """What a task hands over, with what is left to the defaults of its template."""
+    target = call.target
+    for one in ports(holder, "arguments", path):
+        taken = target.taken(one.key)
+        if taken is None and one.key in target.lookups:
+            way = "leave it out, or take away that the template finds it by itself"
+            graph.refuse(one.path, f"an argument for `{one.name}`", way)
+        elif taken is None:
+            what = f"the argument `{one.name}` is left out: `{target.name}` has no such input"
+            graph.reader.add(one.path, Otherwise(what, "look whether one is missing"))
+        elif one.kind == "artifacts":
+            call.arguments[taken.name] = _file(graph, one)
+        elif "value" not in one.said:
+            way = "let a parameter of the workflow have it, and hand that on"
+            graph.refuse(one.path, "an argument that is looked up", way)
+        else:
+            text, at = as_text(one.said["value"]), (*one.path, "value")
+            if loop is not None and loop.named(text):
+                call.over[taken.name] = loop.values(text, taken.port, at)
+            else:
+                call.arguments[taken.name] = value_of(text, graph, at, taken.port).code
+    for key, taken in target.inputs.items():
+        if taken.name in call.arguments or taken.name in call.over:
+            continue
+        if key[0] == "workflow":
+            _known(graph, call, taken, key[1])
+        else:
+            _usual(graph, call, taken, key)
+
+
+def _known(graph: Graph, call: Call, taken: Slot, name: str) -> None:
+    """What a template knows of its workflow, handed over."""
+    path = ("workflow", name[1:]) if name.startswith(".") else ("workflow", "parameters", name)
+    found = graph.variable(path)
+    if found is None:
+        graph.refuse(call.path, f"`{'.'.join(path)}` at this place")
+        return
+    if found.port is not None and taken.port is not None:
+        taken.port.join(found.port)
+    call.arguments[taken.name] = found.code
+
+
+def _usual(graph: Graph, call: Call, taken: Slot, key: tuple[str, str]) -> None:
+    """What an input says about itself with tags, for whom calls it without an argument."""
+    inner = Inside(graph, call)
+    for one in ports(call.target.template, "inputs", call.target.path):
+        if one.key != key:
+            continue
+        if one.kind == "parameters" and one.text is not None and has_tags(one.text):
+            call.arguments[taken.name] = value_of(one.text, inner, one.path, taken.port).code
+        elif one.kind == "artifacts" and has_tags(one.said):
+            made = source(one.said, inner, one.path)
+            if made is not None:
+                call.arguments[taken.name] = made
+
+
+def _file(graph: Graph, one: Entry) -> Render:
+    """Where an artifact that is handed over comes from."""
+    said = one.said
+    if said.get("subPath"):
+        way = "let the step find the file in the folder"
+        graph.refuse((*one.path, "subPath"), "a part of an artifact", way)
+    if any(kind in said for kind in LOCATIONS):
+        made = source(said, graph, one.path)
+        if made is None:
+            graph.refuse(one.path, "where this artifact lies")
+        return made or constant("None")
+    field = next((field for field in ("from", "fromExpression") if said.get(field)), "")
+    text, found = str(said.get(field)), None
+    if field == "fromExpression":
+        found = expression(text, graph)
+    elif body := tags(text):
+        found = graph.variable(tuple(body[0].body.strip().split(".")))
+    if field and (found is None or found.port is not None):
+        graph.refuse((*one.path, field), f"`{text}`")
+    return constant("None") if found is None else found.code
+
+
+def _when(graph: Graph, call: Call, text: str, path: Path) -> None:
+    """The condition of a task."""
+    asked = condition(text, graph, path)
+    if isinstance(asked, Asked):
+        call.blocks.append(Block("when", asked.code, asked))
+    elif asked is False:
+        graph.refuse(path, "a task that never runs", "leave it out")
+    elif asked is None and (call.taken or call.looped):
+        graph.refuse(path, f"the condition `{text}`", "compare values with `==`, `!=`, `<` or `>`")
+    elif asked is None:
+        graph.patch_task(call, {"when": text})
+
+
+def _going_on(graph: Graph, call: Call, on: Json) -> None:
+    """`continueOn`."""
+    if not (on.get("failed") or on.get("error")):
+        return
+    call.options["may_fail"] = constant("True")
+    if not (on.get("failed") and on.get("error")):
+        way = "`continueOn` names one of the two; look whether the other one matters"
+        said = Otherwise("`may_fail` lets a task fail and be lost", way)
+        graph.reader.add((*call.path, "continueOn"), said)
+
+
+def _hooks(graph: Graph, call: Call, task: Json, path: Path) -> None:
+    """What runs at the end of a task."""
+    hooks: Json = dict(inside(task, "hooks"))
+    if task.get("onExit"):
+        hooks.setdefault("exit", {"template": task["onExit"]})
+    leaving = hooks.pop("exit", None)
+    if leaving and leaving.get("expression"):
+        hooks["exit"], leaving = leaving, None
+    if hooks:
+        graph.patch_task(call, {"hooks": {name: graph.reader.hook(hook) for name, hook in hooks.items()}})
+    if not leaving:
+        return
+    at: Path = (*path, "hooks", "exit")
+    inner = graph.current = Call(f"{call.task}-exit", graph.reader.called(leaving, at), at)
+    _arguments(graph, inner, leaving, at)
+    graph.current = None
+    inner.blocks = list(call.blocks)
+    inner.at_end("on_exit", call)
+    graph.calls.append(inner)
