@@ -46,7 +46,7 @@ class BadFixedPath(Finding):
 
 
 class SamePath(Finding):
-    """Two inputs, two outputs, or an input and a mounted volume at one path."""
+    """Two inputs, or an input and a mounted volume, at one path."""
 
     code = "FD753"
     title = "{one} and {other} are both at {path}"

@@ -76,8 +76,8 @@ def fixed_paths(
             found.append(Diagnostic(BadFixedPath(shown, name, reason), place))
         else:
             one = one._replace(path=posixpath.normpath(path))
-            for before in made:
-                if (before.path, before.written) == (one.path, one.written):
+            for before in made if not one.written else ():  # one file may be several results
+                if not before.written and before.path == one.path:
                     same = SamePath(f"`{name}`", f"`{before.name}`", one.path)
                     found.append(Diagnostic(same, place))
         made.append(one)
