@@ -1,6 +1,6 @@
 """The types of what travels: whatever is handed on from one port to another has one type in all of them.
 
-A value is a text, unless all that is known of it are whole numbers, or it is used as a number or a list.
+A value is a text, unless all that is known of it are numbers, or it is used as a number or a list.
 """
 
 from __future__ import annotations
@@ -117,7 +117,9 @@ class Port:
             exact = whole and (root.given or not root.unknown)
             numbers = all(_NUMBER.fullmatch(one) for one in known)
             return "int" if exact else "float" if numbers else "str"
-        return "int" if known and whole and not root.unknown else "str"
+        if root.unknown or not known:
+            return "str"
+        return "int" if whole else "float" if all(map(_fraction, known)) else "str"
 
     def value(self, text: str) -> Code:
         """A text that is written down, as a value of the type."""
@@ -158,6 +160,11 @@ def records(text: str) -> list[dict[str, Any]] | None:
         if is_mapping(one) and not any(is_list(part) or is_mapping(part) for part in one.values())
     ]
     return flat if len(flat) == len(items) else None
+
+
+def _fraction(text: str) -> bool:
+    """Whether a text is a number as Python writes it, and no whole one."""
+    return _NUMBER.fullmatch(text) is not None and "." in text and repr(float(text)) == text
 
 
 def _integers(text: str) -> bool:

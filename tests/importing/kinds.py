@@ -55,7 +55,7 @@ def fetch(
     "fit-model",
     names={"learning_rate": "learning-rate", "return": "accuracy"},
 )
-def fit_model(learning_rate: str, corpus: Path) -> str:
+def fit_model(learning_rate: float, corpus: Path) -> str:
     raise NotImplementedError
 
 
@@ -107,7 +107,7 @@ def query(host: str) -> None:
 @pipeline
 def kinds() -> None:
     fetch_ = fetch()
-    fit = fit_model(learning_rate="0.1", corpus=fetch_)
+    fit = fit_model(learning_rate=0.1, corpus=fetch_)
     release_ = release.options(after=[fit])()
     announce_ = announce(text=f"{fit} by {release_}")
     job.options(after=[announce_])(size=4)
