@@ -41,10 +41,14 @@ def _imported(target: str) -> tuple[str, Judged]:
     """The text of the pipelines, and what is to be said about it."""
     from flowdsl.compiler.importing.importing import imported
     from flowdsl.compiler.importing.judged import refusals
-    from flowdsl.compiler.manifests import check_manifests
+    from flowdsl.compiler.importing.older import renew
+    from flowdsl.compiler.manifests import check_manifests, is_argo
     from flowdsl.compiler.yaml.documents import read
 
     manifests, sources, codes = manifests_of(target, True, USUAL, within=False)
+    for document in manifests.documents:
+        if is_argo(document.body):
+            renew(document.body)
     found = [one for one in check_manifests([manifests])[0] if one.finding.severity == "error"]
     text = ""
     if not found and (file := sources.file(target)) is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.compiler.findings.importing import DoesNotCompile, LeftOut, OtherName
 from flowdsl.compiler.importing.beginning import read_document
 from flowdsl.compiler.importing.document import Reader
+from flowdsl.compiler.importing.older import renew
 from flowdsl.compiler.importing.shelf import Shelf
 from flowdsl.compiler.importing.writing import written
 from flowdsl.compiler.lint.tree import is_mapping
@@ -47,6 +48,7 @@ def imported(documents: Sequence[Document]) -> Imported:
             kind = str(document.body.get("kind") or "document") if is_mapping(document.body) else "document"
             found.append(Diagnostic(LeftOut(kind), document.span(("kind",))))
             continue
+        renew(document.body)
         reader = Reader(document.body, shelf)
         read_document(reader)
         _named(reader)

@@ -1,0 +1,69 @@
+"""Manifests as older versions of Argo took them, and as clusters hand them out, in the form of today."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.importing.ports import as_text
+from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs
+
+if TYPE_CHECKING:
+    from flowdsl.compiler.importing.model import Json
+
+#: What a cluster adds to an object that it keeps.
+_ADDED = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
+_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def renew(body: Json) -> None:
+    """Say in a manifest by today's fields what others mean by older ones, without what a cluster has added."""
+    body.pop("status", None)
+    metadata, spec = _held(body, "metadata"), _held(body, "spec")
+    for field in _ADDED:
+        metadata.pop(field, None)
+    _held(metadata, "annotations").pop(_APPLIED, None)
+    if "schedule" in spec:
+        spec.setdefault("schedules", [spec.pop("schedule")])
+    spec = _held(spec, "workflowSpec") or spec
+    if "ttlSecondsAfterFinished" in spec:
+        spec.setdefault("ttlStrategy", {"secondsAfterCompletion": spec.pop("ttlSecondsAfterFinished")})
+    _locks(spec)
+    _scalars(_held(spec, "arguments"))
+    templates = spec.get("templates")
+    for template in filter(is_mapping, templates if is_list(templates) else ()):
+        _locks(template)
+        _scalars(template)
+        if template.get("parallelism") == 0:  # which is no limit
+            del template["parallelism"]
+
+
+def _held(node: Json, field: str) -> Json:
+    """What a field holds, if that is an object: nothing has been checked yet."""
+    found = node.get(field)
+    return found if is_mapping(found) else {}
+
+
+def _locks(holder: Json) -> None:
+    """`mutex` and `semaphore`: there are several of them since 3.6."""
+    held = _held(holder, "synchronization")
+    for one, several in (("mutex", "mutexes"), ("semaphore", "semaphores")):
+        if one in held:
+            held.setdefault(several, []).append(held.pop(one))
+
+
+def _scalars(node: Any) -> None:
+    """Values of parameters that are numbers or flags, as the texts that Argo makes of them."""
+    for key, one in pairs(node) if is_mapping(node) or is_list(node) else ():
+        if key == "parameters" and is_list(one):
+            for parameter in filter(is_mapping, one):
+                parameter |= {
+                    field: _text(parameter[field])
+                    for field in ("value", "default")
+                    if isinstance(parameter.get(field), (bool, int, float))
+                }
+        elif key not in ("container", "script", "manifest"):
+            _scalars(one)
+
+
+def _text(value: float) -> str:
+    return as_text(int(value) if isinstance(value, float) and value.is_integer() else value)
