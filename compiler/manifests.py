@@ -65,7 +65,7 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
     for part in (part for one in documents for part in one.listed):
         if is_argo(part.body) or _wants_to_be(part.body):
             found.append(part)
-        elif within and is_dict(part.body) and part.body.get("kind") in _MAKERS:
+        elif within and is_dict(part.body) and str(part.body.get("kind")) in _MAKERS:
             found += part.held(kinds())
     if named and not found and not problems:
         problems = [Diagnostic(NoManifest(file), None)]

@@ -15,7 +15,7 @@ from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.runner import Inputs, Runner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 Json = dict[str, Any]
@@ -24,9 +24,14 @@ Json = dict[str, Any]
 _ELSEWHERE = re.compile(r"sleep +'?(?:[3-9]|\d\d)|random|curl|kubectl|wget|http|seq 1")
 
 
-def differences(theirs: Json, ours: Json, folder: Path, *, names: bool = False) -> Iterator[str]:
-    """How a run of one manifest differs from that of another one; with the `names` of its pods outside of loops."""
-    one, two = ran(theirs, folder / "theirs"), ran(ours, folder / "ours")
+def differences(
+    theirs: Json, ours: Json, folder: Path, *, names: bool = False, library: Sequence[Json] = ()
+) -> Iterator[str]:
+    """How a run of one manifest differs from that of another one; with the `names` of its pods outside of loops.
+
+    `library` is what the first one may call.
+    """
+    one, two = ran(theirs, folder / "theirs", library), ran(ours, folder / "ours")
     if names and (missing := one["names"] - two["known"]):
         yield f"names: {sorted(two['known'])}, without {sorted(missing)}"
     for what in ("phase", "pods", "outputs"):
@@ -34,7 +39,7 @@ def differences(theirs: Json, ours: Json, folder: Path, *, names: bool = False) 
             yield f"{what}: {two[what]}, not {one[what]}"
 
 
-def ran(manifest: Json, folder: Path) -> Json:
+def ran(manifest: Json, folder: Path, library: Sequence[Json] = ()) -> Json:
     """A run: its phase, its pods by their templates and phases, and its outputs."""
     folder.mkdir(parents=True)
     document = json.loads(json.dumps(manifest))
@@ -44,12 +49,12 @@ def ran(manifest: Json, folder: Path) -> Json:
     document["metadata"] = {"name": "run"}
     settings = Settings(workflow="run", cpu=64, memory=1 << 40, grace=1)
     runner = Runner(folder, lambda report: Pods(folder, report, settings), fake=faked)
-    machine = runner.begin(Inputs(document, [], {}, {}))
+    machine = runner.begin(Inputs(document, [*library], {}, {}))
     nodes: list[Json] = list(
         json.loads((folder / "workflow.json").read_text("utf-8"))["status"]["nodes"].values()
     )
     pods = Counter(
-        (dns_name(str(node.get("templateName") or node["displayName"])), node["phase"])
+        (dns_name(_template(node)), node["phase"])
         for node in nodes
         if node["type"] in ("Pod", "Suspend", "HTTP", "Container")
     )
@@ -65,6 +70,11 @@ def ran(manifest: Json, folder: Path) -> Json:
         "names": names,
         "known": known,
     }
+
+
+def _template(node: Json) -> str:
+    called: Json = node.get("templateRef") or {}
+    return str(node.get("templateName") or called.get("template") or node["displayName"])
 
 
 def faked(pod: events.StartPod) -> events.Outcome | None:

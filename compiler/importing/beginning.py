@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.findings.importing import OtherName
+from flowdsl.compiler.findings.importing import OtherName, Otherwise
 from flowdsl.compiler.importing.model import Function, Slot, ports
 from flowdsl.compiler.importing.names import Names, identifier
 from flowdsl.compiler.importing.ports import Port, as_text
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 def read_document(reader: Reader) -> None:
     """Read a document from its beginning."""
+    reader.used = reader.shelf.begin(reader.spec)
     name = str(reader.metadata.get("name") or reader.metadata.get("generateName") or reader.kind).rstrip("-")
     entry = str(reader.spec.get("entrypoint") or "")
     first = Function("", reader.templates[entry][1], ()) if entry in reader.templates else None
@@ -36,14 +37,33 @@ def read_document(reader: Reader) -> None:
     reader.hidden = {one.name for one in reader.parameters.values()} | {
         identifier(one.name) for template in graphs for one in ports(template, "inputs")
     }
-    if "workflowTemplateRef" in reader.spec or not reader.templates:
-        reader.order.append(reader.main)
-    elif first is None:
-        way = "leave it in the cluster, and call what it holds with `@call_template`"
-        reader.refuse(reader.path, f"a {reader.kind} without an entrypoint", way)
-    else:
+    if first is None and reader.templates and "workflowTemplateRef" not in reader.spec:
+        _library(reader, name)
+        return
+    if first is not None:
         _entry(reader, entry, alone)
         _exit(reader)
+        _unreached(reader, entry)
+    reader.order.append(reader.main)
+
+
+def _library(reader: Reader, name: str) -> None:
+    """Templates that others call: functions, and no pipeline of its own."""
+    for one in list(reader.templates):
+        reader.called({"template": one}, reader.templates[one][0])
+    what = f"what the {reader.kind} `{name}` holds becomes functions, and no object is compiled from them"
+    way = "import them where they are called; what calls them by `templateRef` needs the manifest in the cluster"
+    reader.add(("metadata", "name"), Otherwise(what, way))
+
+
+def _unreached(reader: Reader, entry: str) -> None:
+    """What only others call."""
+    known = {entry, *reader.functions, *reader.hooked}
+    for name, (path, _) in reader.templates.items() if reader.kind.endswith("Template") else ():
+        if name not in known:
+            what = f"the template `{name}` is left out: no run of `{reader.main.name}` comes to it"
+            way = "keep the manifest for those who call it by `templateRef`, or import it without its entrypoint"
+            reader.add((*path, "name"), Otherwise(what, way))
 
 
 def _arguments(reader: Reader) -> None:

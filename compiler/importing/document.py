@@ -28,13 +28,17 @@ class Reader(Reading):
 
     def __init__(self, body: Json, shelf: Shelf) -> None:
         super().__init__(body, shelf)
-        self._functions: dict[str, Function] = {}
+        self.functions: dict[str, Function] = {}
         self._open: list[str] = []
         self._libraries: dict[str, Library] = {}
 
     def called(self, task: Json, path: Path) -> Function:
         """The function of what a task calls."""
         if reference := task.get("templateRef"):
+            of = str(reference.get("name")), bool(reference.get("clusterScope"))
+            beside = self.beside.get(of)
+            if beside is not None and reference.get("template") in beside.templates:
+                return beside.called({"template": reference["template"]}, path)
             key = str(reference)
             if key not in self._libraries:
                 self._libraries[key] = Library(reference, self.shelf)
@@ -50,8 +54,8 @@ class Reader(Reading):
 
     def _template(self, name: str, caller: Path) -> Function:
         """The function of a template; its results are known, its body may be read already."""
-        if name in self._functions and name not in self._open:
-            return self._functions[name]
+        if name in self.functions and name not in self._open:
+            return self.functions[name]
         path, template = self.templates.get(name, ((*self.path, "templates", 0), {"name": name}))
         target = Function("", template, path)
         if name in self._open:
@@ -62,7 +66,7 @@ class Reader(Reading):
             wish = identifier(str(template["name"]))
             target.name = self.shelf.names.free(f"{wish}_" if wish in self.hidden else wish)
             self._inputs(target, name)
-            self._functions[name] = target
+            self.functions[name] = target
             self.results(target)
             self.read_body(target, name)
             self.order.append(target)

@@ -49,10 +49,17 @@ def imported(documents: Sequence[Document]) -> Imported:
             found.append(Diagnostic(LeftOut(kind), document.span(("kind",))))
             continue
         renew(document.body)
-        reader = Reader(document.body, shelf)
+        readers.append((document, Reader(document.body, shelf)))
+    beside = {
+        (str(reader.metadata.get("name")), reader.kind.startswith("Cluster")): reader
+        for _, reader in readers
+        if reader.kind.endswith("Template")
+    }
+    for _, reader in readers:
+        reader.beside = beside
         read_document(reader)
         _named(reader)
-        readers.append((document, reader))
+    for document, reader in readers:
         found += (Diagnostic(one.finding, document.place(one)) for one in reader.problems)
     if any(one.finding.severity == "error" for one in found) or not readers:
         return Imported("", found, [])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.compile import InternalError, compile_loaded
+from flowdsl.compiler.findings.load import NoPipeline
 from flowdsl.compiler.load import LoadError, load
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.places.place import Span
@@ -36,7 +37,8 @@ def refusals(made: Imported) -> list[Diagnostic]:
             found.append((1, "FD000", str(error), _WAY))
         else:
             for one in compiled.diagnostics:
-                if one.finding.severity != "error":
+                steps_only = isinstance(one.finding, NoPipeline) and "@pipeline" not in made.text
+                if one.finding.severity != "error" or steps_only:
                     continue
                 span = None if one.place is None else loaded.sources.resolve(one.place)
                 line = span.line if isinstance(span, Span) else 1

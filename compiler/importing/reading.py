@@ -15,6 +15,8 @@ from flowdsl.compiler.naming import slug
 from flowdsl.compiler.problem import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flowdsl.compiler.importing.model import Asked, Call, Json, Slot, Value
     from flowdsl.compiler.importing.shelf import Shelf
     from flowdsl.compiler.lint.tree import Path
@@ -43,7 +45,6 @@ class Reading:
         self.cron: Json = {key: one for key, one in whole.items() if scheduled and key != "workflowSpec"}
         self.path: Path = ("spec", "workflowSpec") if scheduled else ("spec",)
         self.spec: Json = without_blanks(copy.deepcopy(inside(body, *map(str, self.path))))
-        shelf.begin(self.spec)
         self.templates: dict[str, tuple[Path, Json]] = {
             str(one.get("name")): ((*self.path, "templates", index), one)
             for index, one in enumerate(entries(self.spec, "templates"))
@@ -55,7 +56,10 @@ class Reading:
         self.order: list[Function] = []
         self.hidden: set[str] = set()  # the names of parameters, which would hide functions of the same name
         self.kept: list[Json] = []  # templates as they are, for hooks
+        self.hooked: set[str] = set()  # their names
         self.looked: list[Json] = []  # parameters that are looked up in the cluster
+        self.used: set[str] = set()  # the volumes that are said
+        self.beside: Mapping[tuple[str, bool], Reading] = {}  # the templates of the cluster in the same file
 
     # --- what is said about it ------------------------------------------------------------------
 
@@ -85,6 +89,7 @@ class Reading:
         if name not in self.templates:
             return hook
         template = self.templates[name][1]
+        self.hooked.add(name)
         called = any(name in self.needs.called(one) for one in self.templates)
         kept = f"{slug(name)}-hook" if called else slug(name)
         if all(one["name"] != kept for one in self.kept):

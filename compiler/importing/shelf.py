@@ -25,14 +25,15 @@ class Shelf:
         self.records: list[Record] = []
         self._volumes: dict[str, Json] = {}
         self._claims: dict[str, Json] = {}
-        self.used: set[str] = set()
+        self._used: set[str] = set()
 
-    def begin(self, spec: Json) -> None:
-        """Look at the volumes of another document."""
+    def begin(self, spec: Json) -> set[str]:
+        """Look at the volumes of another document; those that are used."""
         self._volumes = {str(one.get("name")): one for one in entries(spec, "volumes")}
         claims = entries(spec, "volumeClaimTemplates")
         self._claims = {str(inside(one, "metadata").get("name")): one for one in claims}
-        self.used = set()
+        self._used = set[str]()
+        return self._used
 
     def constant(self, wish: str, code: Code, apart: str = "") -> str:
         """The name of a constant; what is `apart` is never the same."""
@@ -50,7 +51,7 @@ class Shelf:
             code = _volume(own if own is not None else self._volumes.get(name, {}))
         if code is None or has_tags(own or {}):
             return None
-        self.used.add(name)
+        self._used.add(name)
         return self.constant(name, code, name if flat(code).startswith("Scratch") else "")
 
 

@@ -50,12 +50,12 @@ def _left(reader: Reading) -> Json:
         key: one for key, one in reader.spec.items() if key not in _SAID and one not in (None, {}, [])
     }
     spec = reader.raw(spec, reader.main)
-    if reader.shelf.used & {volume_name(one) for one in entries(reader.spec, "volumeClaimTemplates")}:
+    if reader.used & {volume_name(one) for one in entries(reader.spec, "volumeClaimTemplates")}:
         spec.setdefault("volumeClaimGC", {"strategy": "OnWorkflowSuccess"})
         if spec["volumeClaimGC"].get("strategy") == "OnWorkflowCompletion":
             del spec["volumeClaimGC"]
     for field in ("volumes", "volumeClaimTemplates"):
-        rest = [one for one in entries(reader.spec, field) if volume_name(one) not in reader.shelf.used]
+        rest = [one for one in entries(reader.spec, field) if volume_name(one) not in reader.used]
         if rest:
             spec[field] = reader.raw(rest, reader.main)
     arguments = list(reader.looked)
@@ -67,7 +67,7 @@ def _left(reader: Reading) -> Json:
         spec["arguments"] = {"parameters": arguments}
     templates = [
         {"name": slug(one.name), **patch}
-        for one in (reader.main, *reader.order)
+        for one in sorted(reader.order, key=lambda one: one is not reader.main)
         if one.graph is not None
         for patch in one.graph.patched
     ]

@@ -49,7 +49,7 @@ def written(readers: Sequence[Reading], shelf: Shelf) -> tuple[str, list[tuple[i
 def _parts(reader: Reading) -> Iterator[Part]:
     """The classes and functions of a document, each behind what it uses."""
     records: set[str] = set()
-    for one in {id(one): one for one in (*reader.order, reader.main)}.values():
+    for one in reader.order:
         if len(one.outputs) > 1 and one.record not in records:
             records.add(one.record)
             yield _record(one), reader, one
@@ -57,13 +57,15 @@ def _parts(reader: Reading) -> Iterator[Part]:
 
 
 def _docstring(readers: Sequence[Reading]) -> str:
-    names = ", ".join(f"`{one.main.name}`" for one in readers)
-    heads = dict.fromkeys(HEADS.get(one.kind, "") for one in readers)
+    made = [one for one in readers if one.main in one.order]
+    if not made:
+        names = ", ".join(f"`{one.metadata.get('name')}`" for one in readers)
+        return f'"""Steps for other pipelines: {names}."""'
+    names = ", ".join(f"`{one.main.name}`" for one in made)
+    heads = dict.fromkeys(HEADS.get(one.kind, "") for one in made)
     how = "".join(f"\n\nCompile it with `flowdsl compile FILE{head}`." for head in heads if head)
-    kind = "The pipeline" if len(readers) == 1 else "The pipelines"
-    if not how:
-        return f'"""{kind} {names}."""'
-    return f'"""{kind} {names}.{how}\n"""'
+    kind = "The pipeline" if len(made) == 1 else "The pipelines"
+    return f'"""{kind} {names}.{how}\n"""' if how else f'"""{kind} {names}."""'
 
 
 def _imports(text: str) -> list[str]:
@@ -105,8 +107,7 @@ def _function(reader: Reading, target: Function) -> list[str]:
     head = "@pipeline"
     if target is reader.main and (options := pipeline_options(reader)):
         head = laid("@", call("pipeline", **options))
-    names = Names(one.name for one in (*reader.order, reader.main))
-    names.taken |= {one.name for one in target.inputs.values()} | {*reader.shelf.constants.values()}
+    names = Names(reader.shelf.names.taken | {one.name for one in target.inputs.values()})
     ending = reader.ending if target is reader.main else []
     return [head, *_body(target, ending, names)]
 
