@@ -36,10 +36,11 @@ class Resource(Leaf):
             self.lines.append(lambda: self._manifest("" if file is None else file.name))
         else:
             parts = pieces(self.placed(str(text)).rstrip("\n"), self, (*self.path, "manifest"))
+            name = self.local("body", "text")
             self.lines.append(
-                lambda: f"    body = {formatted(parts, lambda inner, prefix: block(inner, '    ', prefix))}"
+                lambda: f"    {name} = {formatted(parts, lambda inner, prefix: block(inner, '    ', prefix))}"
             )
-            self.lines.append(lambda: self._manifest("body"))
+            self.lines.append(lambda: self._manifest(name))
         self.left("resource")
 
     def _manifest(self, given: str) -> Code:

@@ -113,16 +113,19 @@ class Container(Leaf):
         made: dict[str, str] = {}
 
         def name(tag: str) -> str:
-            if is_filled(tag) and tag not in made:
-                made[tag] = made.get(tag) or names.free(_variable(tag.strip("{} ")))
-            return made.get(tag, "")
+            if not is_filled(tag):
+                return ""
+            key = tag.strip("{} ")
+            if key not in made:
+                made[key] = names.free(_variable(key))
+            return made[key]
 
         script = scripts.with_variables(text, kind, name)
         if script is None or (script.variables and not kind):
             way = (
                 "let it come by a variable: `env` with the tag as its value, which the script reads"
                 if kind
-                else "write it for sh, bash or python, or let the values come by `env`, which the script reads"
+                else "write it for sh, bash, python or node, or let the values come by `env`, which the script reads"
             )
             shown = (text[tag.start : tag.end] for tag in tags(text))
             first = next((tag for tag in shown if name(tag)), "")
@@ -144,8 +147,9 @@ class Container(Leaf):
         before = ""
         if self.source is not None:
             text = textwrap.dedent(self.source).strip("\n").rstrip()
-            before = f"    source = {block(text, '    ')}\n"
-            named["source"] = "source"
+            name = self.local("source", "script")
+            before = f"    {name} = {block(text, '    ')}\n"
+            named["source"] = name
         if self.env:
             named["env"] = mapped({name: one() for name, one in self.env.items()})
         if ("result", "") in self.target.outputs:

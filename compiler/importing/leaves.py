@@ -10,6 +10,7 @@ from flowdsl.compiler.importing.commands import changed, paths
 from flowdsl.compiler.importing.fields import TEMPLATE, say
 from flowdsl.compiler.importing.layout import call, flat, function, laid, literal
 from flowdsl.compiler.importing.model import BODIES, Value, ports
+from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.pods import companions
 from flowdsl.compiler.importing.ports import Port
 from flowdsl.compiler.importing.reading import Scope
@@ -186,6 +187,10 @@ class Leaf(Scope):
         return found
 
     # --- Python ---------------------------------------------------------------------------------
+
+    def local(self, wish: str, other: str) -> str:
+        """A name in the body of the function that hides none of its parameters."""
+        return Names(one.name for one in self.target.inputs.values()).free(wish, other)
 
     def _written(self) -> list[str]:
         """The step as text."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import tokenize
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar.regex import regex
@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh")
 _PYTHON = regex(r"(?:.*/)?python[0-9.]*")
 _WORD = regex(r"[A-Za-z0-9_]")
+_JS_STRING = regex(
+    r"//[^\n]*|/\*(?s:.*?)\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\(?s:.)|[^`\\])*`"
+)
+#: A regular expression with quotes in it, which look like those of a string.
+_JS_REGEX = regex(r"[(=,:!&|]\s*/(?![/*])[^/\n]*['\"`]")
 _HERE = regex(r"<<-?\s*(['\"\\]?)(\w+)\1?")
+_FUTURE = regex(r"^from __future__ .*\n", 8)
 _IMPORT = regex(r"^(?:import|from)\s+os\b(?!\.)", 8)
 
 
@@ -27,12 +33,28 @@ class Script(NamedTuple):
     variables: dict[str, str]  # the tags by the names of the variables
 
 
+class String(NamedTuple):
+    """A string of a program by its offsets, its quotes, what stands before them, and whether it is filled in."""
+
+    start: int
+    end: int
+    quote: str
+    prefix: str
+    filled: bool
+
+
+Span = tuple[int, int, str]
+"""A tag by its offsets, and the variable for it."""
+
+
 def language(words: Sequence[str]) -> str:
-    """What reads a script, by the words of its command: `sh`, `python`, or nothing that is known."""
+    """What reads a script, by the words of its command: `sh`, `python`, `node`, or nothing that is known."""
     first = words[0].rpartition("/")[2] if words else ""
     if first == "env" and len(words) > 1:
         first = words[1]
-    return "sh" if first in SHELLS else "python" if _PYTHON.fullmatch(first) else ""
+    if first in SHELLS:
+        return "sh"
+    return "python" if _PYTHON.fullmatch(first) else "node" if first in ("node", "nodejs") else ""
 
 
 def with_variables(text: str, kind: str, name: Callable[[str], str]) -> Script | None:
@@ -49,12 +71,11 @@ def with_variables(text: str, kind: str, name: Callable[[str], str]) -> Script |
         if len(spans) == 1 and text.strip() == text[spans[0][0] : spans[0][1]]:
             return Script(f'eval "${spans[0][2]}"', variables)
         return _shell(text, spans, variables)
-    if kind == "python":
-        return _python(text, spans, variables)
-    return None
+    read = {"python": _python, "node": _javascript}.get(kind)
+    return None if read is None else read(text, spans, variables)
 
 
-def _shell(text: str, spans: list[tuple[int, int, str]], variables: dict[str, str]) -> Script | None:
+def _shell(text: str, spans: list[Span], variables: dict[str, str]) -> Script | None:
     """In single quotes these are closed around the variable; elsewhere it stands as it is."""
     written: list[str] = []
     end = 0
@@ -121,44 +142,84 @@ def _quotes(text: str) -> list[str]:
     return [*found, *[""] * 2]
 
 
-def _python(text: str, spans: list[tuple[int, int, str]], variables: dict[str, str]) -> Script | None:
-    """In a string its quotes are closed around the variable; elsewhere the value is a literal of Python."""
-    strings = list(_strings(masked(text)))
+class _Strings(NamedTuple):
+    """How a language has values of variables around its strings."""
+
+    read: str  # a variable as a text
+    value: str  # a variable as a literal that it holds
+    filled: str  # a variable between the braces of a string that is filled in
+
+
+def _python(text: str, spans: list[Span], variables: dict[str, str]) -> Script | None:
+    strings = list(_python_strings(masked(text)))
+    form = _Strings('os.environ["{}"]', 'ast.literal_eval(os.environ["{}"])', "{{os.environ[{0}{1}{0}]}}")
+    made = _rewritten(text, spans, strings, form)
+    if made is None:
+        return None
+    needed = [module for module, word in (("ast", "ast.literal_eval(os."), ("os", "")) if word in made]
+    lines = "".join(f"import {one}\n" for one in needed if not (one == "os" and _IMPORT.search(text)))
+    first = max((one.end() for one in _FUTURE.finditer(made)), default=0)
+    return Script(made[:first] + lines + made[first:], variables)
+
+
+def _javascript(text: str, spans: list[Span], variables: dict[str, str]) -> Script | None:
+    found = _JS_STRING.finditer(masked(text))
+    strings = [
+        String(one.start(), one.end(), one[0][0], "", one[0][0] == "`") for one in found if one[0][0] != "/"
+    ]
+    form = _Strings('process.env["{}"]', 'JSON.parse(process.env["{}"])', "${{process.env[{0}{1}{0}]}}")
+    made = None if _JS_REGEX.search(text) else _rewritten(text, spans, strings, form)
+    return None if made is None else Script(made, variables)
+
+
+def _rewritten(text: str, spans: list[Span], strings: Sequence[String | None], form: _Strings) -> str | None:
+    """A text in whose strings the quotes are closed around variables; elsewhere these are literals."""
     if strings and strings[-1] is None:
         return None
-    made = text
-    literal = False
-    for start, stop, name in reversed(spans):
-        variable = f'os.environ["{name}"]'
-        around = next((one for one in strings if one is not None and one[0] <= start < one[1]), None)
+    made, at = "", 0
+    for around, group in groupby(spans, lambda span: _around(span, strings)):
+        held = list(group)
         if around is None:
-            literal = True
-            made = f"{made[:start]}ast.literal_eval({variable}){made[stop:]}"
+            for start, stop, name in held:
+                made, at = made + text[at:start] + form.value.format(name), stop
             continue
-        first, last, quote = around
-        if "f" in text[first : first + 3].partition(quote)[0].lower():
+        rewritten = _filled(text, held, around, form) if around.filled else _joined(text, held, around, form)
+        if rewritten is None:
             return None
-        opened = first + text[first:last].index(quote)
-        inner = opened + len(quote)
-        if start == inner and stop == last - len(quote):
-            made = f"{made[:first]}{variable}{made[last:]}"
-            continue
-        before = text[inner:start]
-        alone = sum(first <= one < last for one, _, _ in spans) == 1 and "\n" not in text[first:last]
-        if not alone or (len(before) - len(before.rstrip("\\"))) % 2:
-            return None
-        behind = text[stop : last - len(quote)]
-        prefix = text[first:opened]
-        parts = [f"{prefix}{quote}{one}{quote}" if one else "" for one in (before, behind)]
-        joined = " + ".join(filter(None, (parts[0], variable, parts[1])))
-        made = f"{made[:first]}({joined}){made[last:]}"
-    needed = [module for module, wanted in (("ast", literal), ("os", True)) if wanted]
-    lines = "".join(f"import {one}\n" for one in needed if not (one == "os" and _IMPORT.search(text)))
-    return Script(lines + made, variables)
+        made, at = made + text[at : around.start] + rewritten, around.end
+    return made + text[at:]
 
 
-def _strings(text: str) -> Iterator[tuple[int, int, str] | None]:
-    """The strings of a Python text, with their quotes; at last None where the text cannot be read."""
+def _around(span: Span, strings: Sequence[String | None]) -> String | None:
+    return next((one for one in strings if one is not None and one.start <= span[0] < one.end), None)
+
+
+def _filled(text: str, spans: list[Span], around: String, form: _Strings) -> str:
+    """A string that is filled in: an f-string, or a template of JavaScript."""
+    made, at = "", around.start
+    other = "'" if '"' in around.quote else '"'
+    for start, stop, name in spans:
+        made, at = made + text[at:start] + form.filled.format(other, name), stop
+    return made + text[at : around.end]
+
+
+def _joined(text: str, spans: list[Span], around: String, form: _Strings) -> str | None:
+    """A string with its quotes closed around variables."""
+    size = len(around.prefix) + len(around.quote)
+    parts: list[str] = []
+    at = around.start + size
+    for start, stop, name in [*spans, (around.end - len(around.quote),) * 2 + ("",)]:
+        piece = text[at:start]
+        if (len(piece) - len(piece.rstrip("\\"))) % 2 or piece.endswith(around.quote[0]):
+            return None
+        parts += [f"{around.prefix}{around.quote}{piece}{around.quote}"] if piece else []
+        parts += [form.read.format(name)] if name else []
+        at = stop
+    return parts[0] if len(parts) == 1 else f"({' + '.join(parts)})"
+
+
+def _python_strings(text: str) -> Iterator[String | None]:
+    """The strings of a Python text; at last None where the text cannot be read."""
     starts = [0, *accumulate(len(line) for line in text.splitlines(keepends=True))]
     opened: list[tuple[int, str]] = []
     try:
@@ -166,16 +227,17 @@ def _strings(text: str) -> Iterator[tuple[int, int, str] | None]:
             start, end = (starts[row - 1] + column for row, column in (token.start, token.end))
             kind = tokenize.tok_name[token.type]
             if kind == "STRING":
-                yield start, end, _quote(token.string)
+                yield _string(start, end, token.string)
             elif kind == "FSTRING_START":
-                opened.append((start, _quote(token.string)))
+                opened.append((start, token.string))
             elif kind == "FSTRING_END" and opened:
-                begun, quote = opened.pop()
-                yield begun, end, quote
+                yield _string(opened[-1][0], end, opened.pop()[1])
     except (tokenize.TokenError, SyntaxError, IndexError):
         yield None
 
 
-def _quote(text: str) -> str:
+def _string(start: int, end: int, text: str) -> String:
     bare = text.lstrip("rRbBuUfF")
-    return bare[:3] if bare[:3] in ('"""', "'''") else bare[:1]
+    prefix = text[: len(text) - len(bare)]
+    quote = bare[:3] if bare[:3] in ('"""', "'''") else bare[:1]
+    return String(start, end, quote, prefix, "f" in prefix.lower())

@@ -27,17 +27,24 @@ def shell(who: str) -> str:
     env={"BASE": "/data"},
     argo={"script": {"env": [{"name": "FOLDER", "value": "$(BASE)/raw"}]}},
 )
-def program(who: str, words: str) -> None:
-    source = r"""
+def program(who: str, words: str, workflow_who: str) -> None:
+    source = """
         import ast
         import os
         import json
         greeting = ("hello " + os.environ["WHO"] + "!")
-        parts = [os.environ["WHO"], (r'\d' + os.environ["WHO"])]
+        parts = [os.environ["WHO"], (r'\\d' + os.environ["WHO"])]
         for word in ast.literal_eval(os.environ["WORDS"]):
-            print(greeting, parts, json.loads(os.environ["WORDS"]), word)
+            print(f"{len(word)} {os.environ['WHO']}", (os.environ["WHO"] + "-" + os.environ["WHO_2"]))
+            print((\"\"\"two
+            \"\"\" + os.environ["WHO"] + \"\"\" lines\"\"\"), greeting, parts, json.loads(os.environ["WORDS"]), word)
     """
-    command("python3", "-u", source=source, env={"WHO": who, "WORDS": words})
+    command(
+        "python3",
+        "-u",
+        source=source,
+        env={"WHO": who, "WORDS": words, "WHO_2": workflow_who},
+    )
 
 
 @container(image="busybox:1.37.0")
@@ -45,8 +52,20 @@ def words_(who: str) -> None:
     command("echo", "$(HOME)", "$5", f"{who}: 'quoted' and \"quoted\"")
 
 
+@container(image="node:22")
+def node(source: str, words: str, who: str) -> None:
+    script = """
+        // of 'JSON.parse(process.env["SOURCE"])'
+        const words = JSON.parse(process.env["WORDS"]);
+        const name = process.env["SOURCE"], path = `/${name}/${process.env["SOURCE"]}`;
+        console.log(("it's " + process.env["SOURCE"] + " and " + process.env["WHO"]), name, path, words.length);
+    """
+    command("node", source=script, env={"SOURCE": source, "WORDS": words, "WHO": who})
+
+
 @pipeline
 def scripts(words: str = '["a", "b"]', who: str = "you") -> None:
     shell_ = shell(who=who)
-    program_ = program.options(after=[shell_])(who=who, words=words)
-    words_.options(after=[program_])(who=who)
+    program_ = program.options(after=[shell_])(who=who, words=words, workflow_who=who)
+    words_2 = words_.options(name="words", after=[program_])(who=who)
+    node.options(after=[words_2])(source=who, words=words, who=who)
