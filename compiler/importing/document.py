@@ -142,8 +142,9 @@ class Reader(Reading):
         return found and one.key not in self.needs.given(template)
 
     def results(self, target: Function) -> None:
-        """What a template gives."""
-        names = Names()
+        """What a template gives; a step says by names where its files are."""
+        files = (one.name for one in target.inputs.values() if one.port is None)
+        names = Names(files if target.body is not None else ())
         for one in ports(target.template, "outputs"):
             if "value" in one.said and target.body is not None:
                 continue  # known where it is called

@@ -78,7 +78,11 @@ def _retries(value: Any) -> Code | None:
         "expression": quoted(value["expression"]) if "expression" in value else None,
     }
     limit = str(value["limit"])
-    if not limit.isdigit() or ("factor" in backoff and not str(backoff["factor"]).isdigit()):
+    if (
+        not limit.isdigit()
+        or not int(limit)
+        or ("factor" in backoff and not str(backoff["factor"]).isdigit())
+    ):
         return None
     return call("Retry", limit, **words) if any(words.values()) else limit
 

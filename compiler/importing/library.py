@@ -21,7 +21,8 @@ class Library(Function):
         self._library, self._template = str(reference.get("name")), str(reference.get("template"))
         self._cluster = bool(reference.get("clusterScope"))
         self._shelf = shelf
-        super().__init__(shelf.names.free(identifier(self._template)), {}, (), written=self._written)
+        wish = self._library if self._template == "main" else self._template
+        super().__init__(shelf.names.free(identifier(wish)), {}, (), written=self._written)
         self._names = Names(), Names()
 
     def taken(self, key: Key) -> Slot:

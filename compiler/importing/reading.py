@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.findings.importing import NotSayable
+from flowdsl.compiler.findings.importing import NotSayable, Otherwise
 from flowdsl.compiler.importing.merging import without_blanks
 from flowdsl.compiler.importing.model import Function
 from flowdsl.compiler.importing.needs import Needs
 from flowdsl.compiler.importing.renamed import renamed
 from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping, pairs
 from flowdsl.compiler.naming import slug
+from flowdsl.compiler.options.reading import owner
 from flowdsl.compiler.problem import Problem
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
 
 _WAY = "change it, or take it out, and import the rest"
-#: How the labels and annotations begin that flowdsl writes itself.
-_OWN = "flowdsl.dev/"
 
 
 class Reading:
@@ -37,9 +36,14 @@ class Reading:
         self.problems: list[Problem] = []
         self.metadata: Json = copy.deepcopy(inside(body, "metadata"))
         for field in ("labels", "annotations"):
-            kept = {key: one for key, one in inside(self.metadata, field).items() if not key.startswith(_OWN)}
-            self.metadata.pop(field, None)
-            self.metadata |= {field: kept} if kept else {}
+            given = inside(self.metadata, field)
+            for key in [key for key in given if owner(key)]:
+                del given[key]
+                if owner(key) == "Argo":
+                    finding = Otherwise(f"`{key}` is left out", "Argo writes it, where it is so")
+                    self.add(("metadata", field, key), finding)
+            if field in self.metadata and not given:
+                del self.metadata[field]
         whole: Json = inside(body, "spec")
         scheduled = self.kind == "CronWorkflow"
         self.cron: Json = {key: one for key, one in whole.items() if scheduled and key != "workflowSpec"}
@@ -106,6 +110,18 @@ class Reading:
                     return None if found is None else ("inputs", kind, found.name, *rest)
                 case ("workflow", "parameters", name) if name in self.parameters:
                     return "workflow", "parameters", self.parameters[name].name
+                case (
+                    ("steps" | "tasks"),
+                    task,
+                    "outputs",
+                    ("parameters" | "artifacts") as kind,
+                    name,
+                    *rest,
+                ):
+                    call = target.graph.tasks.get(task) if target.graph is not None else None
+                    known = call is not None and (kind, name) in call.target.outputs
+                    given = call.target.named((kind, name)) if call is not None and known else name
+                    return "tasks", slug(task), "outputs", kind, given, *rest
                 case (("steps" | "tasks"), task, *rest):
                     return "tasks", slug(task), *rest
                 case _:

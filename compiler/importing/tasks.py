@@ -8,13 +8,15 @@ from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.conditions import condition, expression
 from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.layout import listed
+from flowdsl.compiler.importing.library import Library
 from flowdsl.compiler.importing.loops import loop_of
 from flowdsl.compiler.importing.model import Asked, Block, Call, Function, Slot, ports
 from flowdsl.compiler.importing.names import identifier
 from flowdsl.compiler.importing.ports import as_text
+from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.scopes import Inside, Round
 from flowdsl.compiler.importing.sources import LOCATIONS, source
-from flowdsl.compiler.importing.texts import constant, value_of
+from flowdsl.compiler.importing.texts import constant, pieces, value_of
 from flowdsl.compiler.lint.tree import inside, is_mapping
 from flowdsl.compiler.naming import slug
 from flowdsl.grammar.template import tags
@@ -22,7 +24,7 @@ from flowdsl.grammar.template import tags
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.layout import Code
     from flowdsl.compiler.importing.loops import Loop
-    from flowdsl.compiler.importing.model import Entry, Json, Render
+    from flowdsl.compiler.importing.model import Entry, Json, Render, Value
     from flowdsl.compiler.importing.scopes import Graph
     from flowdsl.compiler.lint.tree import Path
 
@@ -113,7 +115,11 @@ def _rounds(outer: Graph, task: Json, path: Path, loop: Loop) -> Call:
 def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | None = None) -> None:
     """What a task hands over, with what is left to the defaults of its template."""
     target = call.target
+    left: list[Json] = []
     for one in ports(holder, "arguments", path):
+        if isinstance(target, Library) and loop is None and not _sayable(one, graph):
+            left.append({"name": one.name, "value": one.text})
+            continue
         taken = target.taken(one.key)
         if taken is None and one.key in target.lookups:
             way = "leave it out, or take away that the template finds it by itself"
@@ -132,6 +138,8 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
                 call.over[taken.name] = loop.values(text, taken.port, at)
             else:
                 call.arguments[taken.name] = value_of(text, graph, at, taken.port).code
+    if left:
+        graph.patch_task(call, {"arguments": {"parameters": left}})
     for key, taken in target.inputs.items():
         if taken.name in call.arguments or taken.name in call.over:
             continue
@@ -139,6 +147,31 @@ def _arguments(graph: Graph, call: Call, holder: Json, path: Path, loop: Loop | 
             _known(graph, call, taken, key[1])
         else:
             _usual(graph, call, taken, key)
+
+
+class _Trial(Scope):
+    """A scope in which it is only asked whether there are words."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self._graph = graph
+        self.failed = False
+
+    def variable(self, name: tuple[str, ...]) -> Value | None:
+        """A variable of the graph."""
+        return self._graph.variable(name)
+
+    def refuse(self, path: Path, what: str, way: str = "") -> None:
+        """There are none."""
+        self.failed = True
+
+
+def _sayable(one: Entry, graph: Graph) -> bool:
+    """Whether there are words for an argument; what a template of the cluster gets can be left to Argo, too."""
+    trial = _Trial(graph)
+    if one.kind == "parameters" and one.text is not None:
+        pieces(one.text, trial, one.path)
+    return not trial.failed
 
 
 def _known(graph: Graph, call: Call, taken: Slot, name: str) -> None:

@@ -200,8 +200,8 @@ def texts(name: str, written: object) -> dict[str, str]:
         if not isinstance(key, str) or not is_qualified_name(key):
             finding = BadLabelText(str(key), f"the key of {_ENTRIES[name]}")
             raise Wrong(finding, f"key:{key}")
-        if owner := _owner(key):
-            raise Wrong(ReservedKey(key, owner), f"key:{key}")
+        if by := owner(key):
+            raise Wrong(ReservedKey(key, by), f"key:{key}")
         if "labels" in name and not is_label_value(value):
             raise Wrong(BadLabelText(value, "the value of a label"), f"item:{key}")
         return key, value
@@ -209,7 +209,7 @@ def texts(name: str, written: object) -> dict[str, str]:
     return dict(entries(name, written, "a dict of texts", entry))
 
 
-def _owner(key: str) -> str:
+def owner(key: str) -> str:
     """Who alone writes a label or annotation, or nobody."""
     domain, _, word = key.rpartition("/")
     if domain == MARKS:

@@ -1,7 +1,7 @@
 """The pipeline `kinds`."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from flowdsl import (
     S3,
@@ -29,15 +29,20 @@ MODELS = S3(
 )
 
 
+class FetchOutputs(NamedTuple):
+    word_count: str
+    words_2: Path
+
+
 @container(
     image="busybox:1.37.0",
-    argo={"outputs": {"artifacts": [{"name": "return", "mode": 420}]}},
+    argo={"outputs": {"artifacts": [{"name": "words_2", "mode": 420}]}},
 )
 def fetch(
     words: Path = WORDS,
     extra: Path | None = None,
     models: Path = MODELS,
-) -> Path:
+) -> FetchOutputs:
     return command(
         "cat",
         "/tmp/words.txt",
@@ -45,7 +50,8 @@ def fetch(
             "words": "/tmp/words.txt",
             "extra": "/tmp/extra.txt",
             "models": "/models",
-            "return": "/tmp/words.txt",
+            "word_count": "/tmp/count",
+            "words_2": "/tmp/words.txt",
         },
     )
 
@@ -104,10 +110,37 @@ def query(host: str) -> None:
     command("psql", "-h", host, "-c", "select 1")
 
 
-@pipeline
+@pipeline(
+    argo={
+        "templates": [
+            {
+                "name": "kinds",
+                "dag": {
+                    "tasks": [
+                        {
+                            "name": "fit",
+                            "arguments": {
+                                "parameters": [
+                                    {
+                                        "name": "settings",
+                                        "value": "{{workflow.parameters}}",
+                                    },
+                                    {
+                                        "name": "words",
+                                        "value": "{{=sprig.trim(tasks.fetch.outputs.parameters.word_count)}}",
+                                    },
+                                ],
+                            },
+                        },
+                    ],
+                },
+            },
+        ],
+    },
+)
 def kinds() -> None:
     fetch_ = fetch()
-    fit = fit_model(learning_rate=0.1, corpus=fetch_)
+    fit = fit_model(learning_rate=0.1, corpus=fetch_.words_2)
     release_ = release.options(after=[fit])()
     announce_ = announce(text=f"{fit} by {release_}")
     job.options(after=[announce_])(size=4)

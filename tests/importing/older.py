@@ -32,6 +32,7 @@ def tell(score: str, file: Path) -> None:
 
 @pipeline(
     schedule="0 2 * * *",
+    labels={"team": "ml"},
     locks=[Mutex("nightly-score")],
     argo={"metadata": {"namespace": "ml"}},
 )
