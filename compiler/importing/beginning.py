@@ -37,7 +37,8 @@ def read_document(reader: Reader) -> None:
     reader.hidden = {one.name for one in reader.parameters.values()} | {
         identifier(one.name) for template in graphs for one in ports(template, "inputs")
     }
-    if first is None and reader.templates and "workflowTemplateRef" not in reader.spec:
+    called = first is None or (reader.kind.endswith("Template") and _wants_files(reader, entry))
+    if called and reader.templates and "workflowTemplateRef" not in reader.spec:
         _library(reader, name)
         return
     if first is not None:
@@ -47,8 +48,19 @@ def read_document(reader: Reader) -> None:
     reader.order.append(reader.main)
 
 
+def _wants_files(reader: Reader, entry: str) -> bool:
+    """Whether a template is given files by those who call it, so that no run begins with it."""
+    inputs = ports(reader.templates[entry][1], "inputs")
+    return any(
+        one.kind == "artifacts" and not one.said.get("optional") and one.name not in reader.parameters
+        for one in inputs
+        if all(where not in one.said for where in LOCATIONS)
+    )
+
+
 def _library(reader: Reader, name: str) -> None:
     """Templates that others call: functions, and no pipeline of its own."""
+    reader.library = True
     for one in list(reader.templates):
         reader.called({"template": one}, reader.templates[one][0])
     what = f"what the {reader.kind} `{name}` holds becomes functions, and no object is compiled from them"

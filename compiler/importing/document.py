@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.findings.importing import CallsItself
+from flowdsl.compiler.findings.importing import CallsItself, Otherwise
 from flowdsl.compiler.importing.actions import leaf
 from flowdsl.compiler.importing.fields import has_tags
 from flowdsl.compiler.importing.graphs import read_graph
@@ -16,6 +16,7 @@ from flowdsl.compiler.importing.reading import Reading, Scope
 from flowdsl.compiler.importing.scopes import Graph
 from flowdsl.compiler.importing.sources import LOCATIONS, UNSAID, source
 from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.grammar.template import is_filled, tags
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Entry, Json
@@ -104,6 +105,9 @@ class Reader(Reading):
             unsaid = one.kind == "artifacts" and any(where in one.said for where in UNSAID)
             if not unsaid and not has_tags(one.said if one.kind == "artifacts" else one.text):
                 self.usual(made, one)
+            elif self.library:
+                what = f"who calls `{target.name}` gives it `{made.name}`: the default names what a run knows"
+                self.add(one.path, Otherwise(what, "hand on that value where it is called"))
             if made.optional and all(where not in one.said for where in LOCATIONS):
                 made.default = lambda: "None"
         for needed in self.needs.of(name):
@@ -136,10 +140,14 @@ class Reader(Reading):
 
     def is_looked_up(self, template: str, one: Entry) -> bool:
         """Whether Argo finds an input of a template by itself, in a way that there is no word for."""
-        found = "configMapKeyRef" in inside(one.said, "valueFrom") or any(
-            where in one.said for where in UNSAID
-        )
-        return found and one.key not in self.needs.given(template)
+        given = one.key in self.needs.given(template)
+        fed = template == self.spec.get("entrypoint") and one.name in self.parameters
+        if given or fed:
+            return False
+        if one.kind == "artifacts":
+            return any(where in one.said for where in UNSAID)
+        unsayable = not self.library and not _sayable(one.text or "")
+        return "configMapKeyRef" in inside(one.said, "valueFrom") or unsayable
 
     def results(self, target: Function) -> None:
         """What a template gives; a step says by names where its files are."""
@@ -164,3 +172,16 @@ def _choices(template: Json, name: str) -> list[str]:
     """What a person may supply for an output of a gate."""
     inputs = entries(template, "inputs", "parameters")
     return [as_text(item) for one in inputs if one.get("name") == name for item in one.get("enum", [])]
+
+
+def _sayable(text: str) -> bool:
+    """Whether the tags of a text name what a step can be told."""
+    for tag in tags(text):
+        match tuple(tag.body.strip().split(".")):
+            case ("inputs", *_) | ("workflow", "parameters", _) | ("workflow", "name" | "namespace") if (
+                tag.kind == "simple"
+            ):
+                pass
+            case _:
+                return not is_filled(text[tag.start : tag.end])
+    return True

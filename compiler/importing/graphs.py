@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.findings.importing import Otherwise
 from flowdsl.compiler.importing.conditions import expression
-from flowdsl.compiler.importing.fields import TEMPLATE, say
+from flowdsl.compiler.importing.fields import TEMPLATE, has_tags, say
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.tasks import read_task
 from flowdsl.compiler.importing.texts import value_of
@@ -51,12 +52,12 @@ def _dag(graph: Graph) -> None:
     """Tasks, in an order in which each comes after what it depends on."""
     path: Path = (*graph.path, "dag")
     dag = graph.template["dag"]
-    if dag.get("target"):
-        graph.refuse((*path, "target"), "a target", "leave it out, and the tasks that it does not need")
     tasks: dict[str, tuple[int, Json]] = {
         str(task["name"]): (index, task) for index, task in enumerate(entries(dag, "tasks"))
     }
     behind = {name: needed(task) & tasks.keys() for name, (_, task) in tasks.items()}
+    if target := dag.get("target"):
+        behind = _targeted(graph, str(target), behind, (*path, "target"))
     while behind:
         ready = next((name for name, others in behind.items() if not others & behind.keys()), None)
         name = ready if ready is not None else next(iter(behind))
@@ -67,6 +68,23 @@ def _dag(graph: Graph) -> None:
     failing(graph)
     if dag.get("failFast") is False:
         graph.patched.append({"dag": {"failFast": False}})
+
+
+def _targeted(graph: Graph, target: str, behind: dict[str, set[str]], path: Path) -> dict[str, set[str]]:
+    """The tasks that a target needs."""
+    if has_tags(target):
+        graph.refuse(
+            path, f"the target `{target}`", "write its name, or leave it out and give tasks conditions"
+        )
+        return behind
+    wanted, more = set[str](), {*target.split()} & behind.keys()
+    while more:
+        wanted |= more
+        more = {other for name in more for other in behind[name]} - wanted
+    if others := ", ".join(f"`{name}`" for name in behind if name not in wanted):
+        said = Otherwise(f"{others}: left out", "the target does not need it, so that no run comes to it")
+        graph.reader.add(path, said)
+    return {name: others for name, others in behind.items() if name in wanted}
 
 
 def _output(graph: Graph, entry: Entry, output: Slot) -> None:

@@ -18,7 +18,6 @@ from flowdsl.compiler.importing.sources import LOCATIONS
 from flowdsl.compiler.lint.tree import entries, inside
 from flowdsl.compiler.options import KINDS
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import is_filled, tags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,14 +87,6 @@ class Leaf(Scope):
         if found is None or found.port is None:
             return None
         return Value(lambda: found.name, found.port)
-
-    def sayable(self, text: str) -> bool:
-        """Whether all tags of a text are known values."""
-        return all(
-            tag.kind == "simple" and self.variable(tuple(tag.body.strip().split("."))) is not None
-            for tag in tags(text)
-            if is_filled(text[tag.start : tag.end])
-        )
 
     def placed(self, value: Any) -> Any:
         """A value with the paths of files in place of the tags that stand for them."""

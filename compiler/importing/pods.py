@@ -27,7 +27,9 @@ def environment(body: Json, options: dict[str, Code], scope: Scope, path: Path) 
         name, origin = str(one.get("name")), inside(one, "valueFrom")
         expanded = "$(" in str(one.get("value")) or "$$" in str(one.get("value"))  # by the kubelet
         if "value" in one and not origin and not expanded:
-            if has_tags(one["value"]):
+            if not scope.sayable(str(one["value"])):
+                left.append(one)
+            elif has_tags(one["value"]):
                 value = value_of(one["value"], scope, (*path, "env", index, "value"))
                 inputs[name] = value.code
             else:

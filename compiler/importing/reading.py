@@ -14,6 +14,7 @@ from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping, pai
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options.reading import owner
 from flowdsl.compiler.problem import Problem
+from flowdsl.grammar.template import is_filled, tags
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +61,7 @@ class Reading:
         self.order: list[Function] = []
         self.hidden: set[str] = set()  # the names of parameters, which would hide functions of the same name
         self.kept: list[Json] = []  # templates as they are, for hooks
+        self.library = False  # whether all of its templates are for others to call
         self.hooked: set[str] = set()  # their names
         self.looked: list[Json] = []  # parameters that are looked up in the cluster
         self.used: set[str] = set()  # the volumes that are said
@@ -138,6 +140,14 @@ class Scope:
 
     def variable(self, name: tuple[str, ...]) -> Value | None:
         """A variable by its path; None where there is no word for it."""
+
+    def sayable(self, text: str) -> bool:
+        """Whether all tags of a text are known variables."""
+        return all(
+            tag.kind == "simple" and self.variable(tuple(tag.body.strip().split("."))) is not None
+            for tag in tags(text)
+            if is_filled(text[tag.start : tag.end])
+        )
 
     def runs_if(self, task: str, asked: Asked) -> bool:
         """Whether a task is known to run exactly under a condition."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.importing.model import Render
     from flowdsl.compiler.importing.reading import Scope
     from flowdsl.compiler.lint.tree import Path
+    from flowdsl.grammar.template import Tag
 
     Piece = str | Value
 
@@ -39,10 +40,26 @@ def pieces(text: str, scope: Scope, path: Path) -> list[Piece]:
             found.append(written)
             continue
         if value is None:
-            scope.refuse(path, f"`{written}`")
+            scope.refuse(path, f"`{written}`", _way(tag))
         else:
             found.append(value)
     return [*found, text[end:]] if end < len(text) or not found else found
+
+
+#: What to do about what there is no word for, by what its name holds.
+_WAYS = {
+    "exitCode": "let the program end well in any case, and print or write what is asked about its end",
+    "workflow.outputs": "return it from the template that makes it, and hand it on from there",
+    "workflow.uid": "take `{{workflow.name}}`, which no other run of the namespace has",
+    "workflow.creationTimestamp": "let a step print the time, or let the one who starts a run give it",
+    "workflow.parameters": "hand on the parameters that are needed, each by its name",
+    "pod.name": "take `{{workflow.name}}` and what tells the tasks apart",
+}
+
+
+def _way(tag: Tag) -> str:
+    found = next((way for words, way in _WAYS.items() if words in tag.body), "")
+    return "let a step compute it, and hand on what that gives" if tag.kind == "expression" else found
 
 
 def value_of(text: str, scope: Scope, path: Path, port: Port | None = None) -> Value:
