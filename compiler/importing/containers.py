@@ -9,7 +9,7 @@ from flowdsl.compiler.findings.importing import ByVariable, NotSayable
 from flowdsl.compiler.importing import scripts
 from flowdsl.compiler.importing.commands import keys, script_at, undoubled
 from flowdsl.compiler.importing.fields import CONTAINER, DAEMON, has_tags, resources
-from flowdsl.compiler.importing.layout import block, call, laid, literal, mapped, quoted
+from flowdsl.compiler.importing.layout import block, call, exactly, laid, literal, mapped, quoted
 from flowdsl.compiler.importing.leaves import Leaf
 from flowdsl.compiler.importing.model import ports
 from flowdsl.compiler.importing.names import Names, identifier
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.tree import Path
 
 _NAMED = regex(r"(?<!\$)\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")
+_FEW = 3  # lines that a word in quotes may have
 _UNSET = "replaced-below:latest"
 _ROOT = regex(r"\W+")
 #: Variables that programs have anyway.
@@ -36,6 +37,7 @@ class Container(Leaf):
 
     env: dict[str, Render]
     words: list[Render]
+    texts: dict[str, str]  # words of several lines, by their names
     source: str | None = None
 
     def read_body(self) -> None:
@@ -64,6 +66,7 @@ class Container(Leaf):
 
     def _command(self, variables: set[str]) -> None:
         """The words of the command, and the script that is handed to it."""
+        self.texts = {}
         words: list[tuple[str, Path]] = [
             (str(word), (*self.path, field, index))
             for field in ("command", "args")
@@ -96,10 +99,20 @@ class Container(Leaf):
             said = [(self._entrypoint() if has_tags(first) else undoubled(first), words[0][1])]
         found: list[Render] = []
         for index, (word, path) in enumerate(said):
-            value = None if index == script else value_of(word, self, path)
-            exact = word if value is None else value.exact
-            found.append(value.code if value is not None and exact is None else constant(quoted(str(exact))))
+            if index == script:
+                found.append(self._exact(word))
+                continue
+            value = value_of(word, self, path)
+            found.append(value.code if value.exact is None else self._exact(value.exact))
         return found
+
+    def _exact(self, text: str) -> Render:
+        """A word that is written down: one of several lines by a name."""
+        if text.count("\n") < _FEW:
+            return constant(quoted(text))
+        name = Names({one.name for one in self.target.inputs.values()} | self.texts.keys()).free("program")
+        self.texts[name] = text
+        return constant(name)
 
     def _entrypoint(self) -> str:
         """The word that stands for the program of an image."""
@@ -144,11 +157,11 @@ class Container(Leaf):
     def _called(self) -> Code:
         """What its function returns."""
         named: dict[str, Code] = {}
-        before = ""
+        before = "".join(f"    {name} = {exactly(text)}\n" for name, text in self.texts.items())
         if self.source is not None:
             text = textwrap.dedent(self.source).strip("\n").rstrip()
             name = self.local("source", "script")
-            before = f"    {name} = {block(text, '    ')}\n"
+            before += f"    {name} = {block(text, '    ')}\n"
             named["source"] = name
         if self.env:
             named["env"] = mapped({name: one() for name, one in self.env.items()})
@@ -181,7 +194,7 @@ class Foreign(Container):
         self.patch["container"] = None
         self.body = self.placed(self.body)
         self.patch[self.kind] = self.reader.raw(self.body, self.target)
-        self.env, self.words = {}, [constant(quoted("true"))]
+        self.env, self.texts, self.words = {}, {}, [constant(quoted("true"))]
         self.lines.append(self._called)
 
 

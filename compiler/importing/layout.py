@@ -86,9 +86,18 @@ def block(text: str, indent: str, prefix: str = "") -> str:
     lines = "".join(f"{inner}{line}\n" if line.strip() else "\n" for line in text.split("\n"))
     if not prefix and "\\" in lines and '"""' not in lines and _PLAIN.fullmatch(lines.replace("\\", "")):
         return f'r"""\n{lines}{indent}"""'
-    escaped = "".join(_ESCAPED.get(sign, sign) if sign != "\n" and sign != "\t" else sign for sign in lines)
+    return f'{prefix}"""\n{_in_lines(lines)}{indent}"""'
+
+
+def exactly(text: str) -> str:
+    """A text of several lines in triple quotes, whose lines begin where they begin in it."""
+    return f'"""\\\n{_in_lines(text)}"""'
+
+
+def _in_lines(text: str) -> str:
+    escaped = "".join(sign if sign in "\n\t" else _ESCAPED.get(sign, sign) for sign in text)
     escaped = escaped.replace('"""', '\\"\\"\\"')
-    return f'{prefix}"""\n{escaped}{indent}"""'
+    return f'{escaped[:-1]}\\"' if escaped.endswith('"') else escaped
 
 
 def flat(code: Code) -> str:

@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 _WAY = "change it, or take it out, and import the rest"
 
 
+_KFP = "pipelines.kubeflow.org/"
+_NOTES = (
+    *("component_spec", "component_ref", "arguments.parameters", "pipeline_spec"),
+    *("pipeline_compilation_time", "kfp_sdk_version"),
+)
+
+
 class Reading:
     """What is read of one document."""
 
@@ -54,6 +61,7 @@ class Reading:
             str(one.get("name")): ((*self.path, "templates", index), one)
             for index, one in enumerate(entries(self.spec, "templates"))
         }
+        self._without_notes()
         self.needs = Needs({name: one for name, (_, one) in self.templates.items()})
         self.main = Function("", {}, self.path)
         self.parameters: dict[str, Slot] = {}  # of the workflow
@@ -66,6 +74,20 @@ class Reading:
         self.looked: list[Json] = []  # parameters that are looked up in the cluster
         self.used: set[str] = set()  # the volumes that are said
         self.beside: Mapping[tuple[str, bool], Reading] = {}  # the templates of the cluster in the same file
+
+    def _without_notes(self) -> None:
+        """Leave out what KFP notes about its components: it repeats what they are."""
+        noted = False
+        for holder in (self.metadata, *(inside(one, "metadata") for _, one in self.templates.values())):
+            given = inside(holder, "annotations")
+            for key in [key for key in given if key.startswith(_KFP) and key.removeprefix(_KFP) in _NOTES]:
+                del given[key]
+                noted = True
+            if "annotations" in holder and not given:
+                del holder["annotations"]
+        if noted:
+            what = "what KFP notes about its components is left out"
+            self.add(("metadata",), Otherwise(what, "keep the manifest where pages of KFP are to show it"))
 
     # --- what is said about it ------------------------------------------------------------------
 

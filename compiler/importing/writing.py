@@ -204,7 +204,8 @@ def _returned(target: Function) -> str:
     }
     if len(values) == 1:
         return laid("return ", next(iter(values.values())), "", "    ")
-    whole = {str(value).rpartition(".")[0] for value in values.values()}
-    if len(whole) == 1 and all(str(value) == f"{next(iter(whole))}.{name}" for name, value in values.items()):
-        return f"    return {next(iter(whole))}"
+    for one in target.graph.calls if target.graph is not None else ():
+        handed = {name: f"{one.variable}.{name}" for name in values}
+        if values == handed and one.target.record == target.record:
+            return f"    return {one.variable}"
     return laid("return ", call(target.record, **values), "", "    ")

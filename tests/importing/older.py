@@ -30,12 +30,22 @@ def tell(score: str, file: Path) -> None:
     command("sh", "-c", 'cat /tmp/file; echo "$0"', score, paths={"file": "/tmp/file"})
 
 
+class MainOutputs(NamedTuple):
+    score: str
+    score_2: Path
+
+
 @pipeline(
     schedule="0 2 * * *",
     labels={"team": "ml"},
     locks=[Mutex("nightly-score")],
     argo={"metadata": {"namespace": "ml"}},
 )
-def nightly_score(rows: int = 100, rate: float = 0.5, verbose: str = "true") -> None:
+def nightly_score(
+    rows: int = 100,
+    rate: float = 0.5,
+    verbose: str = "true",
+) -> MainOutputs:
     score_ = score(rows=rows, seed=7, rate=rate, verbose=verbose)
     tell(score=score_.score, file=score_.score_2)
+    return MainOutputs(score=score_.score, score_2=score_.score_2)
