@@ -10,10 +10,13 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.expressions.evaluate import evaluate
-from flowdsl.runtime.expressions.values import ExpressionError
-from flowdsl.runtime.local.frame import Frame, each_round, loops, rounds
-from flowdsl.runtime.local.hooks import Hooks, Names
+from flowdsl.runtime.local.arguments import artifact, holds, outputs_of, resolved
+from flowdsl.runtime.local.assess import assessed, walked
+from flowdsl.runtime.local.expansion import expanded
+from flowdsl.runtime.local.frame import Frame
+from flowdsl.runtime.local.hooks import EXIT, Hooks, Names
+from flowdsl.runtime.local.items import loops
+from flowdsl.runtime.local.loop import Loop, complete
 from flowdsl.runtime.local.node import (
     ERROR,
     FAILED,
@@ -26,17 +29,18 @@ from flowdsl.runtime.local.node import (
     Type,
     ends,
 )
-from flowdsl.runtime.local.run import FULL
+from flowdsl.runtime.local.parallelism import FULL
 from flowdsl.runtime.local.scope import Record, Results, Scope
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.local.tags import ArgoError, Missing
-from flowdsl.runtime.local.tasks import Task, depend
+from flowdsl.runtime.local.tasks import Task, depend, may_run, wanted
 from flowdsl.runtime.local.templates import supplied
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from flowdsl.runtime.local.run import Leaf, Run
+    from flowdsl.runtime.local.protocols import Leaf
+    from flowdsl.runtime.local.run import Run
     from flowdsl.runtime.local.templates import Base
 
 
@@ -55,7 +59,7 @@ class Dag(Frame):
         target = str(template["dag"].get("target") or "")
         self.targets = target.split() or sorted(self.tasks.keys() - followed)
         self.last = frozenset(self.targets)
-        self.wanted = self._wanted()
+        self.wanted = wanted(self.tasks, self.targets)
         self.unsettled = len(self.wanted)
         self.going_on = 0
         """How many tasks are ready or have begun, and have not settled; not counted is what waits for ever."""
@@ -68,38 +72,15 @@ class Dag(Frame):
         self.stopping = False
         self.fails_fast = template["dag"].get("failFast") is not False
 
-    # --- what depends on what ----------------------------------------------------------------------
-
-    def _wanted(self) -> list[Task]:
-        """The tasks that the targets need, those before others first. Raises ArgoError."""
-        order: list[Task] = []
-        seen: set[str] = set()
-        for target in self.targets:
-            waiting: list[tuple[str, bool]] = [(target, False)]
-            while waiting:
-                name, ready = waiting.pop()
-                if name not in self.tasks:
-                    raise ArgoError(f"target {name} does not exist")
-                task = self.tasks[name]
-                if ready:
-                    order.append(task)
-                elif name not in seen:
-                    seen.add(name)
-                    waiting.append((name, True))
-                    waiting.extend((one, False) for one in reversed(task.before))
-        for rank, task in enumerate(order):
-            task.rank = rank
-            task.missing = len(task.before)
-            for name in task.before:
-                self.tasks[name].after.append(task)
-                task.ancestors |= self.tasks[name].ancestors | self.tasks[name].bit
-        return order
-
     # --- running -----------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin with the tasks that wait for none."""
-        self.machine.soon(*self._ready(self.wanted))
+        self.machine.agenda.soon(*self._ready(self.wanted))
+
+    def goes_on(self) -> bool:
+        """Whether tasks may begin and end."""
+        return not self.over and not self.frozen()
 
     def _ready(self, tasks: list[Task]) -> list[Callable[[], None]]:
         """What begins those of some tasks that wait for none: the graph goes on with them until they have settled."""
@@ -116,13 +97,13 @@ class Dag(Frame):
 
     def _begin(self, task: Task) -> None:
         """All that a task waits for has settled (executeDAGTask)."""
-        if self.over or self.frozen():
+        if not self.goes_on():
             return
         for hook in self._hooks_before(task):
             self.machine.when_fulfilled(hook, partial(self._begin, task))
             return
         try:
-            execute = self._evaluate(task)
+            execute = may_run(task, self.tasks)
         except ArgoError as error:
             self._skipped(task, ERROR, str(error))
             return
@@ -135,11 +116,11 @@ class Dag(Frame):
         try:
             task.holder = self._renewed(task)
             scope = self.scope(task)
-            holder = self.resolved(task.holder, scope)
+            holder = resolved(task.holder, scope, artifact)
             if loops(task.holder):
                 self._loop(task, holder, scope)
                 return
-            proceed = self.machine.condition(holder.get("when") or "")
+            proceed = holds(holder.get("when") or "")
         except Missing as error:
             task.stuck = f"{self.node.name}.{task.name}: {error}"
             self.going_on -= 1
@@ -151,8 +132,7 @@ class Dag(Frame):
         if not proceed:
             self._skipped(task, SKIPPED, f"when '{holder['when']}' evaluated false")
             return
-        task.open = 1
-        self._execute(task, holder)
+        self._run(task, holder)
 
     def _hooks_before(self, task: Task) -> Iterator[Node]:
         """The hooks that run of those before a task, which may have begun after these had settled."""
@@ -163,40 +143,11 @@ class Dag(Frame):
     def _renewed(self, task: Task) -> Json:
         return self.renewed(task.holder, task.raw)
 
-    def _evaluate(self, task: Task) -> bool:
-        """Whether the results of those before it let a task run (evaluateDependsLogic). Raises ArgoError."""
-        nodes = {name: self.tasks[name].node for name in task.before}
-        if not task.logic:
-            return all(
-                node is not None and (node.phase in (SUCCEEDED, SKIPPED) or node.daemoned)
-                for node in nodes.values()
-            )
-        scope: Json = {}
-        for name, node in nodes.items():
-            if node is None:
-                return False
-            phases = [child.phase for child in node.children.values()] if node.type == "TaskGroup" else []
-            scope[name.replace("-", "_")] = {
-                "Succeeded": node.phase == SUCCEEDED,
-                "Failed": node.phase == FAILED,
-                "Errored": node.phase == ERROR,
-                "Skipped": node.phase == SKIPPED,
-                "Omitted": node.phase == OMITTED,
-                "Daemoned": node.daemoned,
-                "AnySucceeded": SUCCEEDED in phases,
-                "AllFailed": bool(phases) and all(phase == FAILED for phase in phases),
-            }
-        logic = task.logic.replace("-", "_")
-        try:
-            return evaluate(logic, scope) is True
-        except ExpressionError as error:
-            raise ArgoError(f"unable to evaluate expression '{logic}': {error}") from None
-
     def _skipped(self, task: Task, phase: str, message: str) -> None:
         """A task that does not run."""
-        node = self._node(task.name, "Skipped", phase, task.holder)
+        node = self.new_node(task.name, "Skipped", phase, task.holder)
         node.message = message
-        node.told = self.machine.passes
+        node.told = self.machine.agenda.passes
         task.node = node
         self._connect(task, node)
         if task.spoilt and task.name in self.last:
@@ -204,9 +155,10 @@ class Dag(Frame):
             return
         if task.name not in self.last:
             self._settled(task, node)
-        self._watch(task, node)
+        self.watch(task, node)
 
-    def _node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
+    def new_node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
+        """A new node for something in the graph that Argo makes itself."""
         node = self.machine.new_node(f"{self.node.name}.{name}", type, phase, self.node, holder, self.base)
         node.plain = True
         return node
@@ -224,88 +176,46 @@ class Dag(Frame):
 
     def _loop(self, task: Task, holder: Json, scope: Scope) -> None:
         """Run a task for each item. Raises ArgoError."""
-        when = holder.get("when") or ""
-        try:
-            proceed: bool | None = self.machine.condition(when)
-        except ArgoError:
-            proceed = None  # it has an item in it
-        try:
-            found = rounds(holder) if loops(holder) else []
-        except ArgoError:
-            if proceed is not False:
-                raise
-            found = []
-        made = each_round(holder, found, scope, proceed is not False)
+        made = expanded(holder, scope) if loops(holder) else []
         if not made and loops(holder):
             self._skipped(task, SKIPPED, "Skipped, empty params")
             return
-        group = self._node(task.name, "TaskGroup", RUNNING, task.holder)
+        group = self.new_node(task.name, "TaskGroup", RUNNING, task.holder)
         task.node = group
         self._connect(task, group)
-        self._watch(task, group)
-        task.open = len(made) or 1
-        if not made:  # the text of a withParam was empty: Argo runs the task itself, as the node of its loop
-            self._execute(task, holder)
-            return
-        self._rounds(task, group, deque(made))
+        self.watch(task, group)
+        if made:
+            task.loop = Loop(self, task, group, deque(made))
+            task.loop.begin()
+        else:  # the text of a withParam was empty: Argo runs the task itself, as the node of its loop
+            self._run(task, holder)
 
-    def _rounds(self, task: Task, group: Node, made: deque[Json]) -> None:
-        """Begin the rounds of a loop.
+    def _run(self, task: Task, holder: Json) -> None:
+        """Run a task that has no rounds."""
 
-        Argo leaves those behind one that cannot begin to the next pass, and comes no further where that can not begin
-        then either. A loop whose rounds have all ended meanwhile has ended itself.
-        """
-        if not made or group.fulfilled or self.over or self.frozen():
-            return
-        if task.refused is not None:
-            self.machine.later(partial(self._held_up, task, group, made))
-            return
-        self.machine.soon(partial(self._rounds, task, group, made))
-        self._round(task, group, made.popleft())
+        def created(node: Node) -> None:
+            task.node = node
+            self._connect(task, node)
+            self.watch(task, node)
 
-    def _held_up(self, task: Task, group: Node, made: deque[Json]) -> None:
-        """The pass ends in which a round could not begin."""
-        self._find_out(group, partial(self._held_up, task, group, made))
-        if task.refused is not None and not task.refused.refused:
-            task.refused = None
-            self.machine.hindmost.append(partial(self._rounds, task, group, made))
+        def refused(node: Node) -> None:
+            self.machine.agenda.in_next_pass(partial(self._look_again, task, node))
 
-    def _round(self, task: Task, group: Node, holder: Json) -> None:
-        try:
-            proceed = self.machine.condition(holder.get("when") or "")
-            phase, message = SKIPPED, f"when '{holder.get('when')}' evaluated false"
-        except ArgoError as error:
-            proceed, phase, message = False, ERROR, str(error)
-        if proceed:
-            self._execute(task, holder)
-            return
-        node = self._node(holder["name"], "Skipped", phase, holder)
-        node.message = message
-        group.adopt(node)
-        task.children.append(node)
-        self._round_settled(task, node)
+        self.execute(task, holder, created, refused)
 
-    def _execute(self, task: Task, holder: Json) -> None:
+    def execute(
+        self, task: Task, holder: Json, created: Callable[[Node], None], refused: Callable[[Node], None]
+    ) -> None:
+        """Execute the template of a task or of a round of it; `refused` gets the node of one that could not begin."""
         name = f"{self.node.name}.{holder['name']}"
-
-        def connect(node: Node) -> None:
-            if task.node is not None:
-                task.node.adopt(node)
-                task.children.append(node)
-            else:
-                task.node = node
-                self._connect(task, node)
-            self._watch(task, node)
 
         def done(node: Node, error: str | None) -> None:
             if error is not None:
                 self.machine.mark(node, ERROR, f"task '{name}' errored: {error}")
-                task.refused = node
-                if node is task.node:
-                    self.machine.hindmost.append(partial(self._look_again, task, node))
+                refused(node)
 
         node = task.node if holder["name"] == task.name else None
-        self.child("tasks", name, holder, connect, done, task.rank, node)
+        self.child("tasks", name, holder, created, done, task.rank, node)
 
     def _look_again(self, task: Task, node: Node) -> None:
         """Say only what is wrong with a task that could not begin: Argo looks at it again while the graph goes on."""
@@ -318,50 +228,55 @@ class Dag(Frame):
         except ArgoError as error:
             self.machine.mark(node, ERROR, str(error))
 
-    def _watch(self, task: Task, node: Node) -> None:
-        """Follow a node until it and its hooks have ended."""
-        settled = self._round_settled if task.node is not node else self._settled
+    def watch(self, task: Task, node: Node) -> None:
+        """Follow the node of a task or of a round of it until it and its hooks have ended."""
+        loop = None if node is task.node else task.loop
+
+        def settled(found: Node) -> None:
+            if loop is None:
+                self._settled(task, found)
+            else:
+                loop.settled(found)
+
+        if not task.holder.get("onExit") and not _hooks_of(task.holder, whole=loop is None):
+            self.machine.when_fulfilled(node, lambda: settled(node))
+            return
 
         def holder() -> Json:
             found = self._renewed(task)
-            return found if task.node is node else {**found, "hooks": _only_exit(found)}
-
-        if not task.holder.get("onExit") and not (
-            task.holder.get("hooks") if task.node is node else _only_exit(task.holder)
-        ):
-            self.machine.when_fulfilled(node, lambda: settled(task, node))
-            return
+            return {**found, "hooks": _hooks_of(found, whole=loop is None)}
 
         def refused(message: str, on_exit: bool) -> None:
-            if on_exit:
-                return
-            if node.fulfilled or node.phase == RUNNING:
-                self.machine.mark(node, ERROR, message)
-                if (frame := self.machine.frames.get(node.name)) is not None:
-                    frame.abandon()  # what it began goes on, but nothing else
-                message = hooks.wrong()
-            if target and message:
-                self._hook_fails(message)
+            if not on_exit:
+                self._refused(node, hooks, message, target=target)
 
         name = f"tasks.{task.name}"
-        target = node is task.node and task.name in self.last
+        target = loop is None and task.name in self.last
         hooks = Hooks(
             self,
             node,
             holder,
             Names(name, name),
             lambda: self.scope(task),
-            lambda found: settled(task, found),
+            settled,
             refused,
             waits=not target,
             rank=task.rank,
             looked=lambda: self._looks_at(task, node),
             again=self._hook_fails if target else None,
-            turn=None
-            if node is task.node
-            else partial(self._exit_of_round, task, len(task.children) - 1, node),
+            turn=None if loop is None else partial(loop.leave, len(loop.rounds) - 1, node),
         )
         self.machine.when_changed(node, hooks.changed, now=target)
+
+    def _refused(self, node: Node, hooks: Hooks, message: str, *, target: bool) -> None:
+        """A hook cannot be judged or begin: its task is an error, and of a target the graph."""
+        if node.fulfilled or node.phase == RUNNING:
+            self.machine.mark(node, ERROR, message)
+            if (frame := self.machine.frames.get(node.name)) is not None:
+                frame.abandon()  # what it began goes on, but nothing else
+            message = hooks.wrong()
+        if target and message:
+            self._hook_fails(message)
 
     def _looks_at(self, task: Task, node: Node) -> bool:
         """Whether something that goes on leads to a node: what it is a round of, or a task behind its own."""
@@ -372,7 +287,11 @@ class Dag(Frame):
 
     def comes_to(self, node: Node) -> bool:
         """Whether something that goes on leads to the task of a node."""
-        tasks = (task for task in self.by_bit if task.node is node or node in task.children)
+        tasks = (
+            task
+            for task in self.by_bit
+            if task.node is node or (task.loop is not None and node in task.loop.rounds)
+        )
         return not self.over and (node.hooked or any(self._looks_at(task, node) for task in tasks))
 
     def _hook_fails(self, message: str) -> None:
@@ -382,57 +301,9 @@ class Dag(Frame):
         else:
             self.refuse(message)
 
-    def _exit_of_round(self, task: Task, place: int, node: Node, begin: Callable[[], None]) -> None:
-        heapq.heappush(task.exits, (place, node.id, begin))
-        self.machine.later(partial(self._next_exit, task))
-
-    def _next_exit(self, task: Task) -> None:
-        """Begin an exit hook of a loop: a round has its own when none before it runs (executeDAGTask).
-
-        A loop may end while one runs, where Argo finds out how the graph goes on; then no other begins.
-        """
-        group = task.node
-        if self.over or self.frozen() or group is None or group.fulfilled:
-            return
-        first = next(reversed(task.leaving.values()), len(task.children))
-        if task.exits and task.exits[0][0] < first:
-            place, identity, begin = heapq.heappop(task.exits)
-            task.leaving[identity] = place
-            begin()
-        if task.open == len(task.exits) + len(task.leaving):
-            self._find_out(group, partial(self._next_exit, task))
-
-    def _find_out(self, group: Node, again: Callable[[], None]) -> None:
-        """A loop has ended when all of its rounds have, and nothing before it goes on; else ask again later."""
-        if self.awaited is None or self.awaited.fulfilled or self.awaited is group:
-            self._walked()
-        left = self.awaited
-        if left is group:
-            left = next((child for child in group.children.values() if not child.fulfilled), None)
-        if left is not None and not group.fulfilled:
-            self.machine.when_fulfilled(left, again)
-
-    def _round_settled(self, task: Task, node: Node) -> None:
-        task.open -= 1
-        if task.leaving.pop(node.id, None) is not None or task.exits:
-            self.machine.later(partial(self._next_exit, task))
-        group = task.node
-        if task.open or group is None or self.over or self.frozen():
-            return
-        self._complete(group, task.children)
-
-    def _complete(self, group: Node, children: Iterable[Node]) -> None:
-        """All rounds of a loop have ended."""
-        failed = [child.phase for child in children if child.failed]
-        self.machine.mark(group, failed[-1] if failed else SUCCEEDED)
-        for hook in [one for child in children for one in child.children.values() if one.hooked]:
-            if not hook.fulfilled and self.machine.needs_passes(hook):  # nobody comes to the rounds any more
-                self.machine.later(partial(self.machine.leave, hook))
-                self.lost = f"{hook.name}: an exit hook of a round, which is left when the loop has ended"
-
     def _settled(self, task: Task, node: Node) -> None:
         """A task and its hooks have ended: those that wait for it may go on."""
-        if task.settled or self.over or self.frozen():
+        if task.settled or not self.goes_on():
             return
         task.settled = True
         self.unsettled -= 1
@@ -442,8 +313,8 @@ class Dag(Frame):
             follower.missing -= 1
             follower.spoilt = follower.spoilt or spoilt
         for begin in self._ready(task.after):
-            self.machine.later(begin)
-        self.machine.later(self._maybe_finish)
+            self.machine.agenda.later(begin)
+        self.machine.agenda.later(self._maybe_finish)
 
     def _spoilt(self, task: Task, node: Node) -> str:
         """Why those after a loop cannot read what it handed on, though they may not ask (buildLocalScopeFromTask)."""
@@ -533,7 +404,7 @@ class Dag(Frame):
                     task.record = self._record(task, task.node, list(task.node.children.values()))
                 self.machine.remember(task.node.outputs)
             scope = Scope(self.inputs, prefix="tasks", results=self._results(None))
-            outputs = self.outputs(declared, scope)
+            outputs = outputs_of(declared, scope)
         except ArgoError as error:
             self.refuse(str(error))
             return
@@ -551,74 +422,33 @@ class Dag(Frame):
         return [end for node in nodes if node is not None for end in ends(node)]
 
     def _phase(self) -> str:
-        """How the graph ended: as its targets did, those that were omitted as the branches that led to them."""
+        """How the graph ended, or that it has not."""
         phases = self._walked()
         if phases is None:
             return RUNNING
-        result = SUCCEEDED
-        for name in self.targets:
-            phase = phases.get(name, "")
-            if not phase:
-                result = RUNNING
-                if not self.fails_fast:
-                    break
-            elif phase in (FAILED, ERROR):
-                goes_on = part(self.tasks[name].holder, "continueOn")
-                if goes_on.get("failed" if phase == FAILED else "error"):
-                    continue
-                result = phase
-                if self.fails_fast:
-                    break
-        return result
+        targets = {name: self.tasks[name].holder for name in self.targets}
+        return assessed(phases, targets, fails_fast=self.fails_fast)
 
     def _walked(self) -> dict[str, str] | None:
-        """The phases of the targets, found along the nodes from the beginning of the graph.
-
-        None while one of those goes on, which may be of a template that has failed: it is waited for.
-        """
+        """The phases of the targets, or None while something goes on, which is waited for."""
         nodes = {name: self.tasks[name].node for name in self.targets}
         targets = {node.id: name for name, node in nodes.items() if node is not None}
-        found: dict[str, str] = {}
-        queue = [(child, SUCCEEDED) for child in self.node.children.values()]
-        seen = {(child.id, phase) for child, phase in queue}
-        for node, phase in queue:
-            children = _begun(node)
-            rounds = children if node.type == "TaskGroup" else []
-            if rounds and not node.fulfilled and all(child.fulfilled for child in rounds):
-                self._complete(node, rounds)
-            if not node.fulfilled:
-                if self.awaited is not node:
-                    self.awaited = node
-                    self.machine.when_fulfilled(node, self._maybe_finish)
-                return None
-            branch = node.phase if node.completed else phase
-            name = targets.get(node.id)
-            if name is not None and found.get(name) not in (FAILED, ERROR):
-                found[name] = branch
-            if node.type == "Retry":
-                children = [
-                    below
-                    for child in reversed(children)
-                    for below in ([child] if child.hooked else child.children.values())
-                ]
-            for child in children:
-                if (child.id, branch) not in seen:
-                    seen.add((child.id, branch))
-                    queue.append((child, branch))
-        return found
+        found = walked(self.node, targets, partial(complete, self))
+        if not isinstance(found, Node):
+            return found
+        if self.awaited is not found:
+            self.awaited = found
+            self.machine.when_fulfilled(found, self._maybe_finish)
+        return None
+
+    def awaited_before(self, group: Node) -> Node | None:
+        """What goes on that Argo comes to before the end of a loop, the loop itself, or nothing."""
+        if self.awaited is None or self.awaited.fulfilled or self.awaited is group:
+            self._walked()
+        return self.awaited
 
 
-def _begun(node: Node) -> list[Node]:
-    """The children of a node without those that Argo never begins: the steps behind one that has an error at once."""
-    children = list(node.children.values())
-    if node.type != "StepGroup" or node.phase != ERROR:
-        return children
-    at_once = (one.phase == ERROR and one.finished == node.finished for one in children)
-    last = next((place for place, wrong in enumerate(at_once) if wrong), len(children))
-    return [one for place, one in enumerate(children) if place <= last or one.started != node.finished]
-
-
-def _only_exit(holder: Json) -> Json:
-    """Of the hooks of a task with a loop, those that each of its rounds has."""
-    found = part(holder, "hooks").get("exit")
-    return {} if found is None else {"exit": found}
+def _hooks_of(holder: Json, *, whole: bool) -> Json:
+    """The hooks of a task, or those that each of its rounds has."""
+    found = part(holder, "hooks")
+    return found if whole else {name: hook for name, hook in found.items() if name == EXIT}

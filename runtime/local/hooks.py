@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
+from flowdsl.runtime.local.arguments import of_step
 from flowdsl.runtime.local.names import any_string
 from flowdsl.runtime.local.node import RUNNING, Json, Node
-from flowdsl.runtime.local.run import FULL
+from flowdsl.runtime.local.parallelism import FULL
 from flowdsl.runtime.local.scope import Scope, Variables
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError, replaced
@@ -117,19 +118,20 @@ class Hooks:
         """The phase of the node is another: look whether a hook is to run."""
         if self.waits and not (self.node.fulfilled or self.node.phase == RUNNING):
             return
-        if self.machine.full or self.frame.full():
-            of = self.machine if self.machine.full else self.frame
+        full = self.machine.parallelism.full
+        if full or self.frame.full():
+            of = self.machine.parallelism if full else self.frame.places
             of.postponed.append(self.changed)
             return
         if not self.spoilt and not self._read():
             return
         late, self.ended = self.ended, self.ended or self.node.fulfilled
         if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
-            self.machine.hindmost.append(self.changed)
+            self.machine.agenda.in_next_pass(self.changed)
         elif (not late or self._looked() or not self.node.completed) and not self._judge():
             return
-        if self.node.told == self.machine.passes:
-            self.machine.hindmost.append(self.changed)
+        if self.node.told == self.machine.agenda.passes:
+            self.machine.agenda.in_next_pass(self.changed)
         elif self.node.completed and self.node.fulfilled and not self.left:
             self.left = True
             self.leaving = not late or self._looked()
@@ -224,7 +226,7 @@ class Hooks:
             self.open -= 1
             self.refused(str(error), on_exit)
             return
-        self.machine.after_those_within(
+        self.machine.parallelism.after_those_within(
             self.frame, self.rank, lambda: self._call(name, hook, arguments, on_exit)
         )
 
@@ -253,10 +255,10 @@ class Hooks:
         if not on_exit:
             self.running += 1
             if self.again is not None:
-                self.machine.asked.append(self._asked)
+                self.machine.parallelism.asked.append(self._asked)
 
     def _full(self) -> bool:
-        return self.machine.saturated() or self.frame.blocked()
+        return self.machine.parallelism.saturated() or self.frame.blocked()
 
     def _asked(self) -> None:
         if self.running and not self.frame.over and self.again is not None:
@@ -294,6 +296,6 @@ def hook_arguments(frame: Frame, arguments: Json, scope: Scope) -> Json:
     """The arguments of a hook with their tags replaced; what cannot be is left. Raises ArgoError."""
     made: Json = replaced(arguments, scope, "nothing")
     if made.get("artifacts"):
-        brought = [one if located(one) else frame.step_argument(one, scope) for one in made["artifacts"]]
+        brought = [one if located(one) else of_step(one, scope) for one in made["artifacts"]]
         made = {**made, "artifacts": [one for one in brought if one is not None]}
     return made

@@ -139,6 +139,15 @@ def _bare(raw: str) -> str:
     return raw[1:-1] if raw.startswith('"') else raw
 
 
+def loops(holder: dict[str, Any]) -> bool:
+    """Whether a task or step has a loop (ShouldExpand)."""
+    return (
+        bool(holder.get("withItems"))
+        or bool(holder.get("withParam"))
+        or holder.get("withSequence") is not None
+    )
+
+
 def rows(outputs: list[list[tuple[str, str]]]) -> tuple[str, dict[str, str]]:
     """What a loop hands on: the rows of those that succeeded, and a list for each output.
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local.frame import FAIL_FAST, Frame, each_round, loops, rounds
+from flowdsl.runtime.local.arguments import holds, of_step, outputs_of, resolved
+from flowdsl.runtime.local.expansion import expanded
+from flowdsl.runtime.local.frame import FAIL_FAST, Frame
 from flowdsl.runtime.local.hooks import Hooks, Names
+from flowdsl.runtime.local.items import loops
 from flowdsl.runtime.local.node import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED, Json, Node, ends
-from flowdsl.runtime.local.run import FULL
+from flowdsl.runtime.local.parallelism import FULL
 from flowdsl.runtime.local.scope import Record, Results, Scope
 from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.local.tags import ArgoError, Missing
@@ -19,7 +22,8 @@ from flowdsl.runtime.local.tags import ArgoError, Missing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flowdsl.runtime.local.run import Leaf, Run
+    from flowdsl.runtime.local.protocols import Leaf
+    from flowdsl.runtime.local.run import Run
     from flowdsl.runtime.local.templates import Base
 
 
@@ -74,15 +78,9 @@ class Steps(Frame):
     def _begin(self) -> None:
         """Resolve, expand and start the steps of the group."""
         self.current = {}
-        made: list[tuple[Json, Json]] = []
         self.open = 1
         try:
-            raw = _group(self.origin.raw["steps"][self.position])
-            pairs = list(zip(self.groups[self.position], raw, strict=True))
-            self.groups[self.position] = [self.renewed(step, one) for step, one in pairs]
-            self.raw = {step["name"]: one for step, one in pairs}
-            scope = self.scope()
-            resolved = [(step, self.resolved(step, scope)) for step in self.groups[self.position]]
+            steps = self._resolved()
         except Missing as error:
             self.missing = f"{self.group.name}: {error}"
             return
@@ -90,40 +88,38 @@ class Steps(Frame):
             self._fail_group(ERROR, f"failed to resolve references: {error}")
             return
         try:
-            for step, holder in resolved:
-                if not loops(holder):
-                    made.append((step, holder))
-                    continue
-                found = self._rounds(holder, scope)
-                made.extend(({**step, "hooks": one.get("hooks")}, one) for one in found)
-                if not found:
-                    self.open += 1
-                    self._skipped(step, step["name"], SKIPPED, "Skipped, empty params")
+            made = [one for step, holder in steps for one in self._expanded(step, holder)]
         except ArgoError as error:
             self._fail_group(ERROR, str(error))
             return
         self.open += len(made)
-        self.machine.soon(*[partial(self._step, step, holder, self.position) for step, holder in made])
+        self.machine.agenda.soon(*[partial(self._step, step, holder, self.position) for step, holder in made])
         self._one_settled(self.group)
 
-    def _rounds(self, holder: Json, scope: Scope) -> list[Json]:
-        try:
-            proceed: bool | None = self.machine.condition(holder.get("when") or "")
-        except ArgoError:
-            proceed = None  # it has an item in it
-        try:
-            found = rounds(holder)
-        except ArgoError:
-            if proceed is not False:
-                raise
-            found = []
-        return each_round(holder, found, scope, proceed is not False)
+    def _resolved(self) -> list[tuple[Json, Json]]:
+        """The steps of the group, and beside each what it is with its tags replaced. Raises ArgoError, and Missing."""
+        raw = _group(self.origin.raw["steps"][self.position])
+        pairs = list(zip(self.groups[self.position], raw, strict=True))
+        steps = self.groups[self.position] = [self.renewed(step, one) for step, one in pairs]
+        self.raw = {step["name"]: one for step, one in pairs}
+        scope = self.scope()
+        return [(step, resolved(step, scope, of_step)) for step in steps]
+
+    def _expanded(self, step: Json, holder: Json) -> list[tuple[Json, Json]]:
+        """A step, or its rounds, each with the step as it was written but for its hooks. Raises ArgoError."""
+        if not loops(holder):
+            return [(step, holder)]
+        made = expanded(holder, self.scope())
+        if not made:
+            self.open += 1
+            self._skipped(step, step["name"], SKIPPED, "Skipped, empty params")
+        return [({**step, "hooks": one.get("hooks")}, one) for one in made]
 
     def _step(self, original: Json, holder: Json, position: int) -> None:
         if self.over or position != self.position or self.group.fulfilled:
             return
         try:
-            proceed = self.machine.condition(holder.get("when") or "")
+            proceed = holds(holder.get("when") or "")
         except ArgoError as error:
             self._skipped(original, holder["name"], ERROR, str(error))
             self._fail_group(ERROR, str(error))
@@ -232,7 +228,7 @@ class Steps(Frame):
             return
         turned_away, self.turned_away = self.turned_away, []
         for again in turned_away:
-            self.machine.after_those_within(self, _LAST, again)
+            self.machine.parallelism.after_those_within(self, _LAST, again)
         self.open -= 1
         self._maybe_go_on()
 
@@ -257,7 +253,7 @@ class Steps(Frame):
         except ArgoError as error:
             self.refuse(str(error))
             return
-        self.machine.later(self._next)
+        self.machine.agenda.later(self._next)
 
     def _failure(self, child: Node) -> str:
         """What a group ends with for a step of it that has failed, or nothing."""
@@ -347,10 +343,6 @@ class Steps(Frame):
             self.inputs, self.machine.shared, self.machine.globals, prefix="steps", results=self._results()
         )
 
-    def argument(self, argument: Json, scope: Scope) -> Json | None:
-        """An argument of a step with the place of its artifact, or None. Raises ArgoError."""
-        return self.step_argument(argument, scope)
-
     def _results(self) -> Results:
         def names() -> Iterator[str]:
             return iter(list(self.records))
@@ -369,7 +361,7 @@ class Steps(Frame):
     def _succeed(self) -> None:
         self.node.outbound = self._outbound()
         try:
-            outputs = self.outputs(
+            outputs = outputs_of(
                 self.declared_outputs(),
                 Scope(self.inputs, self.machine.shared, prefix="steps", results=self._results()),
             )

@@ -1,6 +1,6 @@
 """The tasks of a graph that is executed, and what each waits for.
 
-Source: workflow/common/ancestry.go of Argo 4.1.
+Sources: workflow/common/ancestry.go, and evaluateDependsLogic in workflow/controller/dag.go, of Argo 4.1.
 """
 
 from __future__ import annotations
@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING
 
 from flowdsl.grammar.names import is_depended_upon
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.expressions.evaluate import evaluate
+from flowdsl.runtime.expressions.values import ExpressionError
+from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
 from flowdsl.runtime.local.shapes import part, texts
+from flowdsl.runtime.local.tags import ArgoError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
+    from flowdsl.runtime.local.loop import Loop
     from flowdsl.runtime.local.node import Json, Node
     from flowdsl.runtime.local.scope import Record
 
@@ -39,14 +44,7 @@ class Task:
         self.missing = 0
         """How many of those before it have not settled yet."""
         self.node: Node | None = None
-        self.children: list[Node] = []
-        self.open = 0
-        self.refused: Node | None = None
-        """A round that could not begin, behind which Argo begins none in the same pass."""
-        self.exits: list[tuple[int, str, Callable[[], None]]] = []
-        """The exit hooks of its rounds that wait for their turn, a heap: where the round stands, its node, the hook."""
-        self.leaving: dict[str, int] = {}
-        """The rounds whose exit hooks run, and where they stand; the last has the lowest place."""
+        self.loop: Loop | None = None
         self.settled = False
         self.stuck = ""
         self.record: Record | None = None
@@ -99,3 +97,59 @@ def _expanded(tasks: dict[str, Task], name: str) -> str:
     words += ["Errored"] if goes_on.get("error") else []
     words += ["Failed"] if goes_on.get("failed") else []
     return "(" + " || ".join(f"{name}.{word}" for word in words) + ")"
+
+
+def wanted(tasks: dict[str, Task], targets: list[str]) -> list[Task]:
+    """The tasks that the targets need, those before others first. Raises ArgoError."""
+    order: list[Task] = []
+    seen: set[str] = set()
+    for target in targets:
+        waiting: list[tuple[str, bool]] = [(target, False)]
+        while waiting:
+            name, ready = waiting.pop()
+            if name not in tasks:
+                raise ArgoError(f"target {name} does not exist")
+            task = tasks[name]
+            if ready:
+                order.append(task)
+            elif name not in seen:
+                seen.add(name)
+                waiting.append((name, True))
+                waiting.extend((one, False) for one in reversed(task.before))
+    for rank, task in enumerate(order):
+        task.rank = rank
+        task.missing = len(task.before)
+        for name in task.before:
+            tasks[name].after.append(task)
+            task.ancestors |= tasks[name].ancestors | tasks[name].bit
+    return order
+
+
+def may_run(task: Task, tasks: dict[str, Task]) -> bool:
+    """Whether the results of those before it let a task run (evaluateDependsLogic). Raises ArgoError."""
+    nodes = {name: tasks[name].node for name in task.before}
+    if not task.logic:
+        return all(
+            node is not None and (node.phase in (SUCCEEDED, SKIPPED) or node.daemoned)
+            for node in nodes.values()
+        )
+    scope: Json = {}
+    for name, node in nodes.items():
+        if node is None:
+            return False
+        phases = [child.phase for child in node.children.values()] if node.type == "TaskGroup" else []
+        scope[name.replace("-", "_")] = {
+            "Succeeded": node.phase == SUCCEEDED,
+            "Failed": node.phase == FAILED,
+            "Errored": node.phase == ERROR,
+            "Skipped": node.phase == SKIPPED,
+            "Omitted": node.phase == OMITTED,
+            "Daemoned": node.daemoned,
+            "AnySucceeded": SUCCEEDED in phases,
+            "AllFailed": bool(phases) and all(phase == FAILED for phase in phases),
+        }
+    logic = task.logic.replace("-", "_")
+    try:
+        return evaluate(logic, scope) is True
+    except ExpressionError as error:
+        raise ArgoError(f"unable to evaluate expression '{logic}': {error}") from None

@@ -1,0 +1,76 @@
+"""What is to be done in a run: now, in the next pass of Argo's controller over it, and at times."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Timer(NamedTuple):
+    """What is to be done at a time."""
+
+    time: float
+    made: int
+    action: Callable[[], None]
+    wanted: Callable[[], bool]
+
+
+class Agenda:
+    """What is to be done, in order."""
+
+    def __init__(self) -> None:
+        self.passes = 0
+        """How often Argo would have looked at the run."""
+        self._now: deque[Callable[[], object]] = deque()
+        self._next_pass: deque[Callable[[], object]] = deque()
+        self._timers: list[Timer] = []
+        self._made = 0
+
+    def later(self, *actions: Callable[[], object]) -> None:
+        """Do something after what is being done."""
+        self._now.extend(actions)
+
+    def soon(self, *actions: Callable[[], object]) -> None:
+        """Do something before all else that is to be done: what begins in a part begins before the next part."""
+        self._now.extendleft(reversed(actions))
+
+    def in_next_pass(self, action: Callable[[], object]) -> None:
+        """Do something when Argo looks at the run again."""
+        self._next_pass.append(action)
+
+    def at(self, time: float, action: Callable[[], None], wanted: Callable[[], bool] | None = None) -> None:
+        """Do something at a time, or later. Once `wanted` says no, nobody waits for that time any more."""
+        self._made += 1
+        heapq.heappush(self._timers, Timer(time, self._made, action, wanted or _always))
+
+    def tick(self, now: float) -> None:
+        """Do what is to be done by a time."""
+        while self._timers and self._timers[0].time <= now:
+            self._now.append(heapq.heappop(self._timers).action)
+
+    def next_timer(self) -> float | None:
+        """The time of the next timer that is still wanted."""
+        while self._timers and not self._timers[0].wanted():
+            heapq.heappop(self._timers)
+        return self._timers[0].time if self._timers else None
+
+    def work(self) -> None:
+        """Do what is to be done now, and what comes of it."""
+        while self._now:
+            self._now.popleft()()
+
+    def more(self) -> bool:
+        """Whether there is something that the next pass does."""
+        return bool(self._next_pass)
+
+    def go_on(self) -> None:
+        """Have the first of what the next pass does now."""
+        self._now.append(self._next_pass.popleft())
+
+
+def _always() -> bool:
+    return True

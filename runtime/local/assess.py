@@ -1,0 +1,81 @@
+"""How a graph ended, found along the nodes from its beginning.
+
+Source: assessDAGPhase in workflow/controller/dag.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.local.node import ERROR, FAILED, RUNNING, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.shapes import part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def walked(
+    graph: Node, targets: dict[str, str], complete: Callable[[Node, list[Node]], None]
+) -> dict[str, str] | Node:
+    """The phases of the targets, by name, or the first node that goes on.
+
+    `targets` has their names by the ids of their nodes. A node that goes on may be of a template that has failed: it is
+    waited for. `complete` is given loops all of whose rounds have ended.
+    """
+    found: dict[str, str] = {}
+    queue = [(child, SUCCEEDED) for child in graph.children.values()]
+    seen = {(child.id, phase) for child, phase in queue}
+    for node, phase in queue:
+        children = _begun(node)
+        rounds = children if node.type == "TaskGroup" else []
+        if rounds and not node.fulfilled and all(child.fulfilled for child in rounds):
+            complete(node, rounds)
+        if not node.fulfilled:
+            return node
+        branch = node.phase if node.completed else phase
+        name = targets.get(node.id)
+        if name is not None and found.get(name) not in (FAILED, ERROR):
+            found[name] = branch
+        if node.type == "Retry":
+            children = [
+                below
+                for child in reversed(children)
+                for below in ([child] if child.hooked else child.children.values())
+            ]
+        for child in children:
+            if (child.id, branch) not in seen:
+                seen.add((child.id, branch))
+                queue.append((child, branch))
+    return found
+
+
+def _begun(node: Node) -> list[Node]:
+    """The children of a node without those that Argo never begins: the steps behind one that has an error at once."""
+    children = list(node.children.values())
+    if node.type != "StepGroup" or node.phase != ERROR:
+        return children
+    at_once = (one.phase == ERROR and one.finished == node.finished for one in children)
+    last = next((place for place, wrong in enumerate(at_once) if wrong), len(children))
+    return [one for place, one in enumerate(children) if place <= last or one.started != node.finished]
+
+
+def assessed(phases: dict[str, str], targets: dict[str, Json], *, fails_fast: bool) -> str:
+    """The phase of a graph: that of its targets, those that were omitted as the branches that led to them.
+
+    `targets` has their tasks by name.
+    """
+    result = SUCCEEDED
+    for name, holder in targets.items():
+        phase = phases.get(name, "")
+        if not phase:
+            result = RUNNING
+            if not fails_fast:
+                break
+        elif phase in (FAILED, ERROR):
+            goes_on = part(holder, "continueOn")
+            if goes_on.get("failed" if phase == FAILED else "error"):
+                continue
+            result = phase
+            if fails_fast:
+                break
+    return result

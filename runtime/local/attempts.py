@@ -1,0 +1,162 @@
+"""A template that is tried again: its attempts one after the other, and when there is no other.
+
+Source: processNodeRetries in workflow/controller/operator.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from flowdsl.runtime.local import retry
+from flowdsl.runtime.local.names import pod_name
+from flowdsl.runtime.local.node import ERROR, FAILED, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.templates import PODS, Origin, kind
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.local.protocols import Call
+    from flowdsl.runtime.local.run import Run
+
+
+class Tried(Protocol):
+    """The execution of a template that is tried again."""
+
+    machine: Run
+    call: Call
+    template: Json
+    origin: Origin
+
+    def body(self, name: str, template: Json, node: Node | None) -> None:
+        """Execute the body of the template once more."""
+
+    def over(self, node: Node, error: str | None) -> None:
+        """The template has ended, whoever asked for it goes on."""
+
+
+class Attempts:
+    """The attempts of a template, below a node that ends as the last of them does."""
+
+    def __init__(self, execution: Tried, strategy: Json, node: Node) -> None:
+        self.latest: Node | None = None
+        self._execution = execution
+        self._machine = execution.machine
+        self._call = execution.call
+        self._strategy = strategy
+        self._policy = retry.policy_of(strategy)
+        self._node = node
+        self._origin = execution.origin
+        self._machine.retries[node.id] = self
+
+    def begin(self) -> None:
+        """Begin the next attempt."""
+        if self._node.completed:
+            return
+        execution, machine = self._execution, self._machine
+        made = self._node.attempts()
+        name = f"{self._call.name}({len(made)})"
+        local = retry.variables(made)
+        if kind(execution.template) in PODS:
+            local["pod.name"] = pod_name(machine.name, name, execution.template.get("name", ""))
+        execution.origin = Origin(self._origin, machine.globals, machine.settled, local)
+        try:
+            template = execution.origin.template()
+        except ArgoError as error:
+            self._refuse(str(error))
+            return
+        execution.body(name, template, None)
+
+    def adopt(self, attempt: Node) -> None:
+        """Note that an attempt has its node."""
+        attempt.retried = True
+        self._node.adopt(attempt)
+        self.latest = attempt
+
+    def ended(self, attempt: Node, error: str | None) -> None:
+        """Whether there is to be another attempt."""
+        node, machine, frame = self._node, self._machine, self._call.frame
+        if node.completed or node.id not in machine.retries:
+            return
+        if frame is not None and (frame.over or frame.frozen()):
+            if machine.strategy is not None:
+                self._stopped(attempt)
+            return  # nobody else looks at it any more
+        if error is not None and self._policy == "OnFailure":
+            self._execution.over(node, error)
+            return
+        if not attempt.failed:
+            self._end(SUCCEEDED, None)
+            return
+        if self._stopped(attempt):
+            return
+        try:
+            wait = retry.begins(self._strategy, node.attempts(), machine.now)
+        except ArgoError as failure:
+            self._refuse(str(failure))
+            return
+        if isinstance(wait, str):
+            self._end(attempt.phase, wait)
+        elif wait:
+            node.message = f"Backoff for {retry.humanized(wait - (attempt.finished or machine.now))}"
+            machine.back_off(node, self._call.on_exit, wait, lambda: self._again(attempt))
+        else:
+            self._again(attempt)
+
+    def _again(self, attempt: Node) -> None:
+        node = self._node
+        if node.completed or self._stopped(attempt):
+            return
+        node.message = ""
+        try:
+            reason = retry.no_more(self._strategy, self._policy, node.attempts())
+        except ArgoError as error:
+            self._refuse(str(error))
+            return
+        if reason is None:
+            self._machine.agenda.later(self._gate)
+        else:
+            self._end(attempt.phase, reason)
+
+    def _gate(self) -> None:
+        """A further attempt needs a place too, but none in its frame; failFast there lets none begin.
+
+        An attempt of a template that is itself tried again is not asked.
+        """
+        frame = self._call.frame
+        if frame is not None and (frame.fail_fast() or (frame.gives_up() and not frame.node.retried)):
+            return
+        if self._machine.parallelism.saturated():
+            self._machine.parallelism.wait(frame, self._call.rank, self._gate)
+        else:
+            self.begin()
+
+    def _stopped(self, attempt: Node) -> bool:
+        """End where nothing is tried again any more."""
+        message = self._machine.no_more_retries()
+        if message and not self._machine.may_run(self._node.in_exit_handler()):
+            self.give_up()
+        elif message:
+            self._end(attempt.phase, message)
+        return bool(message)
+
+    def give_up(self) -> None:
+        """Fail without the outputs of the last attempt, which may never end: the run is to stop."""
+        if self._node.completed:
+            return
+        frame = None if self.latest is None else self._machine.frames.get(self.latest.name)
+        if frame is not None:
+            frame.abandon()
+        self._machine.mark(self._node, FAILED, self._machine.no_more_retries())
+        self._execution.over(self._node, None)
+
+    def _refuse(self, message: str) -> None:
+        """End with an error of the strategy, or of what the next attempt would be."""
+        self._machine.mark(self._node, ERROR, message)
+        self._execution.over(self._node, message)
+
+    def _end(self, phase: str, message: str | None) -> None:
+        """End as the last attempt did, with its outputs."""
+        node = self._node
+        node.outputs = node.attempts()[-1].outputs
+        node.daemoned = False
+        self._machine.mark(node, phase, message)
+        self._execution.over(node, None)

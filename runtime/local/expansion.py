@@ -1,0 +1,62 @@
+"""A task or step with a loop as one for each item.
+
+Sources: expandTask in workflow/controller/dag.go, expandStep in steps.go, and processItem in operator.go, of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.local import items
+from flowdsl.runtime.local.arguments import holds
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.tags import ArgoError, Missing, replaced
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.local.node import Json
+    from flowdsl.runtime.local.scope import Scope
+
+
+def _items(holder: Json) -> list[items.Item]:
+    """The items of a loop whose tags are replaced. Raises ArgoError."""
+    if holder.get("withItems"):
+        return items.of_list(holder["withItems"])
+    if holder.get("withParam"):
+        return items.of_text(holder["withParam"])
+    return items.of_sequence(part(holder, "withSequence"))
+
+
+def expanded(holder: Json, scope: Scope) -> list[Json]:
+    """A task or step that has a loop, for each of its items, with its hooks. Raises ArgoError.
+
+    A `when` that is false before the item is in it, as `'{{item}}' == 'a'` is, may be true with it: each round is
+    judged by its own. So everything that is there is replaced, and the rest stays.
+    """
+    try:
+        proceed = holds(holder.get("when") or "")
+    except ArgoError:
+        proceed = True  # it has an item in it
+    try:
+        found = _items(holder)
+    except ArgoError:
+        if proceed:
+            raise
+        found = []
+    body = {key: value for key, value in holder.items() if key not in _LOOP}
+    seen = scope if proceed else scope.given()
+    made: list[Json] = []
+    for item in found:
+        try:
+            one: Json = replaced(
+                body, seen.with_layer(item.variables), "everything" if proceed else "nothing"
+            )
+        except Missing as error:
+            raise ArgoError(str(error)) from None  # nothing that comes later gives an item another key
+        one = {**one, "name": f"{holder['name']}({item.label})"}
+        if holder.get("template"):
+            one["template"] = holder["template"]
+        made.append(one)
+    return made
+
+
+_LOOP = frozenset(("withItems", "withParam", "withSequence"))

@@ -1,0 +1,278 @@
+"""Templates that run something themselves: the pods that are asked for, and the nodes that are suspended.
+
+Sources: workflow/controller/workflowpod.go, and executeSuspend in operator.go, of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from flowdsl.grammar.duration import duration
+from flowdsl.runtime.local import events, retry
+from flowdsl.runtime.local.names import any_string, pod_name
+from flowdsl.runtime.local.node import FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.run import STEP_TOO_LATE
+from flowdsl.runtime.local.scope import Scope, Variables
+from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.tags import ArgoError, replaced
+from flowdsl.runtime.local.templates import kind
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.local.protocols import Leaf
+    from flowdsl.runtime.local.run import Run
+
+TOO_LATE = "Pod was active on the node longer than the specified deadline"
+
+_WITH_ITS_POD = (FAILED, "Pod Failed whilst container running")
+"""How a container ended of which nothing is known but that its pod has failed."""
+
+
+# --- pods ------------------------------------------------------------------------------------------
+
+
+def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
+    """Ask for a pod, or for an HTTP request. Raises ArgoError, and GrammarError."""
+    call = execution.call
+    if not run.may_run(call.on_exit):
+        run.mark(node, FAILED, f"workflow shutdown with strategy: {run.strategy}")
+        execution.body_ended(node)
+        return
+    deadline = _deadline(run, execution, node, template)
+    action = _action(run, execution, node, template)
+    if run.deadline is not None and run.now >= run.deadline and not call.on_exit:
+        run.mark(node, FAILED, STEP_TOO_LATE)
+        execution.body_ended(node)
+        return
+    run.running[node.id] = execution
+    run.actions.append(action)
+    for name, before in _containers(action.template):
+        child = run.new_node(f"{node.name}.{name}", "Container", PENDING, node, call.holder, call.base)
+        child.hooked, child.retried = node.hooked, node.retried
+        for parent in [run.nodes[f"{node.name}.{one}"] for one in before] or [node]:
+            parent.adopt(child)
+    if deadline is not None:
+        run.agenda.at(deadline, lambda: _stop(run, node, TOO_LATE), lambda: node.id in run.running)
+    pending = action.template.get("pendingTimeout")
+    if pending:
+        latest = node.started + duration(any_string(pending))
+        run.agenda.at(latest, lambda: _still_pending(run, node), lambda: node.phase == PENDING)
+
+
+def _deadline(run: Run, execution: Leaf, node: Node, template: Json) -> float | None:
+    """When the pod is to be stopped. Raises ArgoError."""
+    found: list[float] = []
+    seconds = template.get("activeDeadlineSeconds")
+    if seconds is not None:
+        whole = retry.whole(seconds)
+        if whole is None:
+            raise ArgoError(f"activeDeadlineSeconds is not a number: {seconds}")
+        found.append(run.now + whole)
+    if template.get("timeout"):
+        try:
+            latest = node.started + retry.seconds(template["timeout"])
+        except ArgoError as error:
+            raise ArgoError(f"invalid timeout format {error}") from None
+        # A pod is made a moment after its node, and gets the whole seconds that are left instead of its own.
+        if kind(template) != "http" and math.ceil(latest - run.now) - 1 <= 1:
+            raise ArgoError(f"{node.name} exceeded its deadline")
+        found = [latest]
+    longest = part(execution.retry or {}, "backoff").get("maxDuration")
+    if node.retried and longest and execution.node is not None:
+        attempts = execution.node.attempts()
+        if len(attempts) > 1:
+            found.append(attempts[0].started + retry.seconds(longest))
+    return min(found) if found else None
+
+
+def _action(run: Run, execution: Leaf, node: Node, template: Json) -> events.StartPod:
+    """What is asked for. Raises ArgoError."""
+    frame = execution.call.frame
+    pod = pod_name(run.name, node.name, template.get("name", ""))
+    own = Variables(
+        {
+            f"inputs.parameters.{one['name']}": any_string(one.get("value"))
+            for one in several(node.inputs, "parameters")
+        }
+    )
+    own["pod.name"] = pod
+    scope = Scope(own, run.globals)
+    template = replaced(template, scope, "nothing")
+    if run.spec.get("archiveLogs") and "archiveLocation" not in template:
+        template = {**template, "archiveLocation": {"archiveLogs": True}}
+    asked = frame is not None and run.templates.keeps_result(frame.template, _task_of(node.name))
+    patch = run.spec.get("podSpecPatch")
+    return events.StartPod(
+        node=node.id,
+        name=node.name,
+        pod=pod,
+        template=template,
+        volumes=replaced(run.volumes, scope, "nothing"),
+        keeps_result=kind(template) in ("data", "http") or asked,
+        patches=() if not patch else (any_string(replaced(patch, scope, "nothing")),),
+    )
+
+
+def _task_of(name: str) -> str:
+    """The name of the task or step that a node belongs to (getStepOrDAGTaskName)."""
+    end = len(name)
+    opener = ""
+    while end:
+        sign = name[end - 1]
+        if opener:
+            opener = "" if sign == opener else opener
+        elif sign in ")]":
+            opener = "(" if sign == ")" else "["
+        else:
+            break
+        end -= 1
+    return name[:end].rpartition(".")[2]
+
+
+def _containers(template: Json) -> list[tuple[str, list[str]]]:
+    """The containers of a containerSet with those that each waits for, these first. Raises ArgoError."""
+    containers: list[Json] = several(part(template, "containerSet"), "containers")
+    names = [str(one["name"]) for one in containers]
+    before = {str(one["name"]): [str(name) for name in several(one, "dependencies")] for one in containers}
+    done: dict[str, None] = {}
+    while len(done) < len(names):
+        ready = [name for name in names if name not in done and all(one in done for one in before[name])]
+        if not ready:
+            raise ArgoError("the containers of a containerSet wait for each other")
+        done |= dict.fromkeys(ready)
+    return [(name, before[name]) for name in done]
+
+
+def _still_pending(run: Run, node: Node) -> None:
+    if node.phase == PENDING:
+        _stop(run, node, "timeout")
+
+
+def _stop(run: Run, node: Node, message: str) -> None:
+    if node.id in run.running and not node.completed:
+        run.actions.append(events.StopPod(node.id, message))
+
+
+def fail_pod(run: Run, node: Node, message: str) -> None:
+    """Fail a pod at once, while it is being stopped (handleExecutionControlError)."""
+    run.actions.append(events.StopPod(node.id))
+    run.mark(node, FAILED, message)
+    for child in node.children.values():
+        if child.type == "Container" and not child.fulfilled:
+            run.mark(child, FAILED, message)
+    if not node.runs:
+        run.running[node.id].body_ended(node)
+
+
+def pod_runs(run: Run, node: Node, ip: str) -> None:
+    """A pod has begun, or serves as a daemon."""
+    if node.fulfilled:
+        return
+    execution = run.running[node.id]
+    daemon = execution.template.get("daemon") is True and bool(ip)
+    if daemon:
+        node.ip = ip
+        frame = execution.call.frame
+        if frame is not None:
+            frame.daemons.append(node)
+        attempts = execution.node
+        if attempts is not None and attempts is not node:
+            if frame is not None and not attempts.daemoned:
+                frame.daemons.append(attempts)
+            run.mark(attempts, RUNNING, daemon=True)
+    run.mark(node, RUNNING, daemon=daemon, runs=not daemon)
+    for one in several(part(execution.template, "containerSet"), "containers"):
+        run.mark(run.nodes[f"{node.name}.{one['name']}"], RUNNING)
+
+
+def pod_ended(run: Run, node: Node, outcome: events.Outcome, *, over: bool) -> None:
+    """A pod has ended, perhaps when the run was `over` already."""
+    execution = run.running.pop(node.id)
+    daemon = node.daemoned
+    containers = outcome.containers or {}
+    for one in several(part(execution.template, "containerSet"), "containers"):
+        child = run.nodes[f"{node.name}.{one['name']}"]
+        if not child.fulfilled and (one["name"] in containers or outcome.phase != SUCCEEDED):
+            run.mark(child, *containers.get(one["name"], _WITH_ITS_POD))
+    needless = node.phase == SUCCEEDED  # a daemon that was ended
+    if needless and over:
+        return  # nobody looks at its pod any more
+    if node.failed and not node.runs:
+        return  # it was stopped before it began
+    node.outputs = outcome.outputs or None
+    node.daemoned = False
+    if outcome.outputs:
+        run.remember(outcome.outputs)
+    phase = outcome.phase
+    if execution.template.get("daemon") is True and phase == SUCCEEDED:
+        phase = "Failed"
+    message = outcome.message
+    if node.failed:  # it was stopped, or a hook of it could not be judged
+        node.finished = None
+        message = message or node.message
+    run.mark(node, phase, message, runs=False)
+    if needless:
+        return
+    if not daemon or execution.node is not node:  # with a strategy, a daemon that ends is started again
+        execution.body_ended(node)
+
+
+# --- what is suspended -----------------------------------------------------------------------------
+
+
+def suspend(run: Run, execution: Leaf, node: Node, template: Json) -> None:
+    """Wait for somebody, or for a time. Raises ArgoError."""
+    supplied_later = [
+        one
+        for one in several(part(template, "outputs"), "parameters")
+        if "supplied" in part(one, "valueFrom")
+    ]
+    if supplied_later:
+        defaults = {
+            one["name"]: one["default"]
+            for one in several(part(template, "inputs"), "parameters")
+            if one.get("default") is not None
+        }
+        node.outputs = {"parameters": [_with_default(one, defaults) for one in supplied_later]}
+    wait = any_string(template["suspend"].get("duration") or "")
+    until = node.started + retry.seconds(wait) if wait else None
+    run.suspended[node.id] = (execution, until)
+    if until is not None:
+        run.agenda.at(until, lambda: resume(run, node, {}), lambda: node.id in run.suspended)
+    if refusal := run.refusal(node):
+        run.agenda.in_next_pass(lambda: end_suspension(run, node, refusal))
+
+
+def _with_default(parameter: Json, defaults: Json) -> Json:
+    source = parameter["valueFrom"]
+    if source.get("default") is None and parameter["name"] in defaults:
+        return {**parameter, "valueFrom": {**source, "default": defaults[parameter["name"]]}}
+    return parameter
+
+
+def end_suspension(run: Run, node: Node, message: str) -> None:
+    """Fail a suspended node."""
+    execution, _ = run.suspended.pop(node.id)
+    run.mark(node, FAILED, message)
+    execution.body_ended(node)
+
+
+def resume(run: Run, node: Node, given: dict[str, str]) -> None:
+    """Let a suspended node go on, with values for its supplied outputs."""
+    if node.id not in run.suspended:
+        return
+    execution, _ = run.suspended.pop(node.id)
+    made: list[Json] = []
+    for one in several(node.outputs, "parameters"):
+        name, default = one["name"], one["valueFrom"].get("default")
+        value = given.get(name, None if default is None else any_string(default))
+        if value is None:
+            execution.body_ended(
+                node, f"raw output parameter '{name}' has not been set and does not have a default value"
+            )
+            return
+        made.append({**{key: one[key] for key in one if key != "valueFrom"}, "value": value})
+    if made:
+        node.outputs = {"parameters": made}
+    run.mark(node, SUCCEEDED)
+    execution.body_ended(node)

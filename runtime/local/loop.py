@@ -1,0 +1,166 @@
+"""A task of a graph that has a loop: its rounds, which begin one after the other, and the hooks at their ends.
+
+Source: executeDAGTask in workflow/controller/dag.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+import heapq
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
+
+from flowdsl.runtime.local.arguments import holds
+from flowdsl.runtime.local.node import ERROR, SKIPPED, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.tags import ArgoError
+
+if TYPE_CHECKING:
+    from collections import deque
+    from collections.abc import Callable, Iterable
+
+    from flowdsl.runtime.local.node import Type
+    from flowdsl.runtime.local.run import Run
+    from flowdsl.runtime.local.tasks import Task
+
+
+class Graph(Protocol):
+    """The graph of a loop."""
+
+    machine: Run
+    lost: str
+
+    def goes_on(self) -> bool:
+        """Whether tasks may begin and end."""
+        ...
+
+    def execute(
+        self, task: Task, holder: Json, created: Callable[[Node], None], refused: Callable[[Node], None]
+    ) -> None:
+        """Execute the template of a round; `refused` gets the node of one that could not begin."""
+
+    def watch(self, task: Task, node: Node) -> None:
+        """Follow the node of a round until it and its hooks have ended."""
+
+    def new_node(self, name: str, type: Type, phase: str, holder: Json) -> Node:
+        """A new node for something in the graph that Argo makes itself."""
+        ...
+
+    def awaited_before(self, group: Node) -> Node | None:
+        """What goes on that Argo comes to before the end of a loop, the loop itself, or nothing."""
+        ...
+
+
+class Loop:
+    """The rounds of a task, whose nodes are children of `group`."""
+
+    def __init__(self, dag: Graph, task: Task, group: Node, made: deque[Json]) -> None:
+        self.rounds: list[Node] = []
+        self._dag = dag
+        self._machine = dag.machine
+        self._task = task
+        self._group = group
+        self._made = made
+        """The rounds that have not begun."""
+        self._open = len(made)
+        self._refused: Node | None = None
+        """A round that could not begin, behind which Argo begins none in the same pass."""
+        self._exits: list[tuple[int, str, Callable[[], None]]] = []
+        """The exit hooks that wait for their turn, a heap: where the round stands, its node, the hook."""
+        self._leaving: dict[str, int] = {}
+        """The rounds whose exit hooks run, and where they stand; the last has the lowest place."""
+
+    # --- rounds ------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Begin the rounds that have not begun.
+
+        Argo leaves those behind one that cannot begin to the next pass, and comes no further where that can not begin
+        then either. A loop whose rounds have all ended meanwhile has ended itself.
+        """
+        if not self._made or self._group.fulfilled or not self._dag.goes_on():
+            return
+        if self._refused is not None:
+            self._machine.agenda.later(self._held_up)
+            return
+        self._machine.agenda.soon(self.begin)
+        self._round(self._made.popleft())
+
+    def _held_up(self) -> None:
+        """The pass ends in which a round could not begin."""
+        self._find_out(self._held_up)
+        if self._refused is not None and not self._refused.refused:
+            self._refused = None
+            self._machine.agenda.in_next_pass(self.begin)
+
+    def _round(self, holder: Json) -> None:
+        try:
+            proceed = holds(holder.get("when") or "")
+            phase, message = SKIPPED, f"when '{holder.get('when')}' evaluated false"
+        except ArgoError as error:
+            proceed, phase, message = False, ERROR, str(error)
+        if proceed:
+            self._dag.execute(self._task, holder, self._begun, self._cannot_begin)
+            return
+        node = self._dag.new_node(holder["name"], "Skipped", phase, holder)
+        node.message = message
+        self._adopt(node)
+        self.settled(node)
+
+    def _begun(self, node: Node) -> None:
+        self._adopt(node)
+        self._dag.watch(self._task, node)
+
+    def _adopt(self, node: Node) -> None:
+        self._group.adopt(node)
+        self.rounds.append(node)
+
+    def _cannot_begin(self, node: Node) -> None:
+        self._refused = node
+
+    # --- their ends --------------------------------------------------------------------------------
+
+    def settled(self, node: Node) -> None:
+        """A round and its hooks have ended."""
+        self._open -= 1
+        if self._leaving.pop(node.id, None) is not None or self._exits:
+            self._machine.agenda.later(self._next_exit)
+        if not self._open and self._dag.goes_on():
+            complete(self._dag, self._group, self.rounds)
+
+    def leave(self, place: int, node: Node, begin: Callable[[], None]) -> None:
+        """Begin the exit hook of a round when it is its turn."""
+        heapq.heappush(self._exits, (place, node.id, begin))
+        self._machine.agenda.later(self._next_exit)
+
+    def _next_exit(self) -> None:
+        """Begin an exit hook: a round has its own when none before it runs.
+
+        A loop may end while one runs, where Argo finds out how the graph goes on; then no other begins.
+        """
+        if not self._dag.goes_on() or self._group.fulfilled:
+            return
+        first = next(reversed(self._leaving.values()), len(self.rounds))
+        if self._exits and self._exits[0][0] < first:
+            place, identity, begin = heapq.heappop(self._exits)
+            self._leaving[identity] = place
+            begin()
+        if self._open == len(self._exits) + len(self._leaving):
+            self._find_out(self._next_exit)
+
+    def _find_out(self, again: Callable[[], None]) -> None:
+        """The loop has ended when all of its rounds have, and nothing before it goes on; else ask again later."""
+        left = self._dag.awaited_before(self._group)
+        if left is self._group:
+            left = next((child for child in self._group.children.values() if not child.fulfilled), None)
+        if left is not None and not self._group.fulfilled:
+            self._machine.when_fulfilled(left, again)
+
+
+def complete(dag: Graph, group: Node, rounds: Iterable[Node]) -> None:
+    """All rounds of a loop have ended."""
+    machine = dag.machine
+    failed = [child.phase for child in rounds if child.failed]
+    machine.mark(group, failed[-1] if failed else SUCCEEDED)
+    for hook in [one for child in rounds for one in child.children.values() if one.hooked]:
+        if not hook.fulfilled and machine.needs_passes(hook):  # nobody comes to the rounds any more
+            machine.agenda.later(partial(machine.leave, hook))
+            dag.lost = f"{hook.name}: an exit hook of a round, which is left when the loop has ended"

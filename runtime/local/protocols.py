@@ -1,0 +1,109 @@
+"""What the run, executions, and templates of kind steps and dag see of each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.local.node import Json, Node
+    from flowdsl.runtime.local.parallelism import Places
+    from flowdsl.runtime.local.templates import Base, Origin
+
+
+class Boundary(Protocol):
+    """A template of kind steps or dag that is executed, as those see it that run in it."""
+
+    execution: Leaf
+    node: Node
+    template: Json
+    inside: dict[str, Boundary]
+    depth: int
+    over: bool
+    on_exit: bool
+    places: Places
+    daemons: list[Node]
+    lost: str
+
+    def abandon(self) -> None:
+        """Begin nothing more, here and within."""
+
+    def start(self) -> None:
+        """Begin with what waits for nothing."""
+
+    def blocked(self) -> bool:
+        """Whether no child may be started now."""
+        ...
+
+    def gives_up(self) -> bool:
+        """Whether `failFast` of the template lets nothing more begin."""
+        ...
+
+    def turns_away(self, again: Callable[[], None]) -> bool:
+        """Whether the exit hook of a child does not wait for a place where there is none; it may be asked again."""
+        ...
+
+    def fail_fast(self, *, begins: bool = False) -> bool:
+        """End where `failFast` of the template asks for it, also as a child `begins`, and say whether it has ended."""
+        ...
+
+    def comes_to(self, node: Node) -> bool:
+        """Whether it goes on, and looks at a node in it that has ended."""
+        ...
+
+    def frozen(self) -> bool:
+        """Whether nothing goes on in it but its pods, for `failFast`."""
+        ...
+
+    def finish(self, phase: str, message: str | None = None) -> None:
+        """End with a phase."""
+
+    def timed_out(self, node: Node, message: str) -> None:
+        """A child has waited too long; it has failed."""
+
+    def stuck(self) -> list[str]:
+        """What waits for something that never comes."""
+        ...
+
+    def shut_down(self) -> None:
+        """The run is to stop."""
+
+
+class Call(NamedTuple):
+    """What asks for a template. `done` gets the node, and an error of Argo's that was not the step's."""
+
+    name: str
+    holder: Json
+    arguments: Json
+    base: Base
+    frame: Boundary | None
+    depth: int
+    on_exit: bool
+    hooked: bool
+    kind: str
+    rank: int
+    created: Callable[[Node], None]
+    done: Callable[[Node, str | None], None]
+    node: Node | None
+    """The node that is there already."""
+
+
+class Leaf(Protocol):
+    """The execution of a template, as its pod sees it."""
+
+    call: Call
+    template: Json
+    origin: Origin
+    retry: Json | None
+    node: Node | None
+
+    def body_ended(self, node: Node, error: str | None = None) -> None:
+        """The body of the template, or of one attempt, has ended."""
+
+
+class Retries(Protocol):
+    """The execution of a template that is tried again."""
+
+    def give_up(self) -> None:
+        """Fail: the run is to stop, and nothing of it is at work."""

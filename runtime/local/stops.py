@@ -1,0 +1,80 @@
+"""What happens to a run that is told to stop, or that has had its time.
+
+Sources: handleExecutionControlError in workflow/controller/exec_control.go, and
+failNodesWithoutCreatedPodsAfterDeadlineOrShutdown in operator.go, of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.local.leaves import end_suspension, fail_pod
+from flowdsl.runtime.local.run import STEP_TOO_LATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.local import events
+    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.protocols import Leaf
+    from flowdsl.runtime.local.run import Run
+
+
+def shut_down(run: Run, strategy: events.Strategy) -> None:
+    """Somebody stops or terminates the run: what may not run any more fails."""
+    # First those that wait: what ends gives its locks back.
+    _fail_waiting(
+        run, f"Stopped with strategy '{strategy}'", lambda node: not run.may_run(node.in_exit_handler())
+    )
+    for node, execution in _still_running(run):
+        if not run.may_run(execution.call.on_exit):
+            fail_pod(run, node, f"workflow shutdown with strategy:  {strategy}")
+    _hurry(run, lambda on_exit: not run.may_run(on_exit))
+    run.drain()
+    for frame in reversed(list(run.frames.values())):
+        if not frame.over and not run.may_run(frame.on_exit):
+            frame.shut_down()
+
+
+def too_late(run: Run) -> None:
+    """The deadline of the workflow: what is no exit handler fails, and is not tried again."""
+    _fail_waiting(run, STEP_TOO_LATE, lambda node: not node.in_exit_handler())
+    for node, execution in _still_running(run):
+        if not execution.call.on_exit:
+            fail_pod(run, node, STEP_TOO_LATE)
+    _hurry(run, lambda on_exit: not on_exit)
+
+
+def give_up(run: Run) -> None:
+    """What is tried again fails as soon as nothing of it is at work, where the run is told to stop.
+
+    Argo looks at that before anything goes on.
+    """
+    if run.strategy is not None:
+        for identity, one in list(run.retries.items()):
+            node = run.by_id[identity]
+            if not run.may_run(node.in_exit_handler()) and node.at_rest():
+                one.give_up()
+
+
+def _fail_waiting(run: Run, message: str, wanted: Callable[[Node], bool]) -> None:
+    for identity in list(run.suspended):
+        node = run.by_id[identity]
+        if wanted(node):
+            end_suspension(run, node, message)
+    for holder, stop in run.locks.waiting():
+        waiting = run.nodes.get(holder)
+        if waiting is not None and wanted(waiting):
+            stop(message)
+
+
+def _hurry(run: Run, wanted: Callable[[bool], bool]) -> None:
+    """Judge retries now that wait for their time, of what is an exit handler or is not."""
+    for on_exit, begin in list(run.backing_off.values()):
+        if wanted(on_exit):
+            begin()
+
+
+def _still_running(run: Run) -> list[tuple[Node, Leaf]]:
+    found = [(run.by_id[name], execution) for name, execution in run.running.items()]
+    return [(node, execution) for node, execution in found if not node.completed]

@@ -1,0 +1,170 @@
+"""The hooks of a workflow, and its exit handler: what runs when its entrypoint has come so far, or has ended.
+
+Sources: executeWfLifeCycleHook and operate in workflow/controller/{hooks,operator}.go of Argo 4.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.runtime.expressions.values import json_of
+from flowdsl.runtime.local.hooks import EXIT, exit_hook, truth
+from flowdsl.runtime.local.names import pod_name, quoted, rfc3339
+from flowdsl.runtime.local.node import ERROR, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.parallelism import FULL
+from flowdsl.runtime.local.scope import Scope
+from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.tags import ArgoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.runtime.local.run import Run
+
+
+class WorkflowHooks:
+    """The hooks of a workflow. `ended` looks whether it has ended, `finish` ends it with a phase and a message."""
+
+    def __init__(self, run: Run, ended: Callable[[], None], finish: Callable[[str, str], None]) -> None:
+        self._run = run
+        self._ended = ended
+        self._finish = finish
+        self._waiting: dict[str, Json] = {}
+        """Those that have not begun."""
+        self._begun: list[Node] = []
+        self.exit: Node | None = None
+        """The exit handler when it has begun, or the entrypoint where nothing runs behind it."""
+        self._failures_noted = -1
+
+    def read(self) -> None:
+        """Take the hooks from the spec of the run."""
+        self._waiting = {name: hook for name, hook in part(self._run.spec, "hooks").items() if name != EXIT}
+
+    def go_on(self, entry: Node) -> None:
+        """Begin what is to run, now that the entrypoint has gone on or ended."""
+        ran = self._at_work()
+        if self._waiting:
+            self._note_status(entry)
+            self._begin(entry)
+            self._run.drain()
+        hooked = self._at_work()
+        again = ran or (hooked and entry.fulfilled)
+        if (
+            again and self._run.parallelism.saturated()
+        ):  # a hook that runs is asked for a free place in each pass
+            if entry.fulfilled and self._on_exit() is None:
+                self.exit = entry
+                self._ended()
+            self._spoil(entry, FULL)
+            self._run.drain()
+        elif entry.fulfilled and self.exit is None and not hooked:
+            self._note_status(entry)
+            self._leave(entry)
+            self._run.drain()
+
+    # --- hooks -------------------------------------------------------------------------------------
+
+    def _begin(self, entry: Node) -> None:
+        """The hooks of the workflow that are no exit hook (executeWfLifeCycleHook)."""
+        for name, hook in list(self._waiting.items()):
+            full = f"{self._run.name}.hooks.{name}"
+            try:
+                if not hook.get("expression"):
+                    raise ArgoError(f"Expression required for hook {full}")
+                if not truth(hook["expression"], Scope(self._run.globals)):
+                    continue
+                if self._run.parallelism.saturated():
+                    raise ArgoError(FULL)
+            except ArgoError as error:
+                del self._waiting[name]
+                self._spoil(entry, str(error))
+                continue
+            del self._waiting[name]
+            self._run.call(
+                full,
+                hook,
+                part(hook, "arguments"),
+                base=self._run.templates.local,
+                frame=None,
+                hooked=True,
+                created=lambda node: self._adopt(entry, node),
+            )
+
+    def _spoil(self, entry: Node, message: str) -> None:
+        """The entrypoint ends in Error, whatever it has begun."""
+        if (frame := self._run.frames.get(entry.name)) is not None:
+            frame.finish(ERROR, message)
+        else:
+            self._run.mark(entry, ERROR, message)
+
+    def _adopt(self, entry: Node, node: Node) -> None:
+        self._begun.append(node)
+        entry.adopt(node)
+
+    def _at_work(self) -> bool:
+        return any(not node.fulfilled for node in self._begun)
+
+    # --- the exit handler --------------------------------------------------------------------------
+
+    def _on_exit(self) -> Json | None:
+        """What runs at the end, or nothing."""
+        return exit_hook(self._run.spec, self._run.arguments) if self._run.may_run(on_exit=True) else None
+
+    def _leave(self, entry: Node) -> None:
+        hook = self._on_exit()
+        if hook is None:
+            self.exit = entry
+            return
+        self._run.call(
+            f"{self._run.name}.onExit",
+            hook,
+            part(hook, "arguments"),
+            base=self._run.templates.local,
+            frame=None,
+            on_exit=True,
+            hooked=True,
+            created=self._exiting,
+            done=self._exit_ended,
+        )
+
+    def _exiting(self, node: Node) -> None:
+        self.exit = node
+
+    def _exit_ended(self, node: Node, error: str | None) -> None:
+        if error is not None:
+            self._run.mark(node, ERROR, error)
+            if not self._run.goes_on():
+                self._finish(ERROR, f"error in exit template execution : {error}")
+
+    # --- what they are told -------------------------------------------------------------------------
+
+    def _note_status(self, entry: Node) -> None:
+        phase = {"Skipped": SUCCEEDED, "Omitted": SUCCEEDED}.get(entry.phase, entry.phase)
+        self._run.globals["workflow.status"] = phase
+        self.note_failures()
+
+    def note_failures(self) -> None:
+        """What has failed so far, also of an exit handler, which sees it too."""
+        if self._failures_noted != self._run.failures:
+            self._failures_noted = self._run.failures
+            self._run.globals["workflow.failures"] = f'"{quoted(self._failures())}"'
+
+    def _failures(self) -> str:
+        found = [
+            {
+                "displayName": node.display,
+                "message": node.message,
+                "templateName": node.template,
+                "phase": node.phase,
+                "podName": pod_name(self._run.name, node.name, node.template),
+                "finishedAt": None if node.finished is None else rfc3339(node.finished),
+            }
+            for node in self._run.nodes.values()
+            if node.failed
+        ]
+        return f"[{','.join(_object(one) for one in found)}]" if found else "null"
+
+
+def _object(fields: Json) -> str:
+    """The JSON of an object whose keys keep their order, as those of Go's structs do."""
+    return "{" + ",".join(f"{json_of(name)}:{json_of(value)}" for name, value in fields.items()) + "}"
