@@ -48,9 +48,11 @@ class Attempts:
         self._machine.retries[node.id] = self
 
     def begin(self) -> None:
-        """Begin the next attempt."""
-        if self._node.completed:
-            return
+        """Begin the next attempt, unless the template has ended meanwhile."""
+        if not self._node.completed:
+            self._begin()
+
+    def _begin(self) -> None:
         execution, machine = self._execution, self._machine
         made = self._node.attempts()
         name = f"{self._call.name}({len(made)})"
@@ -70,9 +72,16 @@ class Attempts:
         attempt.retried = True
         self._node.adopt(attempt)
         self.latest = attempt
+        if self._node.id in self._machine.held:
+            self._machine.held[attempt.id] = self._machine.held[self._node.id]
 
     def ended(self, attempt: Node, error: str | None) -> None:
-        """Whether there is to be another attempt."""
+        """Find out whether there is to be another attempt, when Argo comes to the template."""
+        held = self._machine.held.get(self._node.id)
+        if held is None or not held(self._node, lambda: self._ended(attempt, error)):
+            self._ended(attempt, error)
+
+    def _ended(self, attempt: Node, error: str | None) -> None:
         node, machine, frame = self._node, self._machine, self._call.frame
         if node.completed or node.id not in machine.retries:
             return
@@ -134,6 +143,7 @@ class Attempts:
         message = self._machine.no_more_retries()
         if message and not self._machine.may_run(self._node.in_exit_handler()):
             self.give_up()
+            self._begin_needlessly()
         elif message:
             self._end(attempt.phase, message)
         return bool(message)
@@ -156,7 +166,21 @@ class Attempts:
     def _end(self, phase: str, message: str | None) -> None:
         """End as the last attempt did, with its outputs."""
         node = self._node
-        node.outputs = node.attempts()[-1].outputs
+        if phase == SUCCEEDED or node.at_rest():
+            node.outputs = node.attempts()[-1].outputs
         node.daemoned = False
         self._machine.mark(node, phase, message)
+        self._begin_needlessly()
         self._execution.over(node, None)
+
+    def _begin_needlessly(self) -> None:
+        """Begin another attempt although the template has ended, as Argo does while something below it goes on.
+
+        That is a hook, most often. Argo never looks at this attempt again, but hands on its outputs.
+        """
+        if self._node.at_rest():
+            return
+        self._begin()
+        frame = None if self.latest is None else self._machine.frames.get(self.latest.name)
+        if frame is not None:
+            self._machine.agenda.later(frame.abandon)

@@ -238,6 +238,8 @@ class Dag(Frame):
             else:
                 loop.settled(found)
 
+        if loop is not None and (task.holder.get("hooks") or task.holder.get("onExit")):
+            self.machine.held[node.id] = partial(loop.postpones, len(loop.rounds) - 1)
         if not task.holder.get("onExit") and not _hooks_of(task.holder, whole=loop is None):
             self.machine.when_fulfilled(node, lambda: settled(node))
             return
@@ -266,6 +268,9 @@ class Dag(Frame):
             again=self._hook_fails if target else None,
             turn=None if loop is None else partial(loop.leave, len(loop.rounds) - 1, node),
         )
+        if loop is None:
+            task.hooks = hooks
+            self.machine.held[node.id] = hooks.postpones
         self.machine.when_changed(node, hooks.changed, now=target)
 
     def _refused(self, node: Node, hooks: Hooks, message: str, *, target: bool) -> None:

@@ -60,6 +60,24 @@ class Names(NamedTuple):
     outputs: str
 
 
+class Order:
+    """The order in which Argo looks at the hooks of the steps of a group: not behind a step of which one runs."""
+
+    def __init__(self) -> None:
+        self._running: list[tuple[int, Hooks]] = []
+
+    def begun(self, place: int, hooks: Hooks) -> None:
+        """Note that a hook of a step runs."""
+        if self.before(place) is None:
+            self._running.append((place, hooks))
+
+    def before(self, place: int) -> Hooks | None:
+        """The hooks of the first step of which one runs, if it stands before a place."""
+        while self._running and not self._running[-1][1].running:
+            self._running.pop()
+        return self._running[-1][1] if self._running and self._running[-1][0] < place else None
+
+
 class Hooks:
     """The hooks of one node. `settled` is called when the node has ended, and each hook that was started.
 
@@ -68,7 +86,8 @@ class Hooks:
     those of a higher one. `looked`: whether Argo looks at the node again when a daemon, which has settled, ends.
     `refused` gets the error of a hook that cannot be judged or executed,
     and whether it is the exit hook. `again`: gets the error where hooks that run are asked for a free place again,
-    and there is none. `turn`: begins the exit hook when it is its turn, which may never come.
+    and there is none. `turn`: begins the exit hook when it is its turn, which may never come. `order` and
+    `place`: where the node stands among those with which it is looked at.
     """
 
     def __init__(
@@ -86,8 +105,12 @@ class Hooks:
         looked: Callable[[], bool],
         again: Callable[[str], None] | None = None,
         turn: Callable[[Callable[[], None]], None] | None = None,
+        order: Order | None = None,
+        place: int = 0,
     ) -> None:
         self.turn = turn
+        self.order = order
+        self.place = place
         self.again = again
         self.looked = looked
         self.frame = frame
@@ -106,6 +129,8 @@ class Hooks:
         self.open = 0
         self.running = 0
         """How many of those are no exit hooks."""
+        self.kept: list[tuple[Node, Callable[[], None]]] = []
+        """What goes on in the node when none of those runs any more."""
         self.ended = False
         self.left = False
         """Whether its exit hook had its turn."""
@@ -117,6 +142,9 @@ class Hooks:
     def changed(self) -> None:
         """The phase of the node is another: look whether a hook is to run."""
         if self.waits and not (self.node.fulfilled or self.node.phase == RUNNING):
+            return
+        before = None if self.order is None else self.order.before(self.place)
+        if before is not None and before.postpones(self.frame.node, self.changed):
             return
         full = self.machine.parallelism.full
         if full or self.frame.full():
@@ -168,6 +196,13 @@ class Hooks:
         self.others = {name: hook for name, hook in part(holder, "hooks").items() if name != EXIT}
         self.exit = exit_hook(holder, self.machine.arguments)
         return True
+
+    def postpones(self, within: Node, action: Callable[[], None]) -> bool:
+        """Whether something in the node waits for its hooks: Argo does not come to a task while one of them runs."""
+        if self.running and not self.frame.over:
+            self.kept.append((within, action))
+            return True
+        return False
 
     def refuse(self, message: str) -> None:
         """No hook runs after one that cannot be judged."""
@@ -254,6 +289,8 @@ class Hooks:
         )
         if not on_exit:
             self.running += 1
+            if self.order is not None:
+                self.order.begun(self.place, self)
             if self.again is not None:
                 self.machine.parallelism.asked.append(self._asked)
 
@@ -267,6 +304,10 @@ class Hooks:
     def _hook_ended(self, error: str | None, on_exit: bool) -> None:
         self.open -= 1
         self.running -= not on_exit and error != FULL
+        if not self.running:
+            kept, self.kept = self.kept, []
+            for within, action in kept:
+                self.machine.within(within, action)
         if error is not None:
             self.refused(error, on_exit)
         self._leave()

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
 from flowdsl.runtime.local import go_json
-from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.names import any_string, quoted
 from flowdsl.runtime.local.scope import Variables
 from flowdsl.runtime.local.sprintf import sprintf
 from flowdsl.runtime.local.tags import ArgoError
@@ -74,7 +74,7 @@ def of_sequence(sequence: dict[str, Any]) -> list[Item]:
 def _whole(value: Any) -> int:
     text = any_string(value)
     if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise ArgoError(f'strconv.Atoi: parsing "{text}": invalid syntax')
+        raise ArgoError(f'strconv.Atoi: parsing "{quoted(text)}": invalid syntax')
     return int(text)
 
 

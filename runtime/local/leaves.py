@@ -157,8 +157,8 @@ def fail_pod(run: Run, node: Node, message: str) -> None:
     """Fail a pod at once, while it is being stopped (handleExecutionControlError)."""
     run.actions.append(events.StopPod(node.id))
     run.mark(node, FAILED, message)
-    for child in node.children.values():
-        if child.type == "Container" and not child.fulfilled:
+    for child in [run.nodes[f"{node.name}.{name}"] for name, _ in _containers(run.running[node.id].template)]:
+        if not child.fulfilled:
             run.mark(child, FAILED, message)
     if not node.runs:
         run.running[node.id].body_ended(node)
@@ -251,7 +251,9 @@ def _with_default(parameter: Json, defaults: Json) -> Json:
 
 
 def end_suspension(run: Run, node: Node, message: str) -> None:
-    """Fail a suspended node."""
+    """Fail a suspended node that waits still."""
+    if node.id not in run.suspended:
+        return
     execution, _ = run.suspended.pop(node.id)
     run.mark(node, FAILED, message)
     execution.body_ended(node)

@@ -67,6 +67,11 @@ class Loop:
         """The exit hooks that wait for their turn, a heap: where the round stands, its node, the hook."""
         self._leaving: dict[str, int] = {}
         """The rounds whose exit hooks run, and where they stand; the last has the lowest place."""
+        self._kept: list[tuple[int, int, Node, Callable[[], None]]] = []
+        """What goes on in rounds when Argo comes to them again, a heap by where they stand."""
+        self._count = 0
+        self._waits = False
+        """Whether a hook of the whole loop runs, behind which it goes on."""
 
     # --- rounds ------------------------------------------------------------------------------------
 
@@ -121,7 +126,9 @@ class Loop:
     def settled(self, node: Node) -> None:
         """A round and its hooks have ended."""
         self._open -= 1
-        if self._leaving.pop(node.id, None) is not None or self._exits:
+        if self._leaving.pop(node.id, None) is not None:
+            self._machine.agenda.later(self._go_on)
+        elif self._exits:
             self._machine.agenda.later(self._next_exit)
         if not self._open and self._dag.goes_on():
             complete(self._dag, self._group, self.rounds)
@@ -138,13 +145,48 @@ class Loop:
         """
         if not self._dag.goes_on() or self._group.fulfilled:
             return
-        first = next(reversed(self._leaving.values()), len(self.rounds))
-        if self._exits and self._exits[0][0] < first:
+        if self._waits or self._waits_for_hooks():
+            return
+        if self._exits and self._exits[0][0] < self._first():
             place, identity, begin = heapq.heappop(self._exits)
             self._leaving[identity] = place
             begin()
         if self._open == len(self._exits) + len(self._leaving):
             self._find_out(self._next_exit)
+
+    def _first(self) -> int:
+        """The place of the first round whose exit hook runs: Argo comes no further."""
+        return next(reversed(self._leaving.values()), len(self.rounds))
+
+    def postpones(self, place: int, within: Node, action: Callable[[], None]) -> bool:
+        """Whether something in a round that is a graph, or tried again, waits until Argo comes to it."""
+        comes = self._group.fulfilled or place <= self._first()
+        if not self._waits and not self._waits_for_hooks() and comes:
+            return False
+        self._count += 1
+        heapq.heappush(self._kept, (place, self._count, within, action))
+        return True
+
+    def _waits_for_hooks(self) -> bool:
+        """Whether Argo comes to no round while a hook of the whole loop runs; then it goes on behind that."""
+        hooks = self._task.hooks
+        self._waits = hooks is not None and hooks.postpones(self._group, self._hooks_ended)
+        return self._waits
+
+    def _hooks_ended(self) -> None:
+        self._waits = False
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """A hook has ended: Argo comes to the next rounds, until one has an exit hook that runs."""
+        self._next_exit()
+        if not self._kept or self._kept[0][0] > self._first():
+            return
+        place = self._kept[0][0]
+        while self._kept and self._kept[0][0] == place:
+            _, _, within, action = heapq.heappop(self._kept)
+            self._machine.within(within, action)
+        self._machine.agenda.in_next_pass(self._go_on)
 
     def _find_out(self, again: Callable[[], None]) -> None:
         """The loop has ended when all of its rounds have, and nothing before it goes on; else ask again later."""

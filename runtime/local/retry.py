@@ -8,7 +8,7 @@ from __future__ import annotations
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.local.hooks import truth
-from flowdsl.runtime.local.names import any_string
+from flowdsl.runtime.local.names import any_string, quoted
 from flowdsl.runtime.local.node import ERROR, FAILED, Json, Node
 from flowdsl.runtime.local.scope import Scope, Variables
 from flowdsl.runtime.local.shapes import part
@@ -129,7 +129,7 @@ def whole(value: object) -> int | None:
     try:
         return int(any_string(value))
     except ValueError:
-        raise ArgoError(f'strconv.Atoi: parsing "{value}": invalid syntax') from None
+        raise ArgoError(f'strconv.Atoi: parsing "{quoted(any_string(value))}": invalid syntax') from None
 
 
 def humanized(seconds: float) -> str:

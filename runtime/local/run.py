@@ -63,6 +63,8 @@ class Run:
         self.suspended: dict[str, tuple[Leaf, float | None]] = {}
         self.backing_off: dict[str, tuple[bool, Callable[[], None]]] = {}
         """The retries that wait for their time: whether they are of an exit handler, and what is next."""
+        self.held: dict[str, Callable[[Node, Callable[[], None]], bool]] = {}
+        """Of nodes that Argo may not come to for a while: keeps what is to be done in one until it does, or says no."""
         self.retries: dict[str, Retries] = {}
         """What is tried again, by its node."""
         self.actions: list[events.Action] = []
@@ -215,11 +217,20 @@ class Run:
         self.failures += node.failed
         self.changed(node)
         if node.fulfilled and not was:
-            self.agenda.later(*self._fulfilled.pop(node.id, ()))
+            self.within(node.boundary, *self._fulfilled.pop(node.id, ()))
 
     def changed(self, node: Node) -> None:
         """Tell those that watch a node."""
-        self.agenda.later(*self._watchers.get(node.id, ()))
+        self.within(node.boundary, *self._watchers.get(node.id, ()))
+
+    def within(self, node: Node | None, *actions: Callable[[], None]) -> None:
+        """Do something in what is executed as a node: now, or when Argo comes to it again."""
+        for action in actions:
+            at = node
+            while at is not None and not (at.id in self.held and self.held[at.id](node or at, action)):
+                at = at.boundary
+            if at is None:
+                self.agenda.later(action)
 
     def when_fulfilled(self, node: Node, action: Callable[[], None]) -> None:
         """Do something when a node has ended, or is a daemon that runs."""

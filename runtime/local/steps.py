@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from flowdsl.runtime.local.arguments import holds, of_step, outputs_of, resolved
 from flowdsl.runtime.local.expansion import expanded
 from flowdsl.runtime.local.frame import FAIL_FAST, Frame
-from flowdsl.runtime.local.hooks import Hooks, Names
+from flowdsl.runtime.local.hooks import Hooks, Names, Order
 from flowdsl.runtime.local.items import loops
 from flowdsl.runtime.local.node import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED, Json, Node, ends
 from flowdsl.runtime.local.parallelism import FULL
@@ -41,6 +41,7 @@ class Steps(Frame):
         """The steps of the group with their tags."""
         self.position = -1
         self.group = node
+        self.order = Order()
         self.open = 0
         self.goes_on: dict[str, Json] = {}
         self.records: dict[str, Record] = {}
@@ -63,6 +64,7 @@ class Steps(Frame):
             self._succeed()
             return
         name = f"{self.node.name}[{self.position}]"
+        self.order = Order()
         self.group = group = self.machine.new_node(name, "StepGroup", RUNNING, self.node, {}, self.base)
         group.plain = True
         if not self.position:
@@ -176,6 +178,8 @@ class Steps(Frame):
             waits=False,
             rank=_LAST,
             looked=lambda: True,
+            order=self.order,
+            place=len(self.current),
         )
         self.machine.when_changed(node, hooks.changed)
 

@@ -29,6 +29,7 @@ def shut_down(run: Run, strategy: events.Strategy) -> None:
     for node, execution in _still_running(run):
         if not run.may_run(execution.call.on_exit):
             fail_pod(run, node, f"workflow shutdown with strategy:  {strategy}")
+    give_up(run)
     _hurry(run, lambda on_exit: not run.may_run(on_exit))
     run.drain()
     for frame in reversed(list(run.frames.values())):

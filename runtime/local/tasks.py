@@ -19,6 +19,7 @@ from flowdsl.runtime.local.tags import ArgoError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from flowdsl.runtime.local.hooks import Hooks
     from flowdsl.runtime.local.loop import Loop
     from flowdsl.runtime.local.node import Json, Node
     from flowdsl.runtime.local.scope import Record
@@ -45,6 +46,7 @@ class Task:
         """How many of those before it have not settled yet."""
         self.node: Node | None = None
         self.loop: Loop | None = None
+        self.hooks: Hooks | None = None
         self.settled = False
         self.stuck = ""
         self.record: Record | None = None
