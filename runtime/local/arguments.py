@@ -59,7 +59,7 @@ def resolved(holder: Json, scope: Scope, bring: Callable[[Json, Scope], Json | N
             return {**holder, "when": text}
         made["when"] = when
     if arguments := made.get("arguments"):
-        made["arguments"] = _marked(arguments, scope)
+        made["arguments"] = marked(arguments, scope)
     found: Json = replaced(made, scope, "results")
     if holder.get("withItems"):
         found["withItems"] = replaced(holder["withItems"], scope, "results")
@@ -125,7 +125,7 @@ def outputs_of(declared: Json, scope: Scope) -> Json | None:
     return made
 
 
-def _marked(arguments: Json, scope: Scope) -> Json:
+def marked(arguments: Json, scope: Scope) -> Json:
     """Arguments that are nothing but a reference to what a skipped task did not give count as not given."""
     parameters = arguments.get("parameters")
     if not parameters:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
-from flowdsl.runtime.local.arguments import of_step
+from flowdsl.runtime.local.arguments import marked, of_step
 from flowdsl.runtime.local.names import any_string
 from flowdsl.runtime.local.node import RUNNING, Json, Node
 from flowdsl.runtime.local.parallelism import FULL
@@ -335,7 +335,7 @@ class Hooks:
 
 def hook_arguments(frame: Frame, arguments: Json, scope: Scope) -> Json:
     """The arguments of a hook with their tags replaced; what cannot be is left. Raises ArgoError."""
-    made: Json = replaced(arguments, scope, "nothing")
+    made: Json = replaced(marked(arguments, scope), scope, "nothing")
     if made.get("artifacts"):
         brought = [one if located(one) else of_step(one, scope) for one in made["artifacts"]]
         made = {**made, "artifacts": [one for one in brought if one is not None]}

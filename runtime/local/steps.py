@@ -335,7 +335,8 @@ class Steps(Frame):
             if label.startswith(prefix) and node.type != "Skipped"
         ]
         if children:
-            self.machine.templates.named(self.base, step)
+            kept = {"template": children[0].template, "templateRef": children[0].template_ref}
+            self.machine.templates.named(self.base, kept)
         group = self.record(self.group, lambda: None, artifacts=False)
         self.records[name] = {**self.aggregate(children), **group}
 

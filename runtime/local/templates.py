@@ -104,7 +104,7 @@ class Templates:
 
     def named(self, base: Base, holder: Json) -> None:
         """Find the template of a loop by what its nodes keep of it, which is no `inline` one. Raises ArgoError."""
-        self.resolve(base, {key: value for key, value in holder.items() if key != "inline"})
+        self.resolve(base, {name: holder.get(name) for name in ("template", "templateRef")})
 
     def keeps_result(self, parent: Json, task: str) -> bool:
         """Whether the template that a task stands in mentions the task's result (includeScriptOutput)."""

@@ -374,7 +374,8 @@ def test_a_run_that_is_told_to_stop_ends_and_begins_nothing_more(case: Case, sec
 def test_a_run_with_fail_fast_and_hooks_ends(case: Case, random: Random) -> None:
     # Not all of it: failFast of a template within others leaves locks held, and tasks that no node leads to; so does a
     # hook that is tried again, of a step that is, and one of an item that asks for the status of its loop, which steps
-    # do not have and end for; and a hook without a place, where `parallelism` has none. There Argo waits for ever.
+    # do not have and end for; and a hook without a place, where `parallelism` has none; and a hook for a lock that
+    # what it holds up has. There Argo waits for ever.
     entry = case.templates[case.manifest["spec"]["entrypoint"]]
     entry.pop("retryStrategy", None)
     entry["failFast"] = random.random() < 0.5
@@ -388,13 +389,14 @@ def test_a_run_with_fail_fast_and_hooks_ends(case: Case, random: Random) -> None
         tasks: list[Json] = [*template.get("dag", {}).get("tasks", [])]
         tasks += [one for group in template.get("steps", []) for one in group]
         for task in tasks:
+            looped = not {"withItems", "withParam"}.isdisjoint(task)
             if random.random() < 0.3:
-                task["hooks"] = {"exit": {"template": random.choice(["plain", "alone"])}}
-            of_item = "steps" in template and not {"withItems", "withParam"}.isdisjoint(task)
-            if random.random() < 0.3 and not of_item:
+                name = "plain" if looped else random.choice(["plain", "alone"])
+                task["hooks"] = {"exit": {"template": name}}
+            if random.random() < 0.3 and not ("steps" in template and looped):
                 status = f"{'tasks' if 'dag' in template else 'steps'}['{task['name']}'].status"
                 on = random.choice(["Running", "Succeeded", "Failed"])
-                hook = {"expression": f"{status} == '{on}'", "template": random.choice(["plain", "alone"])}
+                hook = {"expression": f"{status} == '{on}'", "template": "plain"}
                 task.setdefault("hooks", {})["look"] = hook
     case.manifest["spec"]["hooks"] = {"exit": {"template": "plain"}}
     run = simulation(case).run()
