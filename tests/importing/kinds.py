@@ -138,7 +138,7 @@ def query(host: str) -> None:
         ],
     },
 )
-def kinds() -> None:
+def kinds(region: str = "north") -> None:
     fetch_ = fetch()
     fit = fit_model(learning_rate=0.1, corpus=fetch_.words_2)
     release_ = release.options(after=[fit])()
