@@ -81,11 +81,12 @@ class RepeatedKey(Finding):
 
 
 class KeyNotText(Finding):
-    """A key that is a list or mapping."""
+    """A key that is a list, a mapping or nothing."""
 
     code: ClassVar[str] = "FD122"
-    title: ClassVar[str] = "a mapping or list stands where a key has to be"
+    title: ClassVar[str] = "{what} stands where a key has to be"
     help: ClassVar[str] = "{way}"
+    what: str = "a mapping or list"
     way: str = "put text that begins with `{{` in quotes: YAML takes a brace for a mapping"
 
 
@@ -328,7 +329,7 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
             document = Document(file, lines, starts, paired, None, node)
             values = _Values()
             try:
-                body = values.of(node)
+                body = values.of(node, in_flow=False)
             except _Refused as refused:
                 first = [] if refused.other is None else [document.extent(refused.other)]
                 others = tuple(Related(span, "it stands here first") for span in first)
@@ -399,10 +400,13 @@ class _Values:
         self.open: set[int] = set()
         self.renamed: list[yaml.ScalarNode] = []
 
-    def of(self, node: yaml.Node) -> Any:
+    def of(self, node: yaml.Node, *, in_flow: bool) -> Any:
+        """The value of a node, which stands within brackets or braces or not."""
         self.made += 1
         if isinstance(node, yaml.ScalarNode):
             value = _scalar(node)
+            if in_flow:
+                _whole(node)
             if isinstance(value, float) and not isfinite(value):
                 raise _Refused(NotFinite(node.value), node)
             return value
@@ -410,32 +414,35 @@ class _Values:
             raise _Refused(InvalidYaml("its aliases never end"), node)
         self.open.add(id(node))
         try:
+            flow = isinstance(node, yaml.CollectionNode) and bool(node.flow_style)
             if isinstance(node, yaml.SequenceNode):
-                return [self.of(item) for item in node.value]
-            return self.mapping(node)
+                return [self.of(item, in_flow=flow) for item in node.value]
+            return self.mapping(node, in_flow=flow)
         finally:
             self.open.discard(id(node))
 
-    def mapping(self, node: Any) -> dict[str, Any]:
+    def mapping(self, node: Any, *, in_flow: bool) -> dict[str, Any]:
         found: dict[str, Any] = {}
         merged: dict[str, Any] = {}
         keys: dict[str, yaml.Node] = {}
         for key, value in node.value:
             if _is_merge(key):
                 for one in value.value if isinstance(value, yaml.SequenceNode) else (value,):
-                    inner = self.of(one)
+                    inner = self.of(one, in_flow=False)
                     if isinstance(inner, dict):
                         merged = {**inner, **merged}
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise _Refused(KeyNotText(), key)
+            if in_flow:
+                _whole(key)
             name = _name(key)
             if name != key.value:
                 self.renamed.append(key)
             if name in keys:
                 raise _Refused(RepeatedKey(name, key.value), key, keys[name])
             keys[name] = key
-            found[name] = self.of(value)
+            found[name] = self.of(value, in_flow=in_flow)
         return {**merged, **found} if merged else found
 
 
@@ -455,9 +462,19 @@ def _is_merge(key: yaml.Node) -> bool:
     return key.tag == f"{_CORE}merge" or (key.tag == PLAIN and key.value == "<<")
 
 
+def _whole(node: yaml.ScalarNode) -> None:
+    """Refuse a text without quotes that the readers of Kubernetes' tools end at a `?`, as YAML 1.1 does in brackets."""
+    if not node.style and "?" in node.value:
+        reason = "within brackets, a text without quotes ends at a `?`"
+        raise _Refused(InvalidYaml(reason, f'put the text in quotes: "{node.value}"'), node)
+
+
 def _name(key: yaml.ScalarNode) -> str:
     """A key as JSON has it. Fractions are left as they are written: Kubernetes rounds them."""
     value = _scalar(key)
+    if value is None:
+        what = f"`{key.value}`, which means nothing," if key.value else "nothing"
+        raise _Refused(KeyNotText(what, "write a key; what is called `null` or `~` stands in quotes"), key)
     if type(value) is bool:
         return "true" if value else "false"
     return str(value) if type(value) is int else str(key.value)
