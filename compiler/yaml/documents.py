@@ -9,15 +9,24 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from itertools import accumulate, count
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import yaml
 
+from flowdsl.compiler.yaml.findings import (
+    InvalidYaml,
+    KeyNotText,
+    KeyReadOtherwise,
+    MergedToo,
+    NotFinite,
+    RepeatedKey,
+    UnknownTag,
+)
 from flowdsl.compiler.yaml.scalars import positions
 from flowdsl.compiler.yaml.slips import slip
-from flowdsl.diagnostic import Diagnostic, Finding, Related
+from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.grammar.scalar import plain
 from flowdsl.places.place import Span
 from flowdsl.values.lift import is_dict
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from flowdsl.compiler.problem import Problem
-    from flowdsl.diagnostic import Severity
+    from flowdsl.diagnostic import Finding
 
 Path = tuple[str | int, ...]
 
@@ -50,74 +59,21 @@ def unresolved(base: Any) -> Any:
 
 _LOADER = unresolved(getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
+
+class _LastAnchor(yaml.SafeLoader):
+    """A loader for which the last anchor of a name counts, as for other readers."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event: object = cast("Any", self).peek_event()
+        if not isinstance(event, yaml.AliasEvent):
+            self.anchors.pop(getattr(event, "anchor", None), None)
+        return super().compose_node(parent, index)
+
+
+_PATIENT = unresolved(_LastAnchor)
+
 _LIMIT = 1_000_000
 """Values to which a document with aliases may grow."""
-
-
-class InvalidYaml(Finding):
-    """A text that is neither YAML nor JSON."""
-
-    code: ClassVar[str] = "FD120"
-    title: ClassVar[str] = "this is not YAML: {reason}"
-    help: ClassVar[str] = "{way}"
-    reason: str
-    way: str = "correct the text at this place; quote what holds `: `, ` #` or begins with a sign"
-
-
-class RepeatedKey(Finding):
-    """A key that stands twice in one mapping: readers keep one of the values, or refuse the file."""
-
-    code: ClassVar[str] = "FD121"
-    title: ClassVar[str] = "the key `{name}` stands here twice"
-    label: ClassVar[str] = "only one of the two would count"
-    help: ClassVar[str] = "{way}"
-    name: str
-    written: str = ""
-
-    def words(self) -> dict[str, str]:
-        """The key, and what to do."""
-        read = f"put `{self.written}` in quotes, without which it is read as `{self.name}`"
-        return {"name": self.name, "way": read if self.written not in ("", self.name) else "keep one of them"}
-
-
-class KeyNotText(Finding):
-    """A key that is a list, a mapping or nothing."""
-
-    code: ClassVar[str] = "FD122"
-    title: ClassVar[str] = "{what} stands where a key has to be"
-    help: ClassVar[str] = "{way}"
-    what: str = "a mapping or list"
-    way: str = "put text that begins with `{{` in quotes: YAML takes a brace for a mapping"
-
-
-class UnknownTag(Finding):
-    """A YAML tag that means nothing to Kubernetes."""
-
-    code: ClassVar[str] = "FD123"
-    title: ClassVar[str] = "the tag `{tag}` means nothing here"
-    help: ClassVar[str] = "take it out, or quote the text if it begins with `!`"
-    tag: str
-
-
-class NotFinite(Finding):
-    """A number that is infinite, or none: JSON, which Kubernetes is sent, has no word for it."""
-
-    code: ClassVar[str] = "FD127"
-    title: ClassVar[str] = "`{written}` is no number that can be sent to Kubernetes"
-    help: ClassVar[str] = 'put it in quotes if text is meant: "{written}"'
-    written: str
-
-
-class KeyReadOtherwise(Finding):
-    """A key without quotes that YAML takes for a value and Kubernetes for the text of this value."""
-
-    code: ClassVar[str] = "FD126"
-    severity: ClassVar[Severity] = "warning"
-    title: ClassVar[str] = "without quotes, the key `{written}` is read as `{read}`"
-    label: ClassVar[str] = "read as `{read}`"
-    help: ClassVar[str] = 'put it in quotes: `"{written}"`'
-    written: str
-    read: str
 
 
 class Document(NamedTuple):
@@ -125,7 +81,7 @@ class Document(NamedTuple):
 
     `paired` are the characters that were two escapes in the file, by their offsets in the text that YAML has read.
     `renamed` are the keys that are not read as they are written. `within` says that it stands in a document of another
-    kind, which makes objects of it.
+    kind, which makes objects of it. `merged` are the keys beside a `<<` that has them too.
     """
 
     file: str
@@ -135,6 +91,7 @@ class Document(NamedTuple):
     body: Any
     node: yaml.Node
     renamed: Sequence[yaml.ScalarNode] = ()
+    merged: Sequence[yaml.ScalarNode] = ()
     within: bool = False
 
     @property
@@ -142,6 +99,8 @@ class Document(NamedTuple):
         """What is probably not meant, whatever the document is for."""
         for key in self.renamed:
             yield Diagnostic(KeyReadOtherwise(key.value, _name(key)), self.extent(key))
+        for key in self.merged:
+            yield Diagnostic(MergedToo(key.value), self.extent(key))
 
     @property
     def listed(self) -> list[Document]:
@@ -325,9 +284,10 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     starts = [0, *accumulate(len(line) + 1 for line in lines)][:-1]
     paired: list[int] = []
     try:
-        for node in _nodes(_paired(text, paired)):
+        source = _paired(text, paired)
+        for node in _nodes(source):
             document = Document(file, lines, starts, paired, None, node)
-            values = _Values()
+            values = _Values(source)
             try:
                 body = values.of(node, in_flow=False)
             except _Refused as refused:
@@ -336,7 +296,9 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
                 problems.append(Diagnostic(refused.finding, document.extent(refused.node), others))
             else:
                 if body is not None:
-                    documents.append(document._replace(body=body, renamed=values.renamed))
+                    documents.append(
+                        document._replace(body=body, renamed=values.renamed, merged=values.merged)
+                    )
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
@@ -384,29 +346,42 @@ def _paired(text: str, places: list[int]) -> str:
 
 
 def _nodes(text: str) -> Iterator[yaml.Node]:
-    loader = _LOADER(text)
-    try:
-        while loader.check_node():
-            yield loader.get_node()
-    finally:
-        loader.dispose()
+    """The documents as nodes. Where an anchor is set twice, which only PyYAML refuses, its slower parser reads on."""
+    done = 0
+    for kind in (_LOADER, _PATIENT):
+        loader = kind(text)
+        try:
+            for at in count():
+                if not loader.check_node():
+                    return
+                node = loader.get_node()
+                if at >= done:
+                    done += 1
+                    yield node
+        except yaml.MarkedYAMLError as error:
+            if kind is _PATIENT or "duplicate anchor" not in f"{error.context} {error.problem}":
+                raise
+        finally:
+            loader.dispose()
 
 
 class _Values:
-    """Makes values of nodes."""
+    """Makes values of nodes, whose marks are those of the text `source`."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
+        # In YAML 1.1 there is no `\\/`; a text that begins with a brace is read as JSON, where it is.
+        self.escapes = source if "\\/" in source and not source.lstrip().startswith("{") else ""
         self.made = 0
         self.open: set[int] = set()
         self.renamed: list[yaml.ScalarNode] = []
+        self.merged: list[yaml.ScalarNode] = []
 
     def of(self, node: yaml.Node, *, in_flow: bool) -> Any:
         """The value of a node, which stands within brackets or braces or not."""
         self.made += 1
         if isinstance(node, yaml.ScalarNode):
+            self.judge(node, in_flow=in_flow)
             value = _scalar(node)
-            if in_flow:
-                _whole(node)
             if isinstance(value, float) and not isfinite(value):
                 raise _Refused(NotFinite(node.value), node)
             return value
@@ -421,21 +396,31 @@ class _Values:
         finally:
             self.open.discard(id(node))
 
+    def judge(self, node: yaml.ScalarNode, *, in_flow: bool) -> None:
+        """Refuse what the readers of Kubernetes' tools, which know YAML 1.1, do not read."""
+        if in_flow and not node.style and "?" in node.value:
+            reason = "within brackets, a text without quotes ends at a `?`"
+            raise _Refused(InvalidYaml(reason, f'put the text in quotes: "{node.value}"'), node)
+        if self.escapes and node.style == '"':
+            written = self.escapes[node.start_mark.index : node.end_mark.index]
+            if any(found[0] == "\\/" for found in _ESCAPES.finditer(written)):
+                raise _Refused(InvalidYaml("`\\/` is no escape in a text", "write `/` alone"), node)
+
     def mapping(self, node: Any, *, in_flow: bool) -> dict[str, Any]:
         found: dict[str, Any] = {}
         merged: dict[str, Any] = {}
-        keys: dict[str, yaml.Node] = {}
+        keys: dict[str, yaml.ScalarNode] = {}
         for key, value in node.value:
             if _is_merge(key):
                 for one in value.value if isinstance(value, yaml.SequenceNode) else (value,):
                     inner = self.of(one, in_flow=False)
-                    if isinstance(inner, dict):
-                        merged = {**inner, **merged}
+                    if not isinstance(inner, dict):
+                        raise _Refused(InvalidYaml("`<<` takes a mapping, or a list of them", _MERGED), one)
+                    merged = {**inner, **merged}
                 continue
             if not isinstance(key, yaml.ScalarNode):
                 raise _Refused(KeyNotText(), key)
-            if in_flow:
-                _whole(key)
+            self.judge(key, in_flow=in_flow)
             name = _name(key)
             if name != key.value:
                 self.renamed.append(key)
@@ -443,6 +428,7 @@ class _Values:
                 raise _Refused(RepeatedKey(name, key.value), key, keys[name])
             keys[name] = key
             found[name] = self.of(value, in_flow=in_flow)
+        self.merged += [key for name, key in keys.items() if name in merged]
         return {**merged, **found} if merged else found
 
 
@@ -462,11 +448,8 @@ def _is_merge(key: yaml.Node) -> bool:
     return key.tag == f"{_CORE}merge" or (key.tag == PLAIN and key.value == "<<")
 
 
-def _whole(node: yaml.ScalarNode) -> None:
-    """Refuse a text without quotes that the readers of Kubernetes' tools end at a `?`, as YAML 1.1 does in brackets."""
-    if not node.style and "?" in node.value:
-        reason = "within brackets, a text without quotes ends at a `?`"
-        raise _Refused(InvalidYaml(reason, f'put the text in quotes: "{node.value}"'), node)
+_ESCAPES = re.compile(r"\\.", re.DOTALL)
+_MERGED = "name the anchor of a mapping: `<<: *defaults`; quote the key if it is meant to be `<<`"
 
 
 def _name(key: yaml.ScalarNode) -> str:
