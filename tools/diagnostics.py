@@ -36,7 +36,7 @@ LAYERS = ("flowdsl", "cli", "compiler", "grammar", "runtime", "testing")
 #: Modules whose findings are about manifests: what they find in YAML that somebody wrote has no case.
 MANIFESTS = (
     "flowdsl.compiler.findings.importing",
-    "flowdsl.compiler.yaml.documents",
+    "flowdsl.compiler.yaml.findings",
     "flowdsl.compiler.lint",
     "flowdsl.compiler.manifests",
     "flowdsl.compiler.schema",

@@ -51,11 +51,14 @@ def images_by_step(traces: Iterable[Trace]) -> dict[int, list[Image]]:
         root = next(iter(trace.graphs.values())).owner
         for graph in trace.graphs.values():
             defaults = inherited(graph.owner, root)
+            alike: set[int] = set()  # steps that were called here without options of the call: once is enough
             for call in graph.calls:
-                if not isinstance(call.target, PipelineDef):
-                    found.setdefault(id(call.target), []).append(
-                        _image(call.options, call.target.options, defaults)
-                    )
+                target = call.target
+                if isinstance(target, PipelineDef) or (not call.options and id(target) in alike):
+                    continue
+                if not call.options:
+                    alike.add(id(target))
+                found.setdefault(id(target), []).append(_image(call.options, target.options, defaults))
     return found
 
 
