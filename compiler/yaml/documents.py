@@ -97,9 +97,9 @@ class Document(NamedTuple):
     @property
     def doubts(self) -> Iterator[Diagnostic]:
         """What is probably not meant, whatever the document is for."""
-        for key in self.renamed:
+        for key in dict.fromkeys(self.renamed):
             yield Diagnostic(KeyReadOtherwise(key.value, _name(key)), self.extent(key))
-        for key in self.merged:
+        for key in dict.fromkeys(self.merged):
             yield Diagnostic(MergedToo(key.value), self.extent(key))
 
     @property
@@ -375,6 +375,7 @@ class _Values:
         self.open: set[int] = set()
         self.renamed: list[yaml.ScalarNode] = []
         self.merged: list[yaml.ScalarNode] = []
+        self.asking: set[yaml.Node] = set()
 
     def of(self, node: yaml.Node, *, in_flow: bool) -> Any:
         """The value of a node, which stands within brackets or braces or not."""
@@ -398,9 +399,11 @@ class _Values:
 
     def judge(self, node: yaml.ScalarNode, *, in_flow: bool) -> None:
         """Refuse what the readers of Kubernetes' tools, which know YAML 1.1, do not read."""
-        if in_flow and not node.style and "?" in node.value:
-            reason = "within brackets, a text without quotes ends at a `?`"
-            raise _Refused(InvalidYaml(reason, f'put the text in quotes: "{node.value}"'), node)
+        if "?" in node.value and not node.style and node not in self.asking:
+            self.asking.add(node)  # where it has its anchor; an alias may stand anywhere
+            if in_flow:
+                reason = "within brackets, a text without quotes ends at a `?`"
+                raise _Refused(InvalidYaml(reason, f'put the text in quotes: "{node.value}"'), node)
         if self.escapes and node.style == '"':
             written = self.escapes[node.start_mark.index : node.end_mark.index]
             if any(found[0] == "\\/" for found in _ESCAPES.finditer(written)):
