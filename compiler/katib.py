@@ -16,6 +16,7 @@ from flowdsl.compiler.argo.provenance import SPEC, sealed
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.sweeping import WrongSearch, goal_of, trial
+from flowdsl.draw import multiples
 from flowdsl.values import types as t
 
 if TYPE_CHECKING:
@@ -40,17 +41,17 @@ _SUCCEEDED = 'status.[@this].#(phase=="Succeeded")#'
 _FAILED = 'status.[@this].#(phase>="Error")#|#(phase<="Failed")#'
 
 
-def experiment(loaded: Loaded, name: str | None, search: Search, profile: Profile) -> Compiled:
+def experiment(loaded: Loaded, name: str | None, search: Search, profile: Profile) -> tuple[Loaded, Compiled]:
     """Compile a sweep over the pipeline or step of that name to an Experiment, if the sweep itself is right.
 
-    Raises WrongSearch for what Katib cannot do, and what `compile_loaded` raises.
+    With it comes the file of a trial. Raises WrongSearch for what Katib cannot do, and what `compile_loaded` raises.
     """
     made, spaces = trial(loaded, name, search, LABELS)
     method = search.search or ("grid" if search.trials is None else "random")
     parameters = [_parameter(one, method) for one in spaces]
     compiled = compile_loaded(made, kind="workflow", profile=profile)
     if compiled.failed:
-        return compiled
+        return made, compiled
     [workflow] = compiled.documents
     metadata = workflow["metadata"]
     known = metadata.pop("generateName").removesuffix("-")
@@ -89,7 +90,7 @@ def experiment(loaded: Loaded, name: str | None, search: Search, profile: Profil
             },
         },
     }
-    return compiled._replace(text=sealed(document), documents=[document])
+    return made, compiled._replace(text=sealed(document), documents=[document])
 
 
 def _of_trials(metadata: Json) -> Json:
@@ -141,15 +142,8 @@ def _by_magnitude(low: float, high: float) -> Json:
 
 def _stepwise(low: float, high: float, step: float) -> Json:
     """The multiples of a step: Katib draws between the bounds and rounds, so that they are multiples themselves."""
-    unit = Fraction(repr(step))
-    first, last = (float(number * unit) for number in _numbers(low, high, step))
-    return {**_between(first, last), "step": repr(step)}
-
-
-def _numbers(low: float, high: float, step: float) -> tuple[int, int]:
-    """The first and the last number whose product with a step lies between bounds."""
-    unit = Fraction(repr(step))
-    return math.ceil(Fraction(repr(low)) / unit), math.floor(Fraction(repr(high)) / unit)
+    values = multiples(low, high, step)
+    return {**_between(values[0], values[-1]), "step": repr(step)}
 
 
 def _around(mean: float, deviation: float) -> Json:
@@ -172,8 +166,7 @@ def _size(one: Tried) -> int:
     if one.word is None:
         return len(one.values)
     low, high, step = (*cast("tuple[float, ...]", one.values), 1)[:3]
-    first, last = _numbers(low, high, step)
-    return last - first + 1
+    return len(multiples(low, high, step))
 
 
 def _algorithm(method: str, seed: int) -> Json:

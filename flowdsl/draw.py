@@ -281,7 +281,7 @@ def _space(
             return [Const(convert(number), kind) for number in range(low, high + 1)]
         return lambda source: Const(low + int(source() * (high - low + 1)), kind)
     if space.kind == "quniform":
-        return [Const(number, kind) for number in _multiples(*space.arguments)]
+        return [Const(number, kind) for number in multiples(*space.arguments)]
     drawn = _sampler(space)
     return lambda source: Const(drawn(source), kind)
 
@@ -350,7 +350,8 @@ def _sampler(space: Space) -> Callable[[_Source], float]:
     return spread
 
 
-def _multiples(low: float, high: float, step: float) -> list[float]:
+def multiples(low: float, high: float, step: float) -> list[float]:
+    """The multiples of a step between bounds, of the decimals as they are written."""
     from decimal import Decimal
 
     unit = Decimal(repr(step))

@@ -96,8 +96,7 @@ def test_a_trial_of_katib_runs_and_prints_its_metric(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = yaml.safe_load((CASES / f"{case}.yaml").read_text(encoding="utf-8"))
-    spec = found["spec"]
+    spec = yaml.safe_load((CASES / f"{case}.yaml").read_text(encoding="utf-8"))["spec"]
     workflow = spec["trialTemplate"]["trialSpec"]
     workflow["metadata"]["name"] = "trial"
     text = json.dumps(workflow)
@@ -114,7 +113,11 @@ def test_a_trial_of_katib_runs_and_prints_its_metric(
     metric = spec["objective"]["objectiveMetricName"]
     # The filter that collects metrics in Katib where an Experiment says none.
     pattern = rf"{metric}\s*=\s*([+-]?\d*(\.\d+)?([Ee][+-]?\d+)?)\n"
-    assert re.fullmatch(pattern, capsys.readouterr().out)
+    found = re.fullmatch(pattern, capsys.readouterr().out)
+    assert found is not None
+    ended = json.loads(Path(".flowdsl/runs/trial/workflow.json").read_text(encoding="utf-8"))["status"]
+    outputs = {one["name"]: one["value"] for one in ended["nodes"]["trial"]["outputs"]["parameters"]}
+    assert float(found[1]) == float(outputs[metric])
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters='",()[]{}'), min_size=1).filter(

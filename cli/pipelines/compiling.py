@@ -110,7 +110,7 @@ def _swept(
     kind: Literal[Kind, "katib"] | None,
     profile: Profile,
 ) -> tuple[Loaded, Compiled]:
-    """The file of a sweep, and what it compiled to; as an Experiment of Katib, if it is right as a sweep."""
+    """The file of a sweep, or of its trial for Katib if it is right as a sweep, and what that compiled to."""
     from flowdsl.compiler.compile import compile_loaded
     from flowdsl.compiler.katib import experiment
     from flowdsl.compiler.sweeping import WrongSearch, swept
@@ -119,7 +119,7 @@ def _swept(
         sweep = swept(loaded, name, search)
         compiled = compile_loaded(sweep, None, None if kind == "katib" else kind, profile=profile)
         if kind == "katib" and not compiled.failed:
-            return loaded, experiment(loaded, name, search, profile)
+            return experiment(loaded, name, search, profile)
         return sweep, compiled
     except WrongSearch as wrong:
         raise Refused(str(wrong)) from None

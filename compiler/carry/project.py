@@ -45,8 +45,8 @@ def brings_language(module: str, filename: str) -> str | None:
     What is loaded is looked at, as far as it is of the project. A module is imported after the packages it is in.
     """
     todo, seen = [module], {""}
-    while todo:
-        parts = todo.pop(0).split(".")
+    for one in todo:
+        parts = one.split(".")
         for name in (".".join(parts[:count]) for count in range(1, len(parts) + 1)):
             loaded = sys.modules.get(name)
             if name in seen or loaded is None or path_in_project(name, filename) is None:
@@ -66,8 +66,7 @@ def _imports(module: ModuleType) -> Iterator[str]:
         todo: list[ast.stmt] = ast.parse(Path(path).read_bytes()).body if path else []
     except (OSError, SyntaxError, ValueError):
         return
-    while todo:
-        node = todo.pop(0)
+    for node in todo:
         match node:
             case ast.Import(names):
                 yield from (one.name for one in names)

@@ -129,8 +129,7 @@ def _new_modules(
 def _imports(body: Function, module: ModuleSource) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
     """The imports of a function and of the top of its file: those without which it fails."""
     todo: list[tuple[ast.AST, bool]] = [(body, True), *((one, False) for one in module.body)]
-    while todo:
-        node, own = todo.pop(0)
+    for node, own in todo:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node, own
         elif own and not isinstance(node, ast.Try):

@@ -369,7 +369,7 @@ class _Values:
     """Makes values of nodes, whose marks are those of the text `source`."""
 
     def __init__(self, source: str) -> None:
-        # In YAML 1.1 there is no `\\/`; a text that begins with a brace is read as JSON, where it is.
+        # In YAML 1.1 there is no `\/`; a text that begins with a brace is read as JSON, where it is.
         self.escapes = source if "\\/" in source and not source.lstrip().startswith("{") else ""
         self.made = 0
         self.open: set[int] = set()
