@@ -106,16 +106,16 @@ class Graphs:
         if plan.picked:
             rows = ir.Argument("rows", "parameter", Out(plan.name, "results", t.JSON), t.JSON)
             when = plan.condition
-            template = self._picker(plan)
+            template = self._picker(graph, plan)
             tasks.append(ir.Task(plan.best, template, (rows,), (plan.name,), when, None, plan.call.site))
         return tasks
 
-    def _picker(self, plan: CallPlan) -> str:
+    def _picker(self, graph: GraphPlan, plan: CallPlan) -> str:
         """The template that picks the best of very many rows."""
         call = plan.call
         assert call.loop is not None
         assert call.loop.objective is not None
-        name = self.variants.names.name(plan.best, f"pick {plan.name}")
+        name = self.variants.names.name(plan.best, f"pick {self._within(graph)} {plan.name}")
         image = PYTHON
         if isinstance(call.target, StepDef) and call.target.kind == "python":
             image = self.variants.setting(call).environment.image or PYTHON

@@ -398,9 +398,18 @@ def left_out(plain: Plain, m: Any, volumes: Volumes, counts: list[int] = [2, 4])
 
 
 def handed_on(plain: Plain, m: Any, volumes: Volumes, name: str = "n") -> None:
-    points = enumerate([3.0, 1.0, 2.0])
-    rows = [plain(f"lowest.runs.trial({n})", m.trial, point, m.Kind.ODD, name) for n, point in points]
-    plain("half", m.number, min(row.score for row in rows))
+    def lowest(where: str, name: str) -> float:
+        points = enumerate([3.0, 1.0, 2.0])
+        rows = [plain(f"{where}.runs.trial({n})", m.trial, point, m.Kind.ODD, name) for n, point in points]
+        return float(min(row.score for row in rows))
+
+    plain("half", m.number, lowest("lowest", name))
+    points = enumerate([1.0, 4.0])
+    rows = [plain(f"highest.runs.trial({n})", m.trial, point, m.Kind.PLAIN, name) for n, point in points]
+    plain("double", m.number, max(row.score for row in rows))
+    each = [lowest(f"each.lowest({n})", one) for n, one in enumerate([name, "m"])]
+    for n, one in enumerate(each):
+        plain(f"number.number({n})", m.number, one)
 
 
 def small(plain: Plain, m: Any, volumes: Volumes, start: int = 1, text: str = "t") -> None:

@@ -138,12 +138,14 @@ def test_a_sweep_of_a_pipeline_and_one_with_very_many_trials(world: World) -> No
     assert picked.log == f"the best loss of 502 trials is {first['loss']}\n"
 
 
-def test_one_value_of_the_best_is_handed_on(world: World) -> None:
+def test_one_value_of_the_best_is_handed_on_by_each_sweep_of_a_name(world: World) -> None:
     module, document = compiled(PIPELINES / "trials.py", "handed_on")
     expected.handed_on(world.plain, module, world.volumes)
     run = world.run(document)
-    picked = run.nodes.pop(f"{run.entry.name}.lowest.runs-best")
-    assert picked.parameters == {"score": "1.0"}
+    scores = {"highest": "4.0", "lowest": "1.0", "each.lowest(0)": "1.0", "each.lowest(1)": "1.0"}
+    for name, score in scores.items():
+        picked = run.nodes.pop(f"{run.entry.name}.{name}.runs-best")
+        assert picked.parameters == {"score": score}
     world.agree(run)
 
 

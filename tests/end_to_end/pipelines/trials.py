@@ -140,5 +140,16 @@ def lowest(name: str) -> float:
 
 
 @pipeline
+def highest(name: str) -> float:
+    """Another sweep of the same name."""
+    points = choice(1.0, 4.0)
+    runs = sweep(trial, over={"point": points}, objective=maximize("score"), name=name, kind=Kind.PLAIN)
+    return runs.best.score
+
+
+@pipeline
 def handed_on(name: str = "n") -> None:
     number.options(name="half")(lowest(name))
+    number.options(name="double")(highest(name))
+    each = fan_out(lowest, over={"name": [name, "m"]})
+    fan_out(number, over={"point": each})
