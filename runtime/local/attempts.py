@@ -133,9 +133,7 @@ class Attempts:
         frame = self._call.frame
         if frame is not None and (frame.fail_fast() or (frame.gives_up() and not frame.node.retried)):
             return
-        if self._machine.parallelism.saturated():
-            self._machine.parallelism.wait(frame, self._call.rank, self._gate)
-        else:
+        if not self._machine.parallelism.waits(self._call, self._gate):
             self.begin()
 
     def _stopped(self, attempt: Node) -> bool:

@@ -113,14 +113,13 @@ class Execution:
     def gate(self) -> None:
         """Wait for a place where `parallelism` has none (checkParallelism)."""
         frame = self.call.frame
-        if self.machine.parallelism.saturated():
-            self.machine.parallelism.wait(frame, self.call.rank, self.gate)
+        if self.machine.parallelism.waits(self.call, self.gate):
             return
         if frame is not None:
             if frame.fail_fast(begins=True):
                 return
             if frame.blocked():
-                self.machine.parallelism.wait_within(frame, self.call.rank, self.gate)
+                self.machine.parallelism.wait_within(frame, self.call, self.gate)
                 return
         self.lock()
 

@@ -6,7 +6,6 @@ Sources: checkParallelism in workflow/controller/operator.go, and node_counters.
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flowdsl.runtime.local.agenda import Agenda
-    from flowdsl.runtime.local.protocols import Boundary
+    from flowdsl.runtime.local.protocols import Boundary, Call
 
 FULL = "Max parallelism reached"
 
@@ -25,10 +24,10 @@ _ACTIVE = frozenset((PENDING, RUNNING))
 
 
 class Turn(NamedTuple):
-    """What waits for a place in a template: where its task stands among the others, and since when."""
+    """What waits for a place, and when Argo comes to it, which no other shares."""
 
-    rank: int
-    made: int
+    turn: tuple[int, ...]
+    call: Call
     action: Callable[[], None]
 
 
@@ -46,18 +45,19 @@ class Places:
         self.postponed: list[Callable[[], None]] = []
         """What looks at the template when it goes on again."""
         self.waiting: list[Turn] = []
-        self.queued: deque[int] = deque()
-        """The ranks of the children that wait for a place in the workflow, in the order of their turns."""
-        self._made = 0
+        """Those that wait for a place in the template; a heap."""
+        self.queued: list[int] = []
+        """The ranks of the children that wait for a place in the workflow; a heap."""
 
-    def wait(self, rank: int, action: Callable[[], None]) -> None:
+    def wait(self, call: Call, action: Callable[[], None]) -> None:
         """Do something when there is a place for it here."""
-        self._made += 1
-        heapq.heappush(self.waiting, Turn(rank, self._made, action))
+        heapq.heappush(self.waiting, Turn(call.turn, call, action))
 
     def wait_before(self, rank: int) -> bool:
         """Whether something of a lower rank waits."""
-        return bool((self.queued and self.queued[0] < rank) or (self.waiting and self.waiting[0].rank < rank))
+        return bool(
+            (self.queued and self.queued[0] < rank) or (self.waiting and self.waiting[0].call.rank < rank)
+        )
 
 
 class Parallelism:
@@ -74,7 +74,7 @@ class Parallelism:
         self.asked: list[Callable[[], None]] = []
         """Asks the hooks of graphs that run for a free place, where the last one is taken."""
         self._active_pods = 0
-        self._waiting: deque[tuple[Boundary | None, Callable[[], None]]] = deque()
+        self._waiting: list[Turn] = []
         self._freed: dict[str, Boundary] = {}
 
     def saturated(self) -> bool:
@@ -88,15 +88,21 @@ class Parallelism:
             self._agenda.later(*self.postponed)
             self.postponed.clear()
 
-    def wait(self, frame: Boundary | None, rank: int, action: Callable[[], None]) -> None:
-        """Do something when the workflow lets another pod begin."""
-        if frame is not None:
-            frame.places.queued.append(rank)
-        self._waiting.append((frame, action))
+    def waits(self, call: Call, action: Callable[[], None]) -> bool:
+        """Whether there is no place in the workflow for what is asked for; `action` is done when there is.
 
-    def wait_within(self, frame: Boundary, rank: int, action: Callable[[], None]) -> None:
+        Argo comes first to what stands before it and waits, too.
+        """
+        if not self.saturated() and not (self._waiting and self._waiting[0].turn < call.turn):
+            return False
+        if call.frame is not None:
+            heapq.heappush(call.frame.places.queued, call.rank)
+        heapq.heappush(self._waiting, Turn(call.turn, call, action))
+        return True
+
+    def wait_within(self, frame: Boundary, call: Call, action: Callable[[], None]) -> None:
         """Do something when a template lets another of its children begin."""
-        frame.places.wait(rank, action)
+        frame.places.wait(call, action)
 
     def after_those_within(self, frame: Boundary, rank: int, action: Callable[[], None]) -> None:
         """Do something when those before it have begun that may and wait for a free place; now, if none do."""
@@ -106,21 +112,25 @@ class Parallelism:
             action()
 
     def hand_out(self) -> bool:
-        """Give a free place to somebody who waits for one, and say whether there may be more to give."""
-        if self._waiting and not self.saturated():
-            frame, action = self._waiting.popleft()
-            if frame is not None:
-                frame.places.queued.popleft()
-            self._agenda.later(action)
-            return True
-        if self._freed:
-            _, frame = self._freed.popitem()
-            waiting = frame.places.waiting
-            if waiting and not frame.fail_fast(begins=True) and not frame.blocked():
-                self._freed[frame.node.name] = frame
-                self._agenda.later(heapq.heappop(waiting).action)
-            return True
-        return False
+        """Give a free place to the first that waits for one, and say whether there may be more to give."""
+        freed = len(self._freed)
+        for frame in list(self._freed.values()):
+            if not frame.places.waiting or frame.fail_fast(begins=True) or frame.blocked():
+                del self._freed[frame.node.name]
+        open_to_all = bool(self._waiting) and not self.saturated()
+        frames = [frame for frame in self._freed.values() if frame.places.waiting]
+        if frames:
+            frame = min(frames, key=_first)
+            if not open_to_all or _first(frame) < self._waiting[0].turn:
+                self._agenda.later(heapq.heappop(frame.places.waiting).action)
+                return True
+        if not open_to_all:
+            return freed > 0
+        _, call, action = heapq.heappop(self._waiting)
+        if call.frame is not None:
+            heapq.heappop(call.frame.places.queued)
+        self._agenda.later(action)
+        return True
 
     def ask_again(self) -> None:
         """Ask hooks that run for a free place, where there is none any more."""
@@ -160,6 +170,11 @@ class Parallelism:
                 self._agenda.soon(frame.fail_fast)
         elif failures:
             self._agenda.in_next_pass(partial(_found_out, frame, failures))
+
+
+def _first(frame: Boundary) -> tuple[int, ...]:
+    """The turn of the first that waits in a template."""
+    return frame.places.waiting[0].turn
 
 
 def _found_out(frame: Boundary, failures: int) -> None:

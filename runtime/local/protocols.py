@@ -83,6 +83,8 @@ class Call(NamedTuple):
     hooked: bool
     kind: str
     rank: int
+    turn: tuple[int, ...]
+    """When Argo comes to it, which goes from the entrypoint down: the ranks of what it is in, and its own."""
     created: Callable[[Node], None]
     done: Callable[[Node, str | None], None]
     node: Node | None

@@ -72,6 +72,7 @@ class Run:
         """What executes a template."""
         self.failures = 0
         """How often a node has failed."""
+        self._calls = 0
         self._watchers: dict[str, list[Callable[[], None]]] = {}
         self._fulfilled: dict[str, list[Callable[[], None]]] = {}
 
@@ -123,6 +124,8 @@ class Run:
     ) -> None:
         """Execute the template that a task, a step, a hook or the workflow names."""
         depth = 1 if frame is None else frame.depth + 1
+        above = () if frame is None else frame.execution.call.turn
+        self._calls += 1
         none: Callable[..., None] = _nothing
         made = Call(
             name,
@@ -135,6 +138,7 @@ class Run:
             hooked,
             kind,
             rank,
+            (*above, rank, self._calls),
             created or none,
             done or none,
             node,
