@@ -336,13 +336,11 @@ class Dag(Frame):
 
     def scope(self, task: Task | None) -> Scope:
         """What a task sees: the inputs, what its ancestors handed on, and the workflow's variables."""
-        return Scope(
-            self.inputs,
-            self.machine.shared,
-            self.machine.globals,
-            prefix="tasks",
-            results=self._results(None if task is None else task.ancestors),
-        )
+        among = None if task is None else task.ancestors
+        results = (
+            None if among == 0 else self._results(among)
+        )  # not even `tasks` is known to those that follow none
+        return Scope(self.inputs, self.machine.shared, self.machine.globals, prefix="tasks", results=results)
 
     def _results(self, among: int | None) -> Results:
         def names() -> Iterator[str]:

@@ -79,7 +79,10 @@ class Run:
     def begin_pass(self) -> None:
         """Begin a pass: templates that are executed already are read with the variables as they are now."""
         for name in self.globals.changed:
-            self.settled[name] = self.globals[name]
+            if name in self.globals:
+                self.settled[name] = self.globals[name]
+            elif name in self.settled:
+                del self.settled[name]
         self.globals.changed.clear()
         self.settled_at = self.globals.changes
         self.agenda.passes += 1

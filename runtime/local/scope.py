@@ -31,7 +31,7 @@ class Variables(dict[str, Value]):
         self.changes = 0
         """How often a variable got another value."""
         self.changed: dict[str, None] = {}
-        """The variables that got another value since somebody took note of it."""
+        """The variables that got another value, or none, since somebody took note of it."""
 
     def __setitem__(self, name: str, value: Value) -> None:
         if name not in self or self[name] != value:
@@ -39,6 +39,12 @@ class Variables(dict[str, Value]):
             self._tree = None
             self.changes += 1
             self.changed[name] = None
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        self._tree = None
+        self.changes += 1
+        self.changed[name] = None
 
     @property
     def tree(self) -> dict[str, Value]:

@@ -345,7 +345,11 @@ class Steps(Frame):
     def scope(self) -> Scope:
         """What the steps of a group see: the inputs, what the groups before handed on, and the workflow's variables."""
         return Scope(
-            self.inputs, self.machine.shared, self.machine.globals, prefix="steps", results=self._results()
+            self.inputs,
+            self.machine.shared,
+            self.machine.globals,
+            prefix="steps",
+            results=self._results() if self.records else None,
         )
 
     def _results(self) -> Results:

@@ -47,6 +47,8 @@ class WorkflowHooks:
             self._note_status(entry)
             self._begin(entry)
             self._run.drain()
+            if not entry.fulfilled:  # the next pass begins without them
+                self._forget_failures()
         hooked = self._at_work()
         again = ran or (hooked and entry.fulfilled)
         if (
@@ -148,6 +150,10 @@ class WorkflowHooks:
         if self._failures_noted != self._run.failures:
             self._failures_noted = self._run.failures
             self._run.globals["workflow.failures"] = f'"{quoted(self._failures())}"'
+
+    def _forget_failures(self) -> None:
+        self._failures_noted = -1
+        del self._run.globals["workflow.failures"]
 
     def _failures(self) -> str:
         found = [
