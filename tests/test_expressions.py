@@ -93,6 +93,8 @@ def test_text_goes_in_as_it_is() -> None:
     [
         ("inputs.parameters.x * 2", "invalid operation: string * int"),
         ("asInt('1e3')", "invalid operation: int(1e3)"),
+        ("asInt(nil)", "reflect: call of reflect.Value.Type on zero Value"),
+        ("sprig.dig('a', 'd', 'x')", "interface {} is string, not map[string]interface {}"),
         ("asInt('3.0')", "invalid operation: int(3.0)"),
         ("asInt(' 3')", "invalid operation: int( 3)"),
         ("asInt('9223372036854775808')", "invalid operation: int"),

@@ -77,6 +77,8 @@ _TYPES = {
 def _as_int(value: Value) -> int:
     if isinstance(value, str):
         return atoi(value)
+    if value is None:
+        raise ExpressionError("reflect: call of reflect.Value.Type on zero Value")
     if not is_number(value):
         raise ExpressionError(f"invalid operation: int({go_type(value)})")
     return as_whole(value)

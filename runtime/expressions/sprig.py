@@ -10,7 +10,7 @@ Source: github.com/Masterminds/sprig 3.3.0. What needs a network, a key or chanc
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.functions import sprig as signatures
@@ -36,6 +36,7 @@ from flowdsl.runtime.expressions.values import (
     go_type,
     is_number,
     json_of,
+    unconverted,
     wrapped,
 )
 
@@ -57,24 +58,16 @@ class _Sprig:
 
 SPRIG = _Sprig()
 
-_KINDS: dict[str, tuple[type, ...]] = {
-    "text": (str,),
-    "whole": (int,),
-    "number": (float,),
-    "flag": (bool,),
-    "list": (list,),
-    "map": (dict,),
-    "time": (datetime,),
+_KINDS: dict[str, tuple[type, str, Callable[[], Value]]] = {
+    "text": (str, "string", str),
+    "whole": (int, "int", int),
+    "number": (float, "float64", float),
+    "flag": (bool, "bool", bool),
+    "list": (list, "[]interface {}", NilList),
+    "map": (dict, "map[string]interface {}", dict),
+    "time": (datetime, "time.Time", lambda: datetime(1, 1, 1, tzinfo=UTC)),
 }
-_GO = {
-    "text": "string",
-    "whole": "int",
-    "number": "float64",
-    "flag": "bool",
-    "list": "[]interface {}",
-    "map": "map[string]interface {}",
-    "time": "time.Time",
-}
+"""Of the kinds of arguments their types here, in Go's messages, and what nil is as one of them."""
 
 
 def _call(name: str, arguments: tuple[Value, ...]) -> Value:
@@ -82,20 +75,25 @@ def _call(name: str, arguments: tuple[Value, ...]) -> Value:
     least, most = signature.least, signature.most
     if len(arguments) < least or (most is not None and len(arguments) > most):
         raise ExpressionError(f"invalid number of arguments: expected {least}, got {len(arguments)}")
-    for index, argument in enumerate(arguments):
-        wanted = signature.argument(index)
-        kinds = _KINDS.get(wanted)
-        if kinds and not (
-            isinstance(argument, kinds) and (wanted == "flag" or not isinstance(argument, bool))
-        ):
-            raise ExpressionError(f"reflect: Call using {go_type(argument)} as type {_GO[wanted]}")
+    given = [_typed(argument, signature.argument(index)) for index, argument in enumerate(arguments)]
     function = _FUNCTIONS.get(name) or TEXTS.get(name)
     if function is None:
         raise ExpressionError(f"sprig.{name} is not evaluated here")
     try:
-        return function(*arguments)
+        return function(*given)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:  # where Go panics
         raise ExpressionError(f"sprig.{name}: {error}") from None
+
+
+def _typed(argument: Value, wanted: str) -> Value:
+    if wanted not in _KINDS:
+        return argument
+    kind, word, zero = _KINDS[wanted]
+    if argument is None:
+        return zero()
+    if not isinstance(argument, kind) or (isinstance(argument, bool) and wanted != "flag"):
+        raise ExpressionError(f"reflect: Call using {go_type(argument)} as type {word}")
+    return argument
 
 
 def _items(value: Value, function: str) -> list[Value]:
@@ -161,7 +159,9 @@ def _merged(target: dict[str, Value], *sources: dict[str, Value], over: bool = F
 def _dig(*values: Value) -> Value:
     *keys, default, found = values
     for key in keys:
-        inner: dict[str, Value] = found if isinstance(found, dict) else {}
+        if type(found) is not dict:
+            raise unconverted(found, "map[string]interface {}")
+        inner: dict[str, Value] = found
         if key not in inner:
             return default
         found = inner[key]

@@ -385,7 +385,9 @@ TEXTS: dict[str, Callable[..., Value]] = {
     "split": lambda separator, text: _split_map(_split(separator, text)),
     "splitn": lambda separator, count, text: _split_map(_split(separator, text, count)),
     "splitList": _split,
-    "sortAlpha": lambda items: sorted(_texts(items), key=str.encode),
+    "sortAlpha": lambda items: (
+        sorted(_texts(items), key=str.encode) if isinstance(items, list) else [strval(items)]
+    ),
     "atoi": _atoi,
     "toDecimal": lambda value: _octal(strval(value)),
     "b64enc": lambda text: base64.b64encode(text.encode()).decode(),
