@@ -55,7 +55,9 @@ def test_a_failed_step_gives_the_parameters_and_artifacts_that_it_wrote(pods: St
 def test_a_parameter_that_a_step_does_not_write_is_an_error_unless_it_has_a_default(pods: Street) -> None:
     done = pods.run({**sh(":"), "outputs": {"parameters": [parameter("acc", "/tmp/acc")]}})
     assert done.phase == "Error"
-    assert done.message == "wait: Error (exit code 64): open /tmp/acc: no such file or directory"
+    assert done.message == (
+        "wait: Error (exit code 64): open /var/run/argo/outputs/parameters/tmp/acc: no such file or directory"
+    )
     assert done.outputs == {"exitCode": "0", "parameters": [parameter("acc", "/tmp/acc")]}
     done = pods.run({**sh(":"), "outputs": {"parameters": [parameter("acc", "/tmp/acc", default="7")]}})
     assert done.phase == "Succeeded"
@@ -124,15 +126,18 @@ def test_a_folder_that_is_empty_stores_nothing_without_an_archive(pods: Street) 
 
 def test_a_zip_archive_travels_too(pods: Street) -> None:
     wanted: Json = {"name": "d", "path": "/tmp/d", "archive": {"zip": {}}}
-    done = pods.run({**sh("mkdir /tmp/d; echo 1 > /tmp/d/x"), "outputs": {"artifacts": [wanted]}})
+    done = pods.run(
+        {**sh("mkdir /tmp/d; echo 1 > /tmp/d/x; chmod 755 /tmp/d/x"), "outputs": {"artifacts": [wanted]}}
+    )
     assert done.outputs is not None
     assert done.outputs["artifacts"] == [{**wanted, "s3": {"key": "wf/wf-one/d.zip"}}]
     with zipfile.ZipFile(pods.artifact("wf/wf-one/d.zip")) as archive:
+        assert {one.external_attr >> 16 for one in archive.infolist()} == {0}
         assert archive.namelist() == ["d/x"]
     use: Json = {
         "artifacts": [{"name": "in", "path": "/in", "archive": {"zip": {}}, "s3": {"key": "wf/wf-one/d.zip"}}]
     }
-    assert result(pods.shell("cat /in/x", inputs=use)) == "1"
+    assert result(pods.shell("cat /in/x; test -x /in/x || echo no program", inputs=use)) == "1\nno program"
 
 
 def test_the_compression_level_counts(pods: Street) -> None:
@@ -153,12 +158,43 @@ def test_an_artifact_that_is_missing_is_an_error_unless_it_is_optional(pods: Str
     done = pods.run({**sh(":"), "outputs": {"artifacts": [{"name": "m", "path": "/tmp/m"}]}})
     assert (done.phase, done.message) == (
         "Error",
-        "wait: Error (exit code 64): open /tmp/m: no such file or directory",
+        "wait: Error (exit code 64): open /var/run/argo/outputs/artifacts/tmp/m.tgz: no such file or directory; ",
     )
     done = pods.run(
         {**sh(":"), "outputs": {"artifacts": [{"name": "m", "path": "/tmp/m", "optional": True}]}}
     )
     assert (done.phase, done.outputs) == ("Succeeded", {"exitCode": "0"})
+
+
+MISSING: list[tuple[Json, str]] = [
+    ({"parameters": [parameter("p", "/vol/p")]}, "open /mainctrfs/vol/p: no such file or directory"),
+    (
+        {"artifacts": [{"name": "m", "path": "/vol/d/m"}]},
+        "stat /mainctrfs/vol/d/m: no such file or directory; ",
+    ),
+    (
+        {
+            "artifacts": [
+                {"name": "m", "path": "/vol/m", "archive": {"none": {}}},
+                {"name": "n", "path": "/n/"},
+            ]
+        },
+        (
+            "/vol/m no such file or directory; "
+            "open /var/run/argo/outputs/artifacts/n.tgz: no such file or directory; "
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(("outputs", "said"), MISSING)
+def test_what_is_missing_is_named_as_the_executor_of_argo_names_it(
+    pods: Street, outputs: Json, said: str
+) -> None:
+    step = sh(":")
+    step["container"]["volumeMounts"] = [{"name": "v", "mountPath": "/vol"}]
+    done = pods.run({**step, "outputs": outputs, "volumes": [{"name": "v", "emptyDir": {}}]})
+    assert (done.phase, done.message) == ("Error", f"wait: Error (exit code 64): {said}")
 
 
 @pytest.mark.parametrize("key", ["../x", "a/../../x", "/abs", "a//b", "x" * 300, "a\0b"])

@@ -14,6 +14,9 @@ from flowdsl.runtime.tar import tarfile
 
 MOST_MEMBERS = 10_000_000
 
+_FILE = 0x20
+"""Of MS-DOS: a file that may be written."""
+
 
 class BadArchive(Exception):
     """An archive that cannot be read, or that reaches out of its folder."""
@@ -32,27 +35,36 @@ def pack_tar(source: Path, name: str, target: Path, level: int) -> None:
 
 
 def pack_zip(source: Path, name: str, target: Path) -> None:
-    """Write a file or folder as zip, under a name."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
+    """Write a file or folder as zip, under a name; without modes, as Argo does, so that no program stays one."""
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         if source.is_dir():
             for folder, folders, files in os.walk(source):
                 folders.sort()
                 for one in sorted(files):
                     path = Path(folder, one)
                     if path.is_file():
-                        archive.write(path, PurePosixPath(name, path.relative_to(source).as_posix()))
+                        _add(archive, path, PurePosixPath(name, path.relative_to(source).as_posix()))
         else:
-            archive.write(source, name)
+            _add(archive, source, PurePosixPath(name))
+
+
+def _add(archive: zipfile.ZipFile, source: Path, name: PurePosixPath) -> None:
+    made = zipfile.ZipInfo(str(name))
+    made.compress_type = zipfile.ZIP_DEFLATED
+    made.create_system = 0
+    made.external_attr = _FILE
+    made.file_size = source.stat().st_size
+    with source.open("rb") as file, archive.open(made, "w") as packed:
+        shutil.copyfileobj(file, packed, 1 << 20)
 
 
 def is_tar(path: Path) -> bool:
     """Whether this is tar and gzip: an archive that says not what it is, is tried. Source: isTarball of Argo."""
     try:
         with gzip.open(path) as packed, tarfile.open(fileobj=packed, mode="r|") as archive:
-            archive.next()
+            return archive.next() is not None
     except (OSError, tarfile.TarError, EOFError, zlib.error):
         return False
-    return True
 
 
 def unpack_tar(source: Path, target: Path) -> None:

@@ -6,6 +6,7 @@ and inferFailedReason of its controller; the shapes are those of recordings of a
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,10 @@ class Taken:
     """
 
     def __init__(
-        self, outputs: Json, view: View, store: Store, key: str, there: Callable[[str], str]
+        self, template: Json, view: View, store: Store, key: str, there: Callable[[str], str]
     ) -> None:
-        self.wanted = outputs
+        self.wanted: Json = part(template, "outputs")
+        self.mounts = _mounts(template)
         self.view = view
         self.store = store
         self.key = key
@@ -57,7 +59,7 @@ class Taken:
                 text = self.there(self.view.place(source["path"]).read_bytes().decode(errors="replace"))
             except OSError as error:
                 if source.get("default") is None:
-                    self.errors.append(f"open {source['path']}: {_reason(error)}")
+                    self.errors.append(f"open {self._kept('parameters', source['path'])}: {_reason(error)}")
                     return
                 text = str(source["default"])
             one["value"] = text.removesuffix("\n")
@@ -72,15 +74,31 @@ class Taken:
             path = self.view.place(one["path"])
             if not path.exists():
                 if not one.get("optional"):
-                    errors.append(f"open {one['path']}: no such file or directory")
+                    errors.append(self._missing(one))
                 continue
             try:
                 saved.append(self.save(one, path))
             except (OSError, BadKey) as error:
                 errors.append(f"artifact {one['name']}: {error}")
         if errors:
-            self.errors.append("; ".join(errors))
+            self.errors.append("".join(f"{one}; " for one in errors))
         return saved
+
+    def _kept(self, kind: str, path: str) -> str:
+        """Where Argo's executor looks for what is at a path, which its messages name."""
+        on_volume = any(path == one or path.startswith(f"{one}/") for one in self.mounts)
+        return posixpath.normpath(
+            f"/mainctrfs/{path}" if on_volume else f"/var/run/argo/outputs/{kind}/{path}"
+        )
+
+    def _missing(self, artifact: Json) -> str:
+        path = str(artifact["path"])
+        kept = self._kept("artifacts", path)
+        if not kept.startswith("/mainctrfs/"):
+            return f"open {kept}.tgz: no such file or directory"
+        if "none" in part(artifact, "archive"):
+            return f"{path} no such file or directory"
+        return f"stat {kept}: no such file or directory"
 
     def save(self, artifact: Json, path: Path) -> Json:
         """Store one artifact; it with its place. Raises OSError, BadKey."""
@@ -131,6 +149,12 @@ class Taken:
         if phase == "Succeeded" and self.errors:
             phase, message = "Error", f"wait: Error (exit code 64): {self.errors[0]}"
         return Outcome(phase, message, self.found or None)
+
+
+def _mounts(template: Json) -> list[str]:
+    """Where the containers of a template mount volumes."""
+    bodies = [part(template, name) for name in ("container", "script", "containerSet")]
+    return [str(one["mountPath"]).rstrip("/") for body in bodies for one in several(body, "volumeMounts")]
 
 
 def cut(result: str) -> str:

@@ -261,7 +261,6 @@ class Pod:
 
     def _take(self, program: Program | None, logs: bool) -> None:
         """Take the outputs, free what is not needed any more, and say how the pod ended."""
-        outputs = part(self.template, "outputs")
         if program is None:
             program = next(
                 (self.programs[one.name] for one in self.shape.of("main") if one.name in self.programs), None
@@ -272,7 +271,7 @@ class Pod:
                 outcome = ending.outcome(self.shape, self.ways, None)
             else:
                 key = f"{self.house.settings.workflow}/{self.start.pod}"
-                taken = Taken(outputs, program.view(), self.house.store, key, program.there)
+                taken = Taken(self.template, program.view(), self.house.store, key, program.there)
                 files = (
                     {name: Path(one.log) for name, one in self.programs.items() if one.unit.role == "main"}
                     if logs
