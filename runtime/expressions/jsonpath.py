@@ -28,42 +28,62 @@ def jsonpath(root: Value, path: str) -> Value:
     return _walked(root, steps)
 
 
-def _walked(root: Value, steps: tuple[p.Step, ...]) -> Value:
-    values, several, deep = [root], False, False
-    for step in steps:
-        if isinstance(step, p.Deep):
-            deep = several = True
-            values = [inner for value in values for inner in _descendants(value)]
-            continue
-        found: list[Value] = []
-        for value in values:
-            try:
-                for each in _taken(step, value):
-                    inner: list[Value] = each if deep and isinstance(each, list) else [each]
-                    found += inner
-            except ExpressionError:
-                if not several:
-                    raise
-        several = several or not isinstance(step, (p.Key, p.Index))
-        values, deep = found, False
-    return values if several else values[0]
+def _walked(value: Value, steps: tuple[p.Step, ...]) -> Value:
+    """What the steps lead to from a value; where one leads to several, the next is taken from each of them.
+
+    Those that it leads nowhere from are left out. Only an index is taken from the list of them all, but not of `*`.
+    """
+    if not steps:
+        return value
+    step, further = steps[0], steps[1:]
+    match step:
+        case p.Key() | p.Index():
+            return _walked(_part(value, step), further)
+        case p.Deep():
+            return [found for each in _descendants(value) for found in _below(each, further)]
+        case _:
+            found = _taken(step, value)
+    if further and isinstance(further[0], p.Index) and not isinstance(step, p.Every):
+        return _walked(found, further)
+    return [inner for each in found if (inner := _found(each, further)) is not None] if further else found
+
+
+def _found(value: Value, steps: tuple[p.Step, ...]) -> Value:
+    """What the steps lead to, or None."""
+    try:
+        return _walked(value, steps)
+    except ExpressionError:
+        return None
+
+
+def _below(value: Value, steps: tuple[p.Step, ...]) -> list[Value]:
+    found = _found(value, steps)
+    if isinstance(found, list) and steps:
+        inner: list[Value] = found
+        return inner
+    return [] if found is None else [found]
 
 
 def _taken(step: p.Step, value: Value) -> list[Value]:
-    """What one step leads to from a value."""
+    """The values that a step leads to which may lead to several."""
     match step:
-        case p.Key() | p.Index():
-            return [_part(value, step)]
         case p.Several(parts):
-            return [_part(value, part) for part in parts]
+            return [_part(value, part) for part in parts if _there(value, part)]
         case p.Range(step=0):
             raise ExpressionError("range: step cannot be 0")
         case p.Range(start, stop, every):
-            return _items(value)[slice(start, stop, every)]
+            return _items(value)[start:stop][::every]
         case p.Where(test):
-            return [each for each in _children(value) if _holds(test, each)]
+            return [each for each in _all(value, "filter") if _included(test, each)]
         case _:
-            return _all(value)
+            return _all(value, "wildcard")
+
+
+def _there(value: Value, part: p.Key | p.Index) -> bool:
+    """Whether a part is there; what has no such parts at all is an error."""
+    if isinstance(part, p.Key):
+        return not isinstance(value, dict) or part.name in value
+    return -len(items := _items(value)) <= part.number < len(items)
 
 
 def _part(value: Value, part: p.Key | p.Index) -> Value:
@@ -94,9 +114,9 @@ def _items(value: Value) -> list[Value]:
     return found
 
 
-def _all(value: Value) -> list[Value]:
+def _all(value: Value, token: str) -> list[Value]:
     if not isinstance(value, (list, dict)):
-        raise ExpressionError("wildcard: invalid token target. expected [array map slice]")
+        raise ExpressionError(f"{token}: invalid token target. expected [array map slice]")
     return _children(value)
 
 
@@ -112,21 +132,24 @@ def _descendants(value: Value) -> list[Value]:
     return [value, *(inner for child in _children(value) for inner in _descendants(child))]
 
 
+def _included(test: p.Test, value: Value) -> bool:
+    """Whether a filter holds of a value, and all that it asks for is there."""
+    try:
+        return _holds(test, value)
+    except ExpressionError:
+        return False
+
+
 def _holds(test: p.Test, value: Value) -> bool:
-    """Whether a filter holds of a value."""
     match test:
         case p.Joined(every, tests):
-            return (all if every else any)(_holds(each, value) for each in tests)
+            return (all if every else any)([_holds(each, value) for each in tests])
         case p.Not(inner):
             return not _holds(inner, value)
+        case p.Compared(sign, left, right):
+            return _compared(_operand(left, value), sign, _operand(right, value))
         case _:
-            try:
-                if isinstance(test, p.Compared):
-                    return _compared(_operand(test.left, value), test.operator, _operand(test.right, value))
-                one = _operand(test, value)
-            except ExpressionError:
-                return False
-            return one is not None and one is not False and one != ""
+            return bool(_operand(test, value))  # nothing, 0 and what is empty are false
 
 
 def _operand(operand: p.Operand, value: Value) -> Any:
