@@ -101,12 +101,44 @@ def test_an_unknown_field_is_named_with_its_type_and_a_near_miss() -> None:
             ("spec", "templates", 1, "image"),
             "it is a field of Container: move it to `spec.templates[1].container.image`",
         ),
+        (("metadata", "entrypoint"), "it is a field of WorkflowSpec: move it to `spec.entrypoint`"),
+        (("spec", "labels"), "it is a field of ObjectMeta: move it to `metadata.labels`"),
+        (
+            ("spec", "schedules"),
+            "only a CronWorkflow has it: its `spec.workflowSpec` is the `spec` of a Workflow",
+        ),
+        (("spec", "container"), "it is a field of Template: write it in an entry of `templates`"),
+        (("spec", "templates", 1, "withItems"), "write it at the task or step that calls the template"),
+        (
+            (*CONTAINER, "gpu"),
+            "write it below `resources.limits`, under the name of the device, such as `nvidia.com/gpu`",
+        ),
+        ((*CONTAINER, "entrypoint"), "write `command`, or take the field out"),
+        (
+            (*TASK, "volumeMounts"),
+            "it is a field of Container: move it to `spec.templates[1].container.volumeMounts`",
+        ),
         (("spec", "podPriority"), "write `podPriorityClassName`, the name of a PriorityClass of the cluster"),
         ((*TASK, "arguments", "qqq"), "there is `artifacts`, `parameters`"),
     ],
 )
 def test_an_unknown_field_comes_with_a_way_out(path: tuple[str | int, ...], advice: str) -> None:
     assert put(path, "x").finding.advice == advice
+
+
+def test_fields_of_a_pod_and_of_a_container_are_sent_to_each_other() -> None:
+    (group,) = changed(lambda it: at(it, CONTAINER).update(securityContext={"fsGroup": 1}))
+    assert group.finding.advice.endswith("move it to `spec.templates[1].securityContext.fsGroup`")
+    (rights,) = changed(lambda it: it["spec"]["templates"][1].update(securityContext={"privileged": True}))
+    assert rights.finding.advice.endswith(
+        "move it to `spec.templates[1].container.securityContext.privileged`"
+    )
+
+
+def test_the_fields_of_a_store_are_sent_to_the_store_that_has_them() -> None:
+    artifact = {"name": "a", "path": "/a", "bucket": "b", "endpoint": "e", "key": "k"}
+    found = changed(lambda it: it["spec"]["templates"][1].update(inputs={"artifacts": [artifact]}))
+    assert {each.finding.advice.rpartition(".artifacts[0].")[2][:3] for each in found} == {"s3."}
 
 
 def test_a_missing_field_is_reported_at_the_object_that_lacks_it() -> None:

@@ -10,7 +10,7 @@ from flowdsl.compiler.lint.names import VALUE_FORM, BadLabel
 from flowdsl.compiler.lint.settings import NO_MEMO_KEY, BadKey, duration_faults, too_short, whole_faults
 from flowdsl.compiler.lint.tree import compact, entries, inside, is_mapping, string
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.findings import value_at
+from flowdsl.compiler.schema.table import value_at
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex

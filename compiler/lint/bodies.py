@@ -26,10 +26,10 @@ class NoImage(Finding):
     """A container without an image."""
 
     code = "FD550"
-    title = "template `{name}` has no image"
+    title = "{what} has no image"
     label = "needs `image`"
     help = "add `image`"
-    name: str
+    what: str
 
 
 class NoCommand(Finding):
@@ -111,6 +111,17 @@ class OutputSource(Finding):
     way: str
 
 
+class NeverGiven(Finding):
+    """An output that a request declares, and that no answer is put into."""
+
+    code = "FD806"
+    severity = "warning"
+    title = "output `{name}` is never there: a request gives `outputs.result` alone"
+    label = "nothing can read it"
+    help = "take it out; the body of the answer is `outputs.result`"
+    name: str
+
+
 class SetContainer(Finding):
     """A container set that cannot run."""
 
@@ -133,7 +144,9 @@ def images(view: View) -> Iterator[Problem]:
                 continue
             default = inside(view.defaults, str(place[0])) if len(place) == 1 else {}
             if not (name or default.get("image")):
-                yield Problem(path, NoImage(template.title))
+                own = len(place) == 1
+                what = f"template `{template.title}`" if own else f"container `{container.get('name')}`"
+                yield Problem(path, NoImage(what))
             elif len(place) == 1 and not (container.get("command") or default.get("command")):
                 yield Problem(path, NoCommand(template.title))
 
@@ -364,11 +377,8 @@ def _of_request(template: Template) -> Iterator[Problem]:
     """The outputs of a request, of which there are none. Source: Argo Workflows, executeHTTPTemplate."""
     for kind in ("parameters", "artifacts"):
         for index, output in enumerate(entries(template.data, "outputs", kind)):
-            found = "is never there: a request gives `outputs.result` alone"
-            finding = OutputSource(
-                output.get("name") or "", found, "use `outputs.result`, the body of the answer"
-            )
-            yield Problem((*template.path, "outputs", kind, index), finding)
+            path = (*template.path, "outputs", kind, index)
+            yield Problem(path, NeverGiven(output.get("name") or ""))
 
 
 def _way(allowed: tuple[str, ...]) -> str:

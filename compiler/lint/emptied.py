@@ -9,7 +9,8 @@ from flowdsl.compiler.lint.calls import CallTarget, HookWithoutExpression, NoEnt
 from flowdsl.compiler.lint.names import NoName
 from flowdsl.compiler.lint.pods import Incomplete
 from flowdsl.compiler.lint.tree import is_mapping
-from flowdsl.compiler.schema.findings import MissingField, value_at
+from flowdsl.compiler.schema.findings import MissingField
+from flowdsl.compiler.schema.table import value_at
 
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.tree import Object

@@ -22,8 +22,8 @@ from flowdsl.compiler.schema.findings import (
     TextLength,
     UnknownField,
     WrongType,
-    value_at,
 )
+from flowdsl.compiler.schema.table import value_at
 from flowdsl.diagnostic import Finding, near
 
 if TYPE_CHECKING:

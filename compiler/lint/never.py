@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.typing_findings import NeverEqual
+from flowdsl.compiler.lint.uses import BODY_OF
 from flowdsl.compiler.problem import Problem
 from flowdsl.grammar.regex import regex
 
@@ -31,7 +32,7 @@ _RESULTS = {"Failed": "Failed", "Error": "Errored"}
 
 
 def never(view: View) -> Iterator[Problem]:
-    """No condition waits for what cannot be any more: the failure of a task that has to succeed, the end of the run."""
+    """No condition waits for what cannot be: failures of what has to succeed, the run's end, one value of a loop."""
     ending: set[int] | None = None
     for call in view.calls:
         when: object = call.data.get("when")
@@ -51,6 +52,10 @@ def never(view: View) -> Iterator[Problem]:
 def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> tuple[str, str] | None:
     """Why a variable cannot be a word where a call is, and the way out."""
     root, _, rest = name.partition(".")
+    if BODY_OF.get(root) == call.owner.body and ".outputs." in rest and word[:1] != "[":
+        producer, _, output = rest.partition(".outputs.")
+        position = call.owner.call_index.get(producer)
+        return None if position is None else _gathered(call.owner.calls[position], output)
     if root in ("tasks", "steps") and rest.endswith(".status") and word in _RESULTS:
         position = call.owner.call_index.get(rest.removesuffix(".status"))
         return None if position is None else _success(call, call.owner.calls[position], word)
@@ -62,6 +67,14 @@ def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> t
     if name.startswith("workflow.parameters.") and choices and word not in choices:
         return f"no value of it is `{word}`", f"write one of {', '.join(f'`{each}`' for each in choices)}"
     return None
+
+
+def _gathered(producer: Call, output: str) -> tuple[str, str] | None:
+    """Why an output of a loop cannot be one value, and the way out. Source: Argo Workflows, aggregateLoopOutputs."""
+    if not producer.loop or not (output == "result" or output.startswith("parameters.")):
+        return None
+    way = f"ask in the template that `{producer.name}` calls, or loop over the list by `withParam`"
+    return f"`{producer.name}` is a loop, whose outputs come as a list in JSON", way
 
 
 def _success(call: Call, producer: Call, word: str) -> tuple[str, str] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.arriving import arriving
 from flowdsl.compiler.lint.names import label_faults
 from flowdsl.compiler.lint.pod_fields import CONTAINERS, FORMS, NEEDED, ONE_OF, PROBES, RANGES, TOLD, WORDS
 from flowdsl.compiler.lint.resources import requirement_faults
@@ -79,6 +80,20 @@ def fields(view: View) -> Iterator[Problem]:
             continue
         for rule in _RULES[found.type]:
             yield from rule(found)
+        if found.type in _FORMS:
+            yield from _arrived(view, found)
+
+
+def _arrived(view: View, found: Typed) -> Iterator[Problem]:
+    """The findings about values that texts with a form get by a tag, where they are written."""
+    for path, text, form in _values(found, _FORMS):
+        if not isinstance(text, str) or "{{" not in text:
+            continue
+        around = (view.at.get(path[:length]) for length in range(len(path), 0, -1))
+        template = next(filter(None, around), None) or Template({}, ())
+        for place, value in arriving(view, template, text, path):
+            if value and not form.fits(value):
+                yield Problem(place, NotForPods(form.what, value, form.reason, form.way))
 
 
 def _idle(view: View) -> set[Path]:

@@ -40,7 +40,7 @@ from flowdsl.compiler.lint.uses import (
     unclosed,
 )
 from flowdsl.compiler.lint.variables import workflow_variables
-from flowdsl.compiler.schema.findings import value_at
+from flowdsl.compiler.schema.table import value_at
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, tags
 

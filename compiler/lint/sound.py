@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.lint.tree import is_list, is_mapping
 from flowdsl.compiler.schema import check_schema, fields, is_type
-from flowdsl.compiler.schema.findings import MissingField, UnknownField, WrongType, value_at
+from flowdsl.compiler.schema.findings import MissingField, UnknownField, WrongType
+from flowdsl.compiler.schema.table import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

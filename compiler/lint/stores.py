@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.lint.typed import typed
 from flowdsl.compiler.lint.unreplaced import left_open
 from flowdsl.compiler.problem import Problem
-from flowdsl.compiler.schema.findings import value_at
+from flowdsl.compiler.schema.table import value_at
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, tags

@@ -163,8 +163,9 @@ class Template:
         known = {"id", "startedAt", "finishedAt", "hostNodeName", "status"}
         if self.data.get("daemon") and self.is_pod:  # which runs on, with nothing to hand on before it ends
             return frozenset((*known, "ip"))
-        known |= {f"outputs.parameters.{name}" for name in self.output_parameters}
-        known |= {f"outputs.artifacts.{name}" for name in self.output_artifacts}
+        if self.body != "http":  # which has an answer, and nothing that it declares
+            known |= {f"outputs.parameters.{name}" for name in self.output_parameters}
+            known |= {f"outputs.artifacts.{name}" for name in self.output_artifacts}
         group = self.containers if self.body == "containerSet" else ()
         if self.body in RESULT_BODIES or any(each.get("name") == "main" for _, each in group):
             known |= {"outputs.result", "exitCode"}
@@ -334,6 +335,11 @@ class View:
         """The parameters of the workflow by name, with those of what it refers to."""
         found = by_name(entries(self.spec, "arguments", "parameters"))
         return found if self.base is None else {**self.base.arguments, **found}
+
+    @cached_property
+    def at(self) -> dict[Path, Template]:
+        """All templates by their paths."""
+        return {template.path: template for template in self.all}
 
     @cached_property
     def callers(self) -> dict[int, list[Call]]:

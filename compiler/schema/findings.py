@@ -7,11 +7,21 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from flowdsl.compiler.schema.table import API_VERSION, expression_at, fields, gone, is_type, kinds, table
+from flowdsl.compiler.schema.misplaced import entry_with, home, meant, nowhere, same
+from flowdsl.compiler.schema.table import (
+    API_VERSION,
+    expression_at,
+    fields,
+    gone,
+    is_type,
+    kinds,
+    table,
+    value_at,
+)
 from flowdsl.diagnostic import Finding, near, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 TAGS = "the API server reads this text before Argo fills tags in, so write the value itself"
 WORDS = {
@@ -143,110 +153,6 @@ def _lists_of(owner: str, one: object) -> list[str]:
     return sorted(found, reverse=True)  # parameters are more usual than artifacts
 
 
-def value_at(document: Any, path: Sequence[str | int]) -> Any:
-    """What a document has at a path; None where it has no such place."""
-    at = document
-    for step in path:
-        try:
-            at = at[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return at
-
-
-def home(kind: str, path: Sequence[str | int], document: Any) -> tuple[str | int, ...] | None:
-    """Where near a path its last field would be right and is not taken, further out or one level further in.
-
-    What is written with too few spaces behind a list belongs to the last entry of it.
-    """
-    parent, field = tuple(path[:-1]), path[-1]
-    called = _called(kind, parent, str(field), document)
-    if called is not None:
-        return (*called, field)
-    for depth in range(len(parent) - 1, -1, -1):
-        around = expression_at(kind, parent[:depth])
-        if around is None or not is_type(around) or not _takes(around, path, document):
-            continue
-        # To a text or number nothing can be added.
-        if not isinstance(value_at(document, (*parent[:depth], field)), (str, int, float)):
-            return (*parent[:depth], field)
-    owner = expression_at(kind, parent)
-    within: list[tuple[bool, tuple[str | int, ...]]] = []
-    for child, each in fields(owner).items() if owner is not None else ():
-        value = value_at(document, (*parent, child))
-        outer, _, inner = each.rpartition(":")
-        count = len(cast("Any", value)) if outer == "list" and isinstance(value, list) else 0
-        last = (count - 1,) if count else ()
-        there = (*parent, child, *last)
-        if is_type(inner) and (not outer or last) and _takes(inner, path, document):
-            within.append((value_at(document, (*there, field)) is None and value is not None, there))
-    written = [there for is_written, there in within if is_written]
-    others = [there for is_written, there in within if not is_written]
-    return next(((*there, field) for there in (*written, *others)), None)
-
-
-def _called(
-    kind: str, call: tuple[str | int, ...], field: str, document: Any
-) -> tuple[str | int, ...] | None:
-    """The template that a task or step calls, where a field of templates stands in the call."""
-    if expression_at(kind, call) not in ("DAGTask", "WorkflowStep") or field not in _OF_TEMPLATES:
-        return None
-    templates = call[: call.index("templates") + 1] if "templates" in call else ()
-    listed: object = value_at(document, templates)
-    wanted: object = value_at(document, (*call, "template"))
-    for index in range(len(cast("list[object]", listed)) if isinstance(listed, list) and wanted else 0):
-        there = (*templates, index)
-        if value_at(document, (*there, "name")) == wanted and value_at(document, (*there, field)) is None:
-            return there
-    return None
-
-
-_OF_TEMPLATES = frozenset(
-    (
-        "activeDeadlineSeconds",
-        "affinity",
-        "inputs",
-        "memoize",
-        "metadata",
-        "nodeSelector",
-        "outputs",
-        "podSpecPatch",
-        "retryStrategy",
-        "sidecars",
-        "synchronization",
-        "timeout",
-        "tolerations",
-        "volumes",
-    )
-)
-"""Fields of templates that are written at what calls them."""
-
-
-def _takes(owner: str, path: Sequence[str | int], document: Any) -> bool:
-    """Whether a type has the last field of a path, for the value that stands there."""
-    expression = fields(owner).get(str(path[-1]))
-    value = value_at(document, path)
-    if expression is None or not isinstance(value, dict) or not value or not is_type(expression):
-        return expression is not None
-    return not fields(expression).keys().isdisjoint(cast("dict[str, Any]", value))
-
-
-def meant(field: str, known: Iterable[str]) -> str | None:
-    """The field that is probably meant: one with another first letter or a word before it, one like it, or begun so."""
-    names = list(known)
-    close = next((name for name in names if name.lower() == field.lower()), None)
-    if close is not None:
-        return close
-    tails = [name for name in names if len(name) > 3 and name[1:].lower() == field[1:].lower()]
-    if len(tails) == 1:
-        return tails[0]
-    longer = [name for name in names if name.endswith(field[:1].upper() + field[1:])]
-    begun = [name for name in names if name[:4] == field[:4]]
-    close = longer[0] if len(longer) == 1 else near(field, names)
-    alike = close is not None and (close[:1] == field[:1] or close in longer)
-    return begun[0] if not alike and len(begun) == 1 else close
-
-
 class UnknownKind(Finding):
     """A document of a kind that is none of the four."""
 
@@ -273,18 +179,6 @@ class UnknownVersion(Finding):
     found: str
 
 
-_SAME = {
-    ("Artifact", "value"): "from",
-    ("Parameter", "from"): "value",
-    ("VolumeMount", "path"): "mountPath",
-}
-"""Fields that say in another type what is meant."""
-
-_ONLY_DAG = "steps run group after group: put the step into a later group, or write a `dag`"
-_NOWHERE = {("WorkflowStep", "dependencies"): _ONLY_DAG, ("WorkflowStep", "depends"): _ONLY_DAG}
-"""Fields of another type that this one has nothing like, with what to do."""
-
-
 class UnknownField(Finding):
     """A field that the type does not have; the API server refuses it or drops it."""
 
@@ -307,9 +201,11 @@ class UnknownField(Finding):
         known, there = fields(self.owner), self.target
         if way := gone(self.owner).get(str(self.steps[-1])):
             return "removed in Argo Workflows 4.0", way
-        if way := _NOWHERE.get((self.owner, str(self.steps[-1]))):
+        if way := nowhere(self.owner, str(self.steps[-1]), self.kind):
             return "unknown field", way
         if there is None:
+            if entry := entry_with(self.kind, self.steps, self.document):
+                return "stands in the wrong place", entry
             maps = [field for field, each in known.items() if each.startswith("map:")]
             if 2 * len(maps) > len(known) and not isinstance(
                 value_at(self.document, self.steps), (dict, list)
@@ -324,13 +220,16 @@ class UnknownField(Finding):
     @cached_property
     def target(self) -> tuple[str | int, ...] | None:
         """Where in the document it was probably meant to stand."""
-        field = str(self.steps[-1])
-        if field not in gone(self.owner):
-            elsewhere = home(self.kind, self.steps, self.document)
-            if elsewhere is not None:
+        field, known = str(self.steps[-1]), fields(self.owner)
+        close = same(self.owner, field)
+        if close is None and field not in gone(self.owner):
+            if nowhere(self.owner, field, self.kind):
+                return None
+            if (elsewhere := home(self.kind, self.steps, self.document)) is not None:
                 return elsewhere
-        key = (self.owner, field)
-        close = _SAME.get(key) or (None if key in _NOWHERE else meant(field, fields(self.owner)))
+            if entry_with(self.kind, self.steps, self.document):
+                return None
+        close = close or meant(field, known)
         return None if close is None else (*self.steps[:-1], close)
 
 

@@ -1,0 +1,237 @@
+"""Where a field that its type does not have was probably meant to stand, and what to write there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from flowdsl.compiler.schema.table import expression_at, fields, is_type, value_at
+from flowdsl.diagnostic import near
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    Path = tuple[str | int, ...]
+
+_BODIES = frozenset(
+    ("container", "containerSet", "script", "resource", "steps", "dag", "suspend", "data", "http", "plugin")
+)
+"""What a template has one of."""
+_CALLS = ("DAGTask", "WorkflowStep")
+_CONTAINERS = ("Container", "ContainerNode", "ScriptTemplate", "UserContainer")
+
+_SAME: Mapping[str, Mapping[str, str]] = {
+    "Artifact": {"value": "from"},
+    "ConfigMapVolumeSource": {"configMapName": "name"},
+    "Parameter": {"from": "value"},
+    "VolumeMount": {"path": "mountPath"},
+    "WorkflowSpec": {"exitHandler": "onExit", "priorityClassName": "podPriorityClassName"},
+    **{name: {"entrypoint": "command", "environment": "env"} for name in _CONTAINERS},
+    **{name: {"condition": "when", "if": "when", "loop": "withItems"} for name in _CALLS},
+}
+"""Fields that say in another type, or in another tool, what is meant."""
+
+_GROUPS = "steps run group after group: put the step into a later group, or write a `dag`"
+_AT_CALL = "write it at the task or step that calls the template"
+_AMOUNT = "write it below `resources`, in `limits` or `requests`"
+_DEVICE = "write it below `resources.limits`, under the name of the device, such as `nvidia.com/gpu`"
+_NEVER_AGAIN = "a pod of Argo is never started again: `retryStrategy` tries a template again"
+_MOUNT = "write it in `volumeMounts` of the container"
+_AMOUNTS = {"cpu": _AMOUNT, "memory": _AMOUNT, "gpu": _DEVICE, "gpus": _DEVICE}
+_SOURCE = "only a script has one: write it in `script`, in place of `container`"
+_SCRIPT = "write `script` in place of `container`, with the text as its `source`"
+
+_NOWHERE: Mapping[str, Mapping[str, str]] = {
+    "Container": {**_AMOUNTS, "script": _SCRIPT, "source": _SOURCE},
+    "PersistentVolumeClaimSpec": {"storage": "write `resources: {requests: {storage: ...}}`"},
+    "ScriptTemplate": _AMOUNTS,
+    "Template": {
+        **dict.fromkeys(("continueOn", "dependencies", "depends", "when"), _AT_CALL),
+        **dict.fromkeys(("withItems", "withParam", "withSequence"), _AT_CALL),
+        **_AMOUNTS,
+        "restartPolicy": _NEVER_AGAIN,
+        "source": _SOURCE,
+    },
+    "Volume": dict.fromkeys(("mountPath", "readOnly", "subPath"), _MOUNT),
+    "WorkflowSpec": {
+        "imagePullPolicy": "write it in each container",
+        "restartPolicy": _NEVER_AGAIN,
+        "timeout": "write `activeDeadlineSeconds`, with a number of seconds",
+    },
+    "WorkflowStep": {"dependencies": _GROUPS, "depends": _GROUPS},
+}
+"""Fields that this type has nothing like, with what to do."""
+
+_OF_CRON = "only a CronWorkflow has it: its `spec.workflowSpec` is the `spec` of a Workflow"
+
+
+def same(owner: str, field: str) -> str | None:
+    """The field of a type that says what is meant by one that it does not have."""
+    return _SAME.get(owner, {}).get(field)
+
+
+def nowhere(owner: str, field: str, kind: str) -> str:
+    """What to do about a field for which there is no place nearby; empty where there may be one."""
+    if owner == "WorkflowSpec" and kind != "CronWorkflow":
+        of_cron = {*fields("CronWorkflowSpec"), "schedule"} - fields(owner).keys() - {"when"}
+        if field in of_cron:
+            return _OF_CRON
+    return _NOWHERE.get(owner, {}).get(field, "")
+
+
+def home(kind: str, path: Sequence[str | int], document: Any) -> Path | None:
+    """Where near a path its last field would be right and is not taken: further out, one level in, or beside.
+
+    What is written with too few spaces behind a list belongs to the last entry of it.
+    """
+    parent, field = tuple(path[:-1]), str(path[-1])
+    owner = expression_at(kind, parent)
+    if owner in _CALLS and (called := _called(parent, field, document)) is not None:
+        return (*called, field)
+    if parent == ("spec",) and field in _OF_METADATA:
+        return ("metadata", field)
+    for depth in range(len(parent) - 1, -1, -1):
+        around = expression_at(kind, parent[:depth])
+        if around is None or not is_type(around) or not _takes(around, parent[:depth], path, document):
+            continue
+        # To a text or number nothing can be added.
+        if not isinstance(value_at(document, (*parent[:depth], field)), (str, int, float)):
+            return (*parent[:depth], field)
+    found = min(_within(owner or "", parent, path, document), default=None)
+    if found is not None:
+        return (*found[-1], field)
+    return next(((*there, field) for there in _beside(kind, parent, field, document)), None)
+
+
+_OF_METADATA = ("annotations", "generateName", "labels", "name", "namespace")
+
+
+def _within(
+    owner: str, parent: Path, path: Sequence[str | int], document: Any
+) -> Iterator[tuple[bool, int, int, int, Path]]:
+    """The objects of an object that take its last field, those first that are written, and take more like it."""
+    if not owner:
+        return
+    strangers = [each for each in value_at(document, parent) or () if each not in fields(owner)]
+    for order, (child, each) in enumerate(fields(owner).items()):
+        value = value_at(document, (*parent, child))
+        outer, _, inner = each.rpartition(":")
+        count = len(cast("Any", value)) if outer == "list" and isinstance(value, list) else 0
+        last = (count - 1,) if count else ()
+        there = (*parent, child, *last)
+        if not is_type(inner) or (outer and not last) or not _takes(inner, there, path, document):
+            continue
+        if child in _BODIES and value is None and any(body in _BODIES for body in value_at(document, parent)):
+            continue
+        if child == "templateDefaults" and path[-1] in _BODIES:
+            continue
+        free = value_at(document, (*there, path[-1])) is None and value is not None
+        alike = sum(one in fields(inner) for one in strangers)
+        yield not free, -alike, _USUAL.index(child) if child in _USUAL else len(_USUAL), order, there
+
+
+_USUAL = ("s3", "http", "podMetadata", "container", "script")
+"""The fields that are meant where there is a choice."""
+
+
+def _beside(kind: str, parent: Path, field: str, document: Any) -> Iterator[Path]:
+    """The objects that take a field, of the name of its own one further out or in; beside `metadata`, `spec`."""
+    around: list[Path] = [("spec",)] if parent == ("metadata",) else []
+    if len(parent) > 1 and isinstance(parent[-1], str):
+        around += [(*parent[:depth], parent[-1]) for depth in range(len(parent) - 2, 0, -1)]
+        above = value_at(document, parent[:-1])
+        listed = above.items() if isinstance(above, dict) else ()
+        around += [(*parent[:-1], key, parent[-1]) for key, each in listed if isinstance(each, dict)]
+    for there in around:
+        owner, above = (expression_at(kind, each) or "any" for each in (there, there[:-1]))
+        if is_type(owner) and is_type(above) and field in fields(owner):
+            yield there
+
+
+def _called(call: Path, field: str, document: Any) -> Path | None:
+    """The template that a call names, or its container, or the one inline, where a field of theirs stands in a call."""
+    templates = call[: call.index("templates") + 1] if "templates" in call else ()
+    wanted: object = value_at(document, (*call, "template"))
+    if not wanted:
+        return (*call, "inline") if field in _BODIES else None
+    if field not in _OF_TEMPLATES and field not in _OF_CONTAINERS:
+        return None
+    listed: object = value_at(document, templates)
+    for index in range(len(cast("list[object]", listed)) if isinstance(listed, list) else 0):
+        there = (*templates, index)
+        if value_at(document, (*there, "name")) != wanted:
+            continue
+        bodies = [(*there, body) for body in ("container", "script")]
+        owners = [there] if field in _OF_TEMPLATES else [each for each in bodies if value_at(document, each)]
+        return next((each for each in owners if value_at(document, (*each, field)) is None), None)
+    return None
+
+
+_OF_TEMPLATES = frozenset(
+    (
+        "activeDeadlineSeconds",
+        "affinity",
+        "inputs",
+        "memoize",
+        "metadata",
+        "nodeSelector",
+        "outputs",
+        "podSpecPatch",
+        "retryStrategy",
+        "sidecars",
+        "synchronization",
+        "timeout",
+        "tolerations",
+        "volumes",
+    )
+)
+_OF_CONTAINERS = frozenset(("args", "command", "env", "envFrom", "image", "resources", "volumeMounts"))
+"""Fields of templates and of containers that are written at what calls them."""
+
+
+def _takes(owner: str, there: Path, path: Sequence[str | int], document: Any) -> bool:
+    """Whether an object of a type has the last field of a path, for the value that stands there."""
+    field = str(path[-1])
+    expression = fields(owner).get(field)
+    value: object = value_at(document, path)
+    if expression is None:
+        return False
+    if field in _BODIES and owner == "Template":
+        beside: object = value_at(document, there)
+        if isinstance(beside, dict) and not _BODIES.isdisjoint(cast("dict[str, Any]", beside)):
+            return False
+    if not isinstance(value, dict):
+        return True
+    if not is_type(expression):
+        return expression not in ("boolean", "string")
+    return not value or not fields(expression).keys().isdisjoint(cast("dict[str, Any]", value))
+
+
+def entry_with(kind: str, path: Sequence[str | int], document: Any) -> str:
+    """What to do about a field that entries of one list have, where there are none yet."""
+    owner, field = expression_at(kind, path[:-1]), str(path[-1])
+    found = [
+        (child, inner)
+        for child, outer, inner in (
+            (child, *each.partition(":")[::2]) for child, each in fields(owner or "").items()
+        )
+        if outer == "list" and is_type(inner) and field in fields(inner)
+    ]
+    if len(found) != 1 or isinstance(value_at(document, path), (int, float)):
+        return ""
+    return f"it is a field of {found[0][1]}: write it in an entry of `{found[0][0]}`"
+
+
+def meant(field: str, known: Iterable[str]) -> str | None:
+    """The field that is probably meant: one with another first letter or a word before it, one like it, or begun so."""
+    names = list(known)
+    close = next((name for name in names if name.lower() == field.lower()), None)
+    if close is not None:
+        return close
+    tails = [name for name in names if len(name) > 3 and name[1:].lower() == field[1:].lower()]
+    if len(tails) == 1:
+        return tails[0]
+    longer = [name for name in names if name.endswith(field[:1].upper() + field[1:])]
+    begun = [name for name in names if name[:4] == field[:4]]
+    close = longer[0] if len(longer) == 1 else near(field, names)
+    alike = close is not None and (close[:1] == field[:1] or close in longer)
+    return begun[0] if not alike and len(begun) == 1 else close
