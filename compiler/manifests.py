@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from flowdsl.compiler.lint import WRITTEN, arguments, lint, shelf
-from flowdsl.compiler.schema import kinds
+from flowdsl.compiler.schema import beside, kinds
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
 from flowdsl.compiler.yaml.documents import Document, read
@@ -63,7 +63,7 @@ def manifests(text: str, file: str, *, named: bool = True, within: bool = True) 
     documents, problems = read(text, file)
     found: list[Document] = []
     for part in (part for one in documents for part in one.listed):
-        if is_argo(part.body) or _wants_to_be(part.body):
+        if is_argo(part.body) or _is_beside(part.body) or _wants_to_be(part.body):
             found.append(part)
         elif within and is_dict(part.body) and str(part.body.get("kind")) in _MAKERS:
             found += part.held(kinds())
@@ -116,6 +116,11 @@ def is_argo(body: object) -> bool:
     return is_dict(body) and body.get("kind") in kinds()
 
 
+def _is_beside(body: object) -> bool:
+    """Whether a document of Argo's holds no workflow, and is checked all the same."""
+    return is_dict(body) and body.get("kind") in beside()
+
+
 def _wants_to_be(body: object) -> bool:
     """Whether a document of another kind, or of none, is probably meant for Argo."""
     if not is_dict(body):
@@ -152,7 +157,6 @@ _OTHERS = frozenset(
         "Rollout",
         "Sensor",
         "WorkflowArtifactGCTask",
-        "WorkflowEventBinding",
         "WorkflowTaskResult",
         "WorkflowTaskSet",
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint import (
     arguments,
     arriving,
+    bindings,
     bodies,
     calls,
     crowded,
@@ -187,6 +188,9 @@ def lint(
     manifest, by_schema = whole.document, whole.problems
     if any(problem.path in ((), ("kind",), ("apiVersion",)) for problem in by_schema):
         return [at_key(document, problem) for problem in by_schema]
+    if manifest["kind"] == bindings.BINDING:
+        found = list(bindings.binding(manifest))
+        return [at_key(document, problem) for problem in (merge(whole, found) if by_schema else found)]
     view = View(manifest, each=False, library=library)
     if not view.exists:
         return [at_key(document, problem) for problem in by_schema]

@@ -30,7 +30,7 @@ class UnknownName(Finding):
             return {"what": self.what, "name": self.name, "hint": self.reason, "way": f"write `{self.key}`"}
         if self.what == "variable":
             root, dot, rest = self.name.partition(".")
-            close = near(root, self.known)
+            close = _WORDS.get(root) or near(root, self.known)
             meant = f"{close}{dot}{rest}" if close else ""
             shown = "in `inputs.parameters.x`" if "inputs" in self.known else f"`{min(self.known)}`"
             way = f"write `{meant}`" if meant else f"write a text in quotes, and a variable as {shown}"
@@ -47,6 +47,10 @@ class UnknownName(Finding):
             way = f"write `{meant}`" if meant else f"write a function of expr-lang{below}"
         hint = f"did you mean `{meant}`?" if meant else ""
         return {"what": self.what, "name": self.name, "hint": hint, "way": way}
+
+
+_WORDS = {"False": "false", "None": "nil", "True": "true", "null": "nil"}
+"""Words that other languages have for those of expressions."""
 
 
 class WrongArgument(Finding):

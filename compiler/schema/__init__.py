@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flowdsl.compiler.schema.table import (
     API_VERSION,
+    beside,
     expression_at,
     fields,
     is_type,
@@ -15,6 +16,7 @@ from flowdsl.compiler.schema.validate import check_schema
 
 __all__ = [
     "API_VERSION",
+    "beside",
     "check_schema",
     "expression_at",
     "fields",

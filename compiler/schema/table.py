@@ -29,9 +29,10 @@ if TYPE_CHECKING:
         rules: dict[str, dict[str, Any]]
 
     class Table(TypedDict):
-        """The whole file: kinds, named patterns (expression, in words), types."""
+        """The whole file: kinds, those that hold no workflow, named patterns (expression, in words), types."""
 
         kinds: list[str]
+        beside: list[str]
         patterns: dict[str, tuple[str, str]]
         types: dict[str, Type]
 
@@ -47,8 +48,13 @@ def table() -> Table:
 
 
 def kinds() -> tuple[str, ...]:
-    """The kinds of document that the schema knows; each is also the name of a type."""
+    """The kinds of document that hold a workflow; each is also the name of a type."""
     return tuple(table()["kinds"])
+
+
+def beside() -> tuple[str, ...]:
+    """The kinds of document that hold no workflow; each is also the name of a type."""
+    return tuple(table()["beside"])
 
 
 def fields(type_name: str) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema import findings
-from flowdsl.compiler.schema.table import API_VERSION, is_type, kinds, table
+from flowdsl.compiler.schema.table import API_VERSION, beside, is_type, kinds, table
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -71,7 +71,7 @@ def check_head(document: dict[str, Any]) -> list[Fault]:
         faults.append(missing("apiVersion", f"`{API_VERSION}`"))
     if kind is None:
         faults.append(missing("kind", " or ".join(f"`{known}`" for known in kinds())))
-    elif kind not in kinds():
+    elif kind not in (*kinds(), *beside()):
         faults.append(Fault(("kind",), lambda _: findings.UnknownKind(str(kind))))
     elif version is not None and version != API_VERSION:
         faults.append(Fault(("apiVersion",), lambda _: findings.UnknownVersion(str(version))))

@@ -15,6 +15,9 @@ from typing import Any
 #: Kinds that can be the root of a document.
 KINDS = ("Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow")
 
+#: Kinds of documents that hold no workflow, and are checked beside those that do.
+BESIDE = ("WorkflowEventBinding",)
+
 #: Types of what a text in a document is read as.
 INSIDE_TEXTS = ("PodSpec",)
 

@@ -143,7 +143,7 @@ def schema() -> dict[str, Any]:
     """The whole table: every type that the four kinds and what their texts hold reach."""
     kubernetes = Kubernetes()
     types: dict[str, Type] = {}
-    waiting = [*delta.KINDS, *delta.INSIDE_TEXTS]
+    waiting = [*delta.KINDS, *delta.BESIDE, *delta.INSIDE_TEXTS]
     while waiting:
         name = waiting.pop()
         if name not in types:
@@ -153,7 +153,7 @@ def schema() -> dict[str, Any]:
     for table in (delta.TYPES, delta.ALIKE, delta.FIELDS, delta.GONE, delta.REQUIRED, delta.RULES):
         if idle := table.keys() - types.keys():
             raise KeyError(f"delta.py speaks of types that nothing reaches: {sorted(idle)}")
-    return {"kinds": delta.KINDS, "patterns": delta.PATTERNS, "types": types}
+    return {"kinds": delta.KINDS, "beside": delta.BESIDE, "patterns": delta.PATTERNS, "types": types}
 
 
 def text() -> str:
@@ -164,8 +164,8 @@ def text() -> str:
 
     made = schema()
     types = ",\n".join(f"{compact(name)}:{compact(made['types'][name])}" for name in sorted(made["types"]))
-    kinds, patterns = compact(made["kinds"]), compact(made["patterns"])
-    return f'{{"kinds":{kinds},\n"patterns":{patterns},\n"types":{{\n{types}\n}}}}\n'
+    kinds, beside, patterns = (compact(made[each]) for each in ("kinds", "beside", "patterns"))
+    return f'{{"kinds":{kinds},\n"beside":{beside},\n"patterns":{patterns},\n"types":{{\n{types}\n}}}}\n'
 
 
 def main() -> int:

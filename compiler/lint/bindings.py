@@ -1,0 +1,61 @@
+"""WorkflowEventBindings: which events make a run of which template, and with which arguments.
+
+Source: Argo Workflows, server/event/dispatch/operation.go.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.lint import reading
+from flowdsl.compiler.lint.names import object_name
+from flowdsl.compiler.lint.pods import Incomplete
+from flowdsl.compiler.lint.tree import entries, inside, string
+from flowdsl.compiler.lint.typing import Extra
+from flowdsl.compiler.lint.view import View
+from flowdsl.compiler.problem import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.typing import Use
+
+BINDING = "WorkflowEventBinding"
+_NAMES = frozenset(("discriminator", "metadata", "namespace", "payload"))
+
+
+def binding(document: Object) -> Iterator[Problem]:
+    """What keeps a binding from making runs: expressions that cannot be read, and what it lacks."""
+    yield from object_name(View(document))
+    spec: Path = ("spec",)
+    selector = string(document, "spec", "event", "selector")
+    yield from _expression(selector, (*spec, "event", "selector"), "flag", functions=False)
+    submit = inside(document, "spec").get("submit")
+    if submit is None:
+        return
+    path = (*spec, "submit")
+    if not string(submit, "workflowTemplateRef", "name"):
+        way = "add the name of the WorkflowTemplate to run"
+        yield Problem((*path, "workflowTemplateRef"), Incomplete("the reference", "`name`", way))
+    for index, parameter in enumerate(entries(submit, "arguments", "parameters")):
+        place = (*path, "arguments", "parameters", index)
+        text = string(parameter, "valueFrom", "event")
+        if not text:
+            way = "write `valueFrom: {event: ...}`; a constant stands in quotes there, such as `'\"a\"'`"
+            what = f"parameter `{parameter.get('name')}`"
+            yield Problem(place, Incomplete(what, "`valueFrom.event`", way))
+        yield from _expression(text, (*place, "valueFrom", "event"), "value", functions=False)
+    for field in ("name", "generateName"):
+        text = string(submit, "metadata", field)
+        yield from _expression(text, (*path, "metadata", field), "text", functions=True)
+    for field in ("annotations", "labels"):
+        for key, text in inside(submit, "metadata", field).items():
+            yield from _expression(text, (*path, "metadata", field, key), "text", functions=True)
+
+
+def _expression(text: str, path: Path, use: Use, functions: bool) -> Iterator[Problem]:
+    """The findings about an expression over an event; `functions`: it has those of Argo too."""
+    if text:
+        read = reading.expression(text, Extra(use, _NAMES, alone=True, argo=functions))
+        yield from (fault.at(path) for fault in read.found)
