@@ -58,12 +58,12 @@ class Manifests(NamedTuple):
 def manifests(text: str, file: str, *, named: bool = True, within: bool = True) -> Manifests:
     """The manifests of a text; `named`: it is wrong if there is none of Argo's.
 
-    `within` adds those that objects of other kinds make.
+    `within` adds those that objects of other kinds make, and those that hold none.
     """
     documents, problems = read(text, file)
     found: list[Document] = []
     for part in (part for one in documents for part in one.listed):
-        if is_argo(part.body) or _is_beside(part.body) or _wants_to_be(part.body):
+        if is_argo(part.body) or (within and _is_beside(part.body)) or _wants_to_be(part.body):
             found.append(part)
         elif within and is_dict(part.body) and str(part.body.get("kind")) in _MAKERS:
             found += part.held(kinds())

@@ -124,6 +124,7 @@ RULES: tuple[Rule, ...] = (
     doubts.amounts,
     hooks.places,
     crowded.deadly,
+    crowded.daemons,
     hooks.own_outputs,
     hooks.outputs_of_hooks,
     leaving.left,

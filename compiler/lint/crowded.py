@@ -1,4 +1,4 @@
-"""Graphs in what the hooks of a workflow call, with more tasks at once than `parallelism` lets run."""
+"""More tasks at once than `parallelism` lets run: in what the hooks of a workflow call, and beside daemons."""
 
 from __future__ import annotations
 
@@ -35,6 +35,44 @@ class Deadly(Finding):
     graph: str
     before: str
     limit: int
+
+
+class NoPlaceLeft(Finding):
+    """Daemons that keep all places of their graph, in which Argo then does nothing any more."""
+
+    code: ClassVar[str] = "FD807"
+    title: ClassVar[str] = (
+        "the run never ends: `parallelism` is {limit}, and daemons of `{graph}` keep all of it"
+    )
+    label: ClassVar[str] = "keeps its place until `{graph}` ends, which waits for a place"
+    help: ClassVar[str] = "raise `parallelism` above the number of daemons, or take it out"
+    graph: str
+    limit: int
+
+
+def daemons(view: View) -> Iterator[Problem]:
+    """The daemons of a graph leave a place, without which Argo does not look at it. Source: checkParallelism."""
+    whole: int | None = view.spec.get("parallelism")
+    for template in view.templates:
+        limits = [limit for limit in (whole, template.data.get("parallelism")) if limit]
+        if not (limits and template.calls):
+            continue
+        limit, count = min(limits), 0
+        for call in template.calls:
+            count += _kept(call)
+            if count >= limit:
+                yield Problem(call.path, NoPlaceLeft(template.title, limit), on_key=True)
+                break
+
+
+def _kept(call: Call) -> int:
+    """How many places the daemons of a call surely keep."""
+    callee, depends = call.callee, str(call.data.get("depends") or "")
+    if callee is None or not (callee.is_pod and callee.data.get("daemon")):
+        return 0
+    if "when" in call.data or any(sign in depends for sign in ".!|"):
+        return 0
+    return len(call.data.get("withItems") or ()) if call.loop else 1
 
 
 def deadly(view: View) -> Iterator[Problem]:
