@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint.findings import LiteralTag
 from flowdsl.compiler.lint.tree import entries, inside, is_list, is_mapping, pairs, string
 from flowdsl.compiler.lint.typed import typed
+from flowdsl.compiler.lint.uses import BODY_OF
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, near
 from flowdsl.grammar.duration import duration
@@ -150,6 +151,40 @@ def _texts(node: Object, path: Path) -> Iterator[tuple[Path, str]]:
                 yield (*path, key), value
             elif is_mapping(value) or is_list(value):
                 stack.append((value, (*path, key)))
+
+
+_BARE = regex(r"(\{? *|\$[({])(tasks|steps)\.([\w-]+)\.(outputs\.(?:result|parameters\.[\w-]+))( *\}?|[)}])")
+"""The output of a task or step as a whole value, without the braces that Argo fills in."""
+
+
+def bare(view: View) -> Iterator[Problem]:
+    """Outputs of tasks and steps stand in two braces where they are handed on."""
+    for template in view.templates if any(map(_BARE.fullmatch, view.values)) else ():
+        for call in template.calls:
+            for index, each in enumerate(entries(call.data, "arguments", "parameters")):
+                found = _BARE.fullmatch(string(each, "value"))
+                if found is None or BODY_OF[found[2]] != template.body:
+                    continue
+                maker = template.call_index.get(found[3])
+                if maker is None or found[4] not in (template.calls[maker].outputs or ()):
+                    continue
+                name = f"{found[2]}.{found[3]}.{found[4]}"
+                way = f"write `{{{{{name}}}}}`"
+                finding = TakenLiterally(f"`{found[0]}` is handed on as this text", "no variable", way)
+                yield Problem((*call.path, "arguments", "parameters", index, "value"), finding)
+
+
+def packed(view: View) -> Iterator[Problem]:
+    """Artifacts are packed unless `archive` has a value that says otherwise."""
+    for template in view.templates:
+        for index, artifact in enumerate(entries(template.data, "outputs", "artifacts")):
+            archive = inside(artifact, "archive")
+            for field in archive:
+                if field in ("none", "zip") and archive[field] is None:
+                    found = f"`{field}` has no value, so it counts as left out"
+                    way = f"write `{field}: {{}}`"
+                    path = (*template.path, "outputs", "artifacts", index, "archive", field)
+                    yield Problem(path, TakenLiterally(found, "a .tgz", way), on_key=True)
 
 
 _OF_LINUX = (

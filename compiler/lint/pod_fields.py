@@ -117,6 +117,7 @@ RANGES: Mapping[Field, Bounds] = {
     ("DownwardAPIVolumeFile", "mode"): _MODES,
     ("DownwardAPIVolumeSource", "defaultMode"): _MODES,
     ("GRPCAction", "port"): _PORTS,
+    ("GitArtifact", "depth"): Bounds(0, None),
     ("HTTPGetAction", "port"): _PORTS,
     ("KeyToPath", "mode"): _MODES,
     **{("PodDisruptionBudgetSpec", field): Bounds(0, None) for field in _BUDGETS},
