@@ -192,6 +192,11 @@ def exits(view: View) -> Iterator[Problem]:
             yield Problem((*path, "hooks", "exit"), TwoExits(), on_key=True)
 
 
+_ASKED = regex(r"\s*lastRetry\.status\s*==\s*['\"](\w+)['\"]\s*")
+_AGAIN = {"OnFailure": "Failed", "OnError": "Error"}
+"""The statuses after which a policy has a template tried again."""
+
+
 def attempts(view: View) -> Iterator[Problem]:
     """Who says how something is tried again has it tried again. Source: Argo Workflows, processNodeRetries."""
     for owner, path in view.owners:
@@ -202,6 +207,17 @@ def attempts(view: View) -> Iterator[Problem]:
             reason, way = f"its `limit` is {limit}", "write a `limit` of at least 1"
             yield Problem((*path, "retryStrategy", "limit"), NeverTriedAgain(reason, way))
             continue
+        asked = _ASKED.fullmatch(string(strategy, "expression"))
+        policy = string(strategy, "retryPolicy")
+        if (
+            asked is not None
+            and policy in _AGAIN
+            and asked[1] in _AGAIN.values()
+            and asked[1] != _AGAIN[policy]
+        ):
+            reason = f"`retryPolicy: {policy}` and the `expression` never hold together"
+            finding = NeverTriedAgain(reason, "take `retryPolicy` out: the `expression` says when")
+            yield Problem((*path, "retryStrategy", "retryPolicy"), finding)
         wait, longest = (_seconds(string(backoff, field)) for field in ("duration", "maxDuration"))
         cap = _seconds(string(backoff, "cap"))
         if wait is not None and longest is not None and min(wait, cap or wait) >= longest:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _FLAGS = frozenset(("true", "false"))
 _DIGITS, _WORD = regex(r"\d+"), regex(r"[^\W\d]+")
 _PLAIN = regex(r"[A-Za-z]\w*|\d+(?:\.\d+)?")
-"""Words and numbers, which can be read wherever they stand."""
+_JOINED = regex(r"&&|\|\||\?")
+"""Words and numbers, which need no quotes; what joins conditions."""
 
 
 def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
@@ -39,11 +40,14 @@ def filled(view: View, text: str, place: Place) -> Iterator[Fault]:
             shape = value if value in _FLAGS else _WORD.sub("x", _DIGITS.sub("1", value))
             read = text[: tag.start()] + value + text[tag.end() :]
             whole = read == value
-            if not read or shape in seen or (_PLAIN.fullmatch(value) and not whole):
+            plain = not whole and _PLAIN.fullmatch(value) is not None
+            # Of parts that are joined, the first may decide before this one is computed.
+            if not read or shape in seen or (plain and _JOINED.search(text)):
                 continue
             seen.add(shape)
             if _fails(read) and not _fails(text):
-                yield Fault(_finding(read, name, tag.start(), whole), tag.span())
+                found = _fault(read) if plain else _finding(read, name, tag.start(), whole)
+                yield Fault(found, tag.span())
                 break
 
 
@@ -56,12 +60,22 @@ def _finding(read: str, name: str, start: int, whole: bool) -> Finding:
     return BrokenExpression(short(read), f"quotes around `{{{{{name}}}}}`", start + 1, way)
 
 
+def _fault(read: str) -> Finding:
+    """What is wrong with a condition as it is read, whatever word or number a variable becomes."""
+    found = conditions.condition(read)
+    if not isinstance(found, GrammarError):
+        return next(each.finding for each in found if isinstance(each.finding, _FATAL))
+    way = "write comparisons such as `'{{...}}' == 'yes'` with && and ||"
+    return BrokenExpression(short(read), found.expected, found.start + 1, way)
+
+
+_FATAL = (WrongOperand, WrongResult)
+
+
 def _fails(text: str) -> bool:
     """Whether govaluate cannot read a condition, or compute it."""
     found = conditions.condition(text)
-    return isinstance(found, GrammarError) or any(
-        isinstance(each.finding, (WrongOperand, WrongResult)) for each in found
-    )
+    return isinstance(found, GrammarError) or any(isinstance(each.finding, _FATAL) for each in found)
 
 
 def values(view: View, name: str, place: Place) -> Iterator[str]:
