@@ -141,12 +141,12 @@ def _beside(kind: str, parent: Path, field: str, document: Any) -> Iterator[Path
     around: list[Path] = [("spec",)] if parent == ("metadata",) else []
     if len(parent) > 1 and isinstance(parent[-1], str):
         around += [(*parent[:depth], parent[-1]) for depth in range(len(parent) - 2, 0, -1)]
-        above = value_at(document, parent[:-1])
-        listed = above.items() if isinstance(above, dict) else ()
-        around += [(*parent[:-1], key, parent[-1]) for key, each in listed if isinstance(each, dict)]
+        owner = value_at(document, parent[:-1])
+        written = cast("dict[str, Any]", owner if isinstance(owner, dict) else {})
+        around += [(*parent[:-1], key, parent[-1]) for key, each in written.items() if isinstance(each, dict)]
     for there in around:
-        owner, above = (expression_at(kind, each) or "any" for each in (there, there[:-1]))
-        if is_type(owner) and is_type(above) and field in fields(owner):
+        inner, outer = (expression_at(kind, each) or "any" for each in (there, there[:-1]))
+        if is_type(inner) and is_type(outer) and field in fields(inner):
             yield there
 
 
