@@ -7,7 +7,7 @@ A value becomes *ports*: one text or file each, named after the parameter.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from flowdsl.compiler.ir import Argument, Input, Kind
 from flowdsl.compiler.ports import (
@@ -31,14 +31,19 @@ class Plain(Node):
     """One parameter that holds the value as text."""
 
 
+#: What tells a file from others: the digest of its content; where it lies outside of the run, of which the content is
+#: fixed or may change; or what only this run has.
+Mark = Literal["", "digest", "fixed", "place", "run"]
+
+
 class File(Node):
     """A file that Argo hands on (an artifact), or that lies under a key of the artifact repository.
 
-    `digest`: the digest of its content goes along, as a parameter.
+    `mark`: what goes along, as a parameter, for the keys of results that are kept.
     """
 
     keyed: bool
-    digest: bool = False
+    mark: Mark = ""
 
 
 class Mounted(Node):
@@ -84,7 +89,7 @@ Form = Plain | File | Mounted | Gathered | Absent | Parts
 PLAIN = Plain()
 
 DIGEST = "flowdsl-digest-"
-"""How the port begins that holds the digest of a file, before the name of the file's port."""
+"""How the port begins that holds the mark of a file, before the name of the file's port."""
 
 ROWS = "flowdsl-rows-"
 """How the port begins that says what is in the folder of a list with files, before the name of the folder's port.
@@ -98,8 +103,8 @@ def spelled(form: Form) -> str:
     match form:
         case Plain():
             return "text"
-        case File(keyed, digest):
-            return ("key" if keyed else "file") + ("+digest" if digest else "")
+        case File(keyed, mark):
+            return ("key" if keyed else "file") + (f"+{mark}" if mark else "")
         case Mounted(volumes):
             return f"path on {','.join(volumes)}"
         case Absent():
@@ -118,9 +123,9 @@ def spelled(form: Form) -> str:
 def ports(name: str, form: Form) -> list[tuple[str, Kind]]:
     """The ports of a parameter in a form: their names and kinds."""
     match form:
-        case File(keyed, digest):
+        case File(keyed, mark):
             found: list[tuple[str, Kind]] = [(name, "key" if keyed else "artifact")]
-            return [*found, (DIGEST + name, "parameter")] if digest else found
+            return [*found, (DIGEST + name, "parameter")] if mark else found
         case Gathered(_, folders, _, large):
             rows: Kind = "text" if large else "parameter"
             return [(name, rows), *((f"{name}-{folder}", "key") for folder in folders)]
@@ -197,7 +202,7 @@ def port_types(form: Form, kind: t.Type) -> list[t.Type]:
     match form:
         case Plain():
             return [kind]
-        case File(_, True):
+        case File(_, mark) if mark:
             return [t.TEXT, t.TEXT]
         case Gathered(_, folders):
             return [t.JSON, *(t.TEXT for _ in folders)]
@@ -227,7 +232,7 @@ def inside(name: str, form: Form, kind: t.Type) -> list[Expr]:
             return []
         case Plain():
             return [Param(name, kind)]
-        case File(_, True):
+        case File(_, mark) if mark:
             return [Param(name, t.TEXT), Param(DIGEST + name, t.TEXT)]
         case _:
             return [Param(name, t.TEXT)]
@@ -261,8 +266,8 @@ def item_of(kind: t.Type, rows: Expr, number: Item, folder: Expr, file: Form, po
 def undigested(form: Form, values: list[Expr]) -> tuple[Form, list[Expr]]:
     """A form and its values without the digests of files."""
     match form:
-        case File(_, True):
-            return form.changed(digest=False), values[:1]
+        case File():
+            return form.changed(mark=""), values[:1]
         case Parts(_, forms):
             found: list[tuple[Form, list[Expr]]] = []
             for inner in forms:

@@ -25,6 +25,7 @@ from flowdsl.compiler.forms import (
     volumes,
 )
 from flowdsl.compiler.lowering.choices import apart, branched, flat, mixed
+from flowdsl.compiler.lowering.marks import of_run
 from flowdsl.compiler.lowering.plans import CHECKPOINT
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import CHECKPOINTS
@@ -97,7 +98,9 @@ class Carrier:
                 self.shared.volume(volume)
                 return Mounted((volume.name,)), [self.resolver.resolve(expr, region)]
             case Stored():
-                return File(False), [self.resolver.resolve(expr, region)]
+                file = self.resolver.resolve(expr, region)
+                assert isinstance(file, Stored)
+                return self.shared.outside(file)
             case Checkpoint():
                 assert call is not None
                 self.plan.by_call[id(call)].placed.add(CHECKPOINT)
@@ -130,7 +133,7 @@ class Carrier:
                 output = str(expr.key) if isinstance(expr.of, Get) else "return"
                 form = self._made(self.plan.by_call[id(task)], output)
                 cell = self.resolver.resolve(expr, region)
-                if isinstance(form, File) and form.digest and isinstance(cell, Cell):
+                if isinstance(form, File) and form.mark and isinstance(cell, Cell):
                     return form, [cell, cell.changed(name=DIGEST + output, type=t.TEXT)]
                 return form, cells_of(cell, form) if isinstance(cell, Cell) else [cell]
             case Const():  # an empty list or dict of files
@@ -150,7 +153,7 @@ class Carrier:
         maker.placed.add(name)
         if maker.store is not None:
             return Mounted((maker.store.volume,))
-        return File(True, self._digested(maker))
+        return File(True, "digest" if self._digested(maker) else "")
 
     def _digested(self, maker: CallPlan) -> bool:
         """Whether a step hands on the digests of its files: where some step is cached, if it is one of Python."""
@@ -166,17 +169,20 @@ class Carrier:
         if maker.sub is None and maker.store is None and straight:
             target = task.target
             foreign = not isinstance(target, PipelineDef) and target.kind == "template"
-            if foreign or not self.shared.cached:
+            if not self.shared.cached:
                 return File(False), [self.resolver.out(task, name, expr.type)]
+            if foreign:
+                node = Out(maker.name, "id", t.TEXT, "id")
+                return of_run(self.resolver.out(task, name, expr.type), node)
             if self._digested(maker):
                 found: list[Expr] = [Out(maker.name, one, expr.type) for one in (name, DIGEST + name)]
-                return File(False, True), found
+                return File(False, "digest"), found
         form = self._made(maker, name)
-        if form == File(False):  # a file that the pipeline was given
+        if isinstance(form, File) and not form.keyed:  # a file that the pipeline was given
             if task.region is not None:
                 finding = SourceHanded(task.target.name, "it may not run")
                 self.shared.diagnostics.append(Diagnostic(finding, task.site))
-            return form, [Out(maker.name, name, expr.type)]
+            return form, [Out(maker.name, port, expr.type) for port, _ in ports(name, form)]
         return form, [
             self.resolver.resolve(Out(task, port, expr.type), region) for port, _ in ports(name, form)
         ]
@@ -192,7 +198,7 @@ class Carrier:
             mounted.extend(volumes(form))
             if isinstance(form, File):
                 folders.append(out.name)
-                if form.digest:
+                if form.mark:
                     digests.append(out.name)
             elif isinstance(form, (Gathered, Parts)):
                 others.append((out.name, form))

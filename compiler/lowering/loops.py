@@ -100,7 +100,7 @@ class Loops:
             )
         for name, make in found.items():
             inner = make({port: plan.inner[port].values[0] for port in rows[0]})
-            plan.inner[name] = Carried(File(False), [inner], t.FILE)
+            plan.inner[name] = Carried(*self.shared.outside(inner), t.FILE)
         for name, tree in trees.items():
             plan.inner[name] = together(tree, plan.inner, kinds[name])
 
@@ -269,7 +269,11 @@ class Loops:
                 cells += cells_of(Cell(rows, number, out.name, out.type), one)
             else:
                 digest = out.name in form.digests
-                file: Form = File(True, digest) if out.name in form.folders else Mounted(form.volumes)
+                file: Form = (
+                    File(True, "digest" if digest else "")
+                    if out.name in form.folders
+                    else Mounted(form.volumes)
+                )
                 one = file if t.holds_file(out.type) else PLAIN
                 cells.append(Cell(rows, number, out.name, out.type))
                 if digest:

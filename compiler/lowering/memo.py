@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler import ir
 from flowdsl.compiler.argo.pod import pod_text
 from flowdsl.compiler.findings import caching as findings
-from flowdsl.compiler.forms import DIGEST, Absent, File, Form, Gathered, Mounted, Parts, part_names
+from flowdsl.compiler.forms import DIGEST, Absent, File, Form, Gathered, Mark, Mounted, Parts, part_names
 from flowdsl.compiler.lowering.normal import statements
 from flowdsl.compiler.naming import slug
 from flowdsl.compiler.options.code import is_pinned
@@ -27,10 +27,10 @@ from flowdsl.step import StepDef
 from flowdsl.tracing.trace import Call
 from flowdsl.values import types as t
 from flowdsl.values.expr import Out, Param, RunField, children, leaves
-from flowdsl.volume import Config, Secret
+from flowdsl.volume import Config, Scratch, Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.compiler.carry.carry import Carried
     from flowdsl.compiler.lowering.plans import CallPlan
@@ -42,6 +42,12 @@ FORMAT = "1"
 _LONGEST = 63
 _CAPACITY = 1024 * 1024  # bytes in a ConfigMap. Source: core/v1 ConfigMap
 _ENTRY = 400  # bytes of an entry besides its outputs: its key, the node, two times, quotes
+_MARKS: Mapping[Mark, str] = {
+    "digest": "the digest of its content",
+    "fixed": "where it lies, which says what it is",
+    "place": "where it lies",
+    "run": "the run",
+}
 _MOVING = regex(r"(?:[^:@]|:\d+/)*(?::latest)?")
 
 
@@ -153,8 +159,8 @@ def _code(step: StepDef, carried: Carried) -> Iterator[ir.Ingredient]:
 def _given(name: str, form: Form) -> Iterator[ir.Ingredient]:
     """What the step is given when it runs."""
     match form:
-        case File(_, True):
-            yield ir.Ingredient(f"input {name}", None, "the digest of its content", DIGEST + name)
+        case File(_, mark) if mark:
+            yield ir.Ingredient(f"input {name}", None, _MARKS[mark], DIGEST + name)
         case File():
             yield ir.Ingredient(f"input {name}", None, "the place of the file in the store", name)
         case Mounted():
@@ -203,14 +209,16 @@ def judged(
             where = "revision"
         if where:
             yield Diagnostic(findings.UnknownCode(step.name, where), place)
-        for mount in settings.environment.mounts:
+        mounts = zip(settings.environment.mounts, settings.environment.volumes, strict=True)
+        for mount in (mount for mount, volume in mounts if not isinstance(volume, Scratch)):
             yield Diagnostic(findings.KnownByPath(step.name, mount.path), place)
     for name, form in forms:
         for port, one in _files(name, form):
             argument = _argument(plan.call, name)
-            if isinstance(one, Mounted) and not salted:
-                yield Diagnostic(findings.KnownByPath(step.name, port), argument)
-            elif isinstance(one, File) and not one.digest and not _kept(plan.call, name, cached):
+            if _is_placed(one):
+                if not salted:
+                    yield Diagnostic(findings.KnownByPath(step.name, port), argument)
+            elif isinstance(one, File) and one.mark in ("", "run") and not _kept(plan.call, name, cached):
                 why = _reason(plan.call, name)
                 yield Diagnostic(findings.KnownByKey(step.name, name, why), argument)
     for name, value in plan.call.arguments.items():
@@ -226,6 +234,13 @@ def _files(name: str, form: Form) -> Iterator[tuple[str, Form]]:
             yield from _files(f"{name}.{part}", inner)
     else:
         yield name, form
+
+
+def _is_placed(form: Form) -> bool:
+    """Whether only the place of a file is known: a folder for checkpoints is on no volume that it names."""
+    return (
+        bool(form.volumes) if isinstance(form, Mounted) else isinstance(form, File) and form.mark == "place"
+    )
 
 
 def _argument(call: Call, name: str) -> Place:
@@ -245,7 +260,10 @@ def _reason(call: Call, name: str) -> str:
     if isinstance(given, Out) and isinstance(given.task, Call) and isinstance(given.task.target, StepDef):
         step = given.task.target
         if step.kind != "python":
-            return f"`{step.name}` is a container step, which hands on no digest"
+            what = "a template of the cluster" if step.kind == "template" else "a container step"
+            return f"`{step.name}` is {what}, which hands on no digest"
+    if isinstance(given, Param):
+        return "a run may be given another file"
     return "it does not come straight from one step of Python"
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.findings.data import SameVolume
-from flowdsl.compiler.forms import PLAIN, Carried, Form
+from flowdsl.compiler.forms import PLAIN, Carried, File, Form
+from flowdsl.compiler.lowering.marks import marked
 from flowdsl.compiler.lowering.subgraph import SILENT, Own
 from flowdsl.compiler.options.store import nearest
 from flowdsl.compiler.placing import AT
@@ -15,7 +16,7 @@ from flowdsl.pipeline import PipelineDef
 from flowdsl.places.place import Argument
 from flowdsl.tracing.trace import Call
 from flowdsl.values import types as t
-from flowdsl.values.expr import Expr, Param
+from flowdsl.values.expr import Expr, Param, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -167,6 +168,10 @@ class Shared:
         self.cached = cached
         self.diagnostics: list[Diagnostic] = []
         self.volumes: dict[str, Volume] = {}
+
+    def outside(self, file: Stored) -> tuple[Form, list[Expr]]:
+        """How a file from outside of the run travels: where results are kept, keys tell it from others."""
+        return marked(file) if self.cached else (File(False), [file])
 
     def volume(self, volume: Volume) -> None:
         """Note that a volume is used."""

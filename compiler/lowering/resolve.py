@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from flowdsl.compiler.encode import placeholder
 from flowdsl.compiler.expressions import whole
 from flowdsl.compiler.forms import PLAIN, File, Form, Gathered, Parts, field_of, inside, part_types
+from flowdsl.compiler.lowering.marks import of_run
 from flowdsl.compiler.lowering.plans import STATUS
 from flowdsl.compiler.placing import INDEX
 from flowdsl.pipeline import PipelineDef
@@ -220,6 +221,8 @@ class Resolver:
             name = f"{name}-{step}"
         if isinstance(at, type(PLAIN)) and not path:
             return None
+        if self.plan.root and self.shared.cached and at == File(False):
+            return of_run(Param(name, t.TEXT), name)
         return at, inside(name, at, whole)
 
     def _are_rows(self, expr: Expr) -> bool:
