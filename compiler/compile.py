@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.checks.bodies import check_bodies
@@ -21,7 +21,7 @@ from flowdsl.tracing.body import BodyError, trace_pipeline
 from flowdsl.values.signature import is_function
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from flowdsl.compiler.argo import Manifest
     from flowdsl.compiler.carry.carry import Carried, ModuleSource
@@ -38,6 +38,10 @@ KINDS: Mapping[Kind, str] = {
     "cluster-template": "ClusterWorkflowTemplate",
     "cron": "CronWorkflow",
 }
+
+
+#: Puts values into the documents of programs, before these are sealed.
+Supply: TypeAlias = "Callable[[Sequence[Program], Sequence[dict[str, Any]]], None]"
 
 
 class Compiled(NamedTuple):
@@ -90,23 +94,26 @@ def compile_loaded(
     kind: Kind | None = None,
     with_rbac: bool = False,
     profile: Profile | None = None,
+    supply: Supply | None = None,
 ) -> Compiled:
     """Compile the root pipelines of a loaded file, or the one called `name`, for the cluster of a profile.
 
     Without a kind, a pipeline with a schedule is a CronWorkflow and every other one a Workflow. `with_rbac` adds
-    the accounts, roles and bindings that they need to the text.
+    the accounts, roles and bindings that they need to the text. `supply` gives values to parameters, in place.
     Raises `LoadError` when the body of a pipeline raises an exception of its own, and `InternalError`
     when the manifest is wrong at a place that no text of the user decides.
     """
     with resting_collector():
         unit = _Unit(loaded, profile or NOWHERE)
         try:
-            return _compile(unit, name, kind, with_rbac)
+            return _compile(unit, name, kind, with_rbac, supply)
         finally:
             unit.clear()
 
 
-def _compile(unit: _Unit, name: str | None, kind: Kind | None, with_rbac: bool) -> Compiled:
+def _compile(
+    unit: _Unit, name: str | None, kind: Kind | None, with_rbac: bool, supply: Supply | None
+) -> Compiled:
     from flowdsl.compiler.argo import to_argo
     from flowdsl.compiler.argo.provenance import sealed
     from flowdsl.compiler.objects import kind_of, misfits
@@ -125,6 +132,8 @@ def _compile(unit: _Unit, name: str | None, kind: Kind | None, with_rbac: bool) 
     if unit.failed:
         return Compiled("", [], unit.diagnostics, programs)
     documents = [manifest.body for manifest in manifests]
+    if supply is not None:
+        supply(programs, documents)
     besides = _rbac(unit, manifests) if with_rbac else []
     text = "---\n".join(map(sealed, (*documents, *besides)))
     return Compiled(text, documents, unit.diagnostics, programs, manifests)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -257,6 +258,65 @@ def test_compile_writes_to_standard_output(flowdsl: Callable[..., Result]) -> No
     document = yaml.safe_load(out)
     assert (document["kind"], document["metadata"]["generateName"]) == ("Workflow", "greet-")
     assert listing() == ["pipeline.py"]
+
+
+@pytest.mark.parametrize("kind", ["workflow", "template", "cluster-template"])
+def test_parameters_get_values_in_the_yaml(kind: str, flowdsl: Callable[..., Result]) -> None:
+    write(
+        "main.py",
+        """\
+from pathlib import Path
+from flowdsl import S3, Volume, pipeline, step
+
+
+@step(image="python:3.12-slim")
+def count(rows: list[int], shuffled: bool, table: Path, words: Path) -> int:
+    return len(rows)
+
+
+@pipeline
+def main(
+    rows: list[int], shuffled: bool = False, table: Path = S3("a.csv"), words: Path = Volume("data") / "w"
+) -> int:
+    return count(rows, shuffled, table, words)
+""",
+    )
+    given = ("-p", "rows=[1,2]", "-p", "shuffled=true", "-p", "table=b.csv", "-p", "words=v.txt")
+    text = flowdsl("compile", "main.py", "--as", kind, *given).out
+    assert yaml.safe_load(text)["spec"]["arguments"] == {
+        "parameters": [
+            {"name": "rows", "value": "[1, 2]"},
+            {"name": "shuffled", "value": "true", "enum": ["true", "false"]},
+            {"name": "words", "value": "/flowdsl/volumes/data/v.txt"},
+        ],
+        "artifacts": [{"name": "table", "s3": {"key": "b.csv"}}],
+    }
+    spec = text[text.index("\nspec:") + 1 :]
+    digest = hashlib.sha256(spec.encode()).hexdigest()[:32]
+    assert yaml.safe_load(text)["metadata"]["labels"]["flowdsl.dev/spec"] == digest
+    assert flowdsl("compile", "main.py", "--as", kind, *given, "-o", "main.yaml").code == 0
+    assert flowdsl("compile", "main.py", "--as", kind, *given, "--check").code == 0
+    assert flowdsl("compile", "main.py", "--as", kind, "--check").code == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "given", "said"),
+    [
+        ("pipeline.py", "nam=x", "-p nam: the pipeline `greet` has no parameter `nam`; did you mean `name`?"),
+        ("pipeline.py", "name", "-p name: write -p NAME=VALUE"),
+        (
+            "two.py",
+            "name=x",
+            "-p is for one pipeline, and here are `greet`, `good-night`: name it, FILE:NAME",
+        ),
+    ],
+)
+def test_parameters_that_cannot_be(file: str, given: str, said: str, flowdsl: Callable[..., Result]) -> None:
+    write("pipeline.py", PIPELINE)
+    write("two.py", TWO)
+    found = flowdsl("compile", file, "-p", given, "-o", "made.yaml")
+    assert (found.code, found.out, found.err) == (2, "", f"flowdsl: {said}\n")
+    assert "made.yaml" not in listing()
 
 
 def test_the_kind_is_a_choice(flowdsl: Callable[..., Result]) -> None:

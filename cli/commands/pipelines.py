@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from flowdsl.cli.completion import Shell
-from flowdsl.cli.root import FLAG, SEVERAL, ClusterOption, FormatOption, Kind, VersionOption, app
+from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, ClusterOption, FormatOption, Kind, VersionOption, app
 
 
 @app.command(
@@ -41,6 +41,7 @@ Examples:
   flowdsl compile pipeline.py:nightly -o nightly.yaml
   flowdsl compile pipeline.py --as template | kubectl apply -f -
   flowdsl compile pipeline.py --cluster gke -o gke.yaml
+  flowdsl compile pipeline.py -p name=ada | kubectl create -f -
   flowdsl compile pipeline.py --check""",
 )
 def compile_command(
@@ -51,6 +52,7 @@ def compile_command(
     check: Annotated[bool, FLAG] = False,
     kind: Annotated[Kind | None, Parameter(name="--as")] = None,
     with_rbac: Annotated[bool, FLAG] = False,
+    parameter: Annotated[list[str], PARAMETERS] | None = None,
     cluster: ClusterOption = None,
     argo_version: VersionOption = None,
     explain_cache: Annotated[bool, FLAG] = False,
@@ -75,6 +77,8 @@ def compile_command(
         Without it: a CronWorkflow for a pipeline with a schedule, else a Workflow.
     with_rbac
         Write the accounts, roles and bindings that they need besides.
+    parameter
+        NAME=VALUE, a parameter of the pipeline, by its type; a file as its key, or its path on the volume.
     explain_cache
         Show instead what the keys of cached steps are made of. With --format json as JSON.
     """
@@ -90,6 +94,7 @@ def compile_command(
         goal=goal,
         format=format,
         explain=explain_cache,
+        parameters=parameter or (),
     )
 
 

@@ -245,17 +245,51 @@ def keyed(manifest: Json, keys: Mapping[str, str]) -> None:
     """Let keys of the artifact repository stand for the artifacts that a workflow begins with, in place."""
     spec = part(manifest, "spec")
     arguments = part(spec, "arguments")
-    changed = [
+    if keys:
+        changed = _stored(several(arguments, "artifacts"), keys)
+        manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
+
+
+def _stored(artifacts: Sequence[Json], keys: Mapping[str, str]) -> list[Json]:
+    return [
         {
             **{field: one[field] for field in ("name", "optional") if field in one},
             "s3": {"key": keys[one["name"]]},
         }
         if one["name"] in keys
         else one
-        for one in several(arguments, "artifacts")
+        for one in artifacts
     ]
-    if keys:
-        manifest["spec"] = {**spec, "arguments": {**arguments, "artifacts": changed}}
+
+
+def written(texts: Sequence[str], programs: Sequence[Program], documents: Sequence[Json]) -> None:
+    """Let the parameters of the one pipeline that is compiled have these values, in its YAML. Raises RunError."""
+    found = pairs(texts, "-p", "NAME=VALUE")
+    if len(programs) > 1:
+        names = ", ".join(f"`{one.name}`" for one in programs)
+        raise RunError(f"-p is for one pipeline, and here are {names}: name it, FILE:NAME")
+    for program, document in zip(programs, documents, strict=True):
+        values = remote(found, document, program)
+        arguments = part(_spec(document), "arguments")
+        for field, changed in (
+            ("parameters", _valued(several(arguments, "parameters"), values.texts)),
+            ("artifacts", _stored(several(arguments, "artifacts"), values.keys)),
+        ):
+            if field in arguments:
+                arguments[field] = changed
+
+
+def _valued(parameters: Sequence[Json], texts: Mapping[str, str]) -> list[Json]:
+    return [
+        {
+            "name": one["name"],
+            "value": texts[one["name"]],
+            **{k: v for k, v in one.items() if k not in ("name", "value")},
+        }
+        if one["name"] in texts
+        else one
+        for one in parameters
+    ]
 
 
 def _spec(document: Json) -> Json:
