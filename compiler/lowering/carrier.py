@@ -235,14 +235,16 @@ class Carrier:
 
     def _either(self, choices: tuple[Expr, ...], kind: t.Type, call: Call | None) -> tuple[Form, list[Expr]]:
         written, choices = choices, flat(choices)
-        carried = [undigested(*self._carry(choice, kind, call, branched(choice))) for choice in choices]
+        known = [self._carry(choice, kind, call, branched(choice)) for choice in choices]
+        carried = [undigested(*one) for one in known]
         there = [at for at, (form, _) in enumerate(carried) if not isinstance(form, Absent)]
         if len(there) < len(choices):
             choices, carried = tuple(choices[at] for at in there), [carried[at] for at in there]
+            known = [known[at] for at in there]
         if len(carried) <= 1:
             return carried[0] if carried else (Absent(), [])
         if any(isinstance(choice.type, t.Maybe) for choice in choices[:-1]) or apart(carried):
-            return self._first(written, kind, call, carried)
+            return self._first(written, kind, call, known)
         carried = [undigested(*self._carry(choice, kind, call, True)) for choice in choices]
         region = call.region if call is not None else None
         return _together(carried), [self.resolver.resolve(Either(choices, kind), region)]
@@ -265,7 +267,9 @@ class Carrier:
             where = "a pipeline"
         elif call.target.kind != "python":
             where = "a container step"
-        single = isinstance(plain, t.File) and all(len(values) == 1 for _, values in carried)
+        single = isinstance(plain, t.File) and all(
+            len(undigested(form, values)[1]) == 1 for form, values in carried
+        )
         if where or not single:
             finding = MixedFiles() if mixed(carried) or not where else SourceChoice(where)
             self.shared.diagnostics.append(Diagnostic(finding, self._place(choices, call)))

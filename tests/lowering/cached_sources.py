@@ -2,7 +2,22 @@
 
 from pathlib import Path
 
-from flowdsl import S3, Cache, Git, Raw, Scratch, Volume, command, container, fan_out, output, pipeline, run, step
+from flowdsl import (
+    S3,
+    Cache,
+    Git,
+    Raw,
+    Scratch,
+    Volume,
+    command,
+    container,
+    either,
+    fan_out,
+    output,
+    pipeline,
+    run,
+    step,
+)
 
 IMAGE = "python:3.12-slim"
 
@@ -22,6 +37,16 @@ def newest(files: list[Path]) -> Path:
     return max(files)
 
 
+@step(image=IMAGE)
+def note(month: str) -> Path | None:
+    return Path("note.txt") if month else None
+
+
+@step(image=IMAGE, cache=Cache(salt="2026-11"))
+def read(note: Path) -> str:
+    return note.read_text(encoding="utf-8")
+
+
 @pipeline
 def given(corpus: Path) -> Path:
     count(corpus)
@@ -34,4 +59,5 @@ def cached_sources(month: str = "2026-11") -> None:
     count.options(name="code")(given(Git("https://example.com/data.git", "v1.2.0")))
     first(S3(f"raw/{month}.txt"))
     newest([S3("raw/last.txt"), Raw("none\n")])
+    read(either(note(month), S3("notes/none.txt")))
     fan_out(first.options(name="each"), over={"corpus": [S3("raw/a.txt"), S3("raw/b.txt")]})
