@@ -440,6 +440,50 @@ def test_requests_and_objects_that_are_faked(flowdsl: Callable[..., Result], fol
         assert (done.code, ["return", "yes!"] in rows(done.out)) == (0, True)
 
 
+BORROWED = """\
+from pathlib import Path
+from typing import NamedTuple
+from flowdsl import call_template, fan_out, pipeline, step
+
+
+class Trained(NamedTuple):
+    model: Path
+    loss: float
+
+
+@call_template("library", "fit", names={"model": "model-file"})
+def fit(rate: float) -> Trained:
+    raise NotImplementedError
+
+
+@call_template("library", "score", cluster=True, names={"return": "score"})
+def score(rate: float) -> float:
+    raise NotImplementedError
+
+
+@step(image="python:3.12-slim")
+def size(model: Path, loss: float, scores: list[float]) -> float:
+    return model.stat().st_size + loss + sum(scores)
+
+
+@pipeline
+def borrowed() -> float:
+    trained = fit(0.1)
+    return size(trained.model, trained.loss, fan_out(score, over={"rate": [0.1, 0.2]}))
+"""
+
+
+def test_templates_of_the_cluster_that_are_faked(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "library.py").write_text(BORROWED, encoding="utf-8")
+    (folder / "four.txt").write_text("four", encoding="utf-8")
+    fakes = ["--fake", "trained.model=four.txt", "--fake", "trained.loss=0.5", "--fake", "score=1"]
+    done = flowdsl("library.py", *fakes, "-q")
+    assert (done.code, "return  6.5" in done.out) == (0, True), done.err
+    refused = flowdsl("library.py", *fakes[:-2], "-q")
+    assert (refused.code, refused.out) == (2, "")
+    assert "the step `score`: workflow template library not found; name the file that has it" in refused.err
+
+
 @pytest.mark.parametrize(
     ("fakes", "said"),
     [

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
+from flowdsl.compiler.ir import Reference
 from flowdsl.diagnostic import near
 from flowdsl.runtime.local.faked import in_place_of
 from flowdsl.runtime.local.runner import RunError
@@ -21,7 +22,7 @@ from flowdsl.values.texts import WrongValue, typed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from flowdsl.compiler.ir import Program
+    from flowdsl.compiler.ir import Program, Template
     from flowdsl.values.signature import Parameter
 
 Json = dict[str, Any]
@@ -196,6 +197,8 @@ def fakes(
         made = [text]
         if equals and one is not None:
             try:
+                there = _names_there(program, str(template.get("name", "")))
+                one = one.changed(name=there.get(one.name, one.name))
                 made = [*in_place_of(step, one, _faked(one.type, value), template, folder)]
             except (WrongValue, OSError) as wrong:
                 raise RunError(f"--fake {text}: `{head}` is {t.spell(one.type)}: {wrong}") from None
@@ -205,6 +208,28 @@ def fakes(
             raise RunError(f"--fake {step}: the file `{name}` needs a path: --fake {step}.{name}=PATH")
         found += made
     return found
+
+
+def libraries(
+    program: Program | None, manifest: Json, references: Sequence[Json], faked: Sequence[str]
+) -> list[Json]:
+    """Stand-ins for templates of the cluster that a pipeline calls, of which no file is given and which are faked."""
+    from flowdsl.compiler.argo.library import declared
+    from flowdsl.runtime.local.honoured import steps
+
+    if program is None or not faked:
+        return []
+    known = {(one.get("kind"), part(one, "metadata").get("name")) for one in references}
+    missing = [one for one in declared(program) if (one["kind"], one["metadata"]["name"]) not in known]
+    if not missing:
+        return []
+    tasks = by_name(steps(manifest, [*references, *missing]))
+    wanted = [
+        tasks[name] for name in (text.partition("=")[0].partition(".")[0] for text in faked) if name in tasks
+    ]
+    for one in missing:
+        one["spec"]["templates"] = [each for each in one["spec"]["templates"] if each in wanted]
+    return [one for one in missing if one["spec"]["templates"]]
 
 
 def _faked(kind: t.Type, text: str) -> Any:
@@ -233,8 +258,24 @@ def answer(program: Program | None, template: str, name: str, text: str) -> str:
 
 
 def _outputs(program: Program | None, template: str) -> tuple[t.Output, ...]:
-    known = None if program is None else program.signatures.get(template)
+    if program is None:
+        return ()
+    called = _called(program, template)
+    known = program.signatures.get(template if called is None else called.name)
     return () if known is None else t.outputs(known.returns)
+
+
+def _names_there(program: Program | None, template: str) -> Mapping[str, str]:
+    """How a template of the cluster calls what a function of the pipeline calls by other names."""
+    called = None if program is None else _called(program, template)
+    return {} if called is None else called.settings.library.names
+
+
+def _called(program: Program, template: str) -> Template | None:
+    """What the pipeline says of a template of the cluster, by its name there; None for one of its own."""
+    if any(one.name == template and not isinstance(one.body, Reference) for one in program.templates):
+        return None
+    return next((one for one in program.templates if one.settings.library.template == template), None)
 
 
 def _names(given: Sequence[str], name: str) -> bool:

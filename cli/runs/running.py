@@ -173,6 +173,8 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
     name = _name(manifest, options)
     manifest["metadata"]["name"] = name
     folder = options.runs / name
+    more = given.libraries(found.program, manifest, found.references, options.fakes)
+    found = found._replace(references=[*found.references, *more])
     tasks = steps(manifest, found.references)
     refused.callback(_take_back, folder / "faked", options.folder)
     options = options._replace(fakes=given.fakes(options.fakes, tasks, found.program, folder / "faked"))
