@@ -1071,6 +1071,36 @@ def cached() -> int:
     assert "make: started" in done.err, "what it was is gone"
 
 
+def test_none_for_a_file_is_told_apart_in_the_key_of_a_cached_step(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "cached.py").write_text(
+        """\
+from pathlib import Path
+from flowdsl import pipeline, step
+
+@step(image="python:3.12-slim")
+def note(text: str) -> Path | None:
+    if not text:
+        return None
+    Path("note").write_text(text)
+    return Path("note")
+
+@step(image="python:3.12-slim", cache=True)
+def read(note: Path | None) -> str:
+    return "none" if note is None else note.read_text()
+
+@pipeline
+def cached(text: str = "") -> str:
+    return read(note(text))
+"""
+    )
+    for text, said, started in (("", "none", True), ("a", "a", True), ("", "none", False)):
+        done = flowdsl("cached.py", "-p", f"text={text}")
+        assert (done.code, ["return", said] in rows(done.out)) == (0, True), done.err
+        assert ("read: started" in done.err) is started
+
+
 def test_a_status_that_is_broken_is_made_again(flowdsl: Callable[..., Result], folder: Path) -> None:
     assert flowdsl("pipeline.py", "--name", "one", "-p", "n=1").code == 0
     path = folder / ".flowdsl/runs/one/workflow.json"

@@ -328,6 +328,7 @@ def fingerprint(path, target):
             with open(name, "rb") as source:
                 for block in iter(lambda: source.read(1 << 20), b""):
                     found.update(block)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
     with open(target, "w") as out:
         out.write(found.hexdigest())
 """
