@@ -1,4 +1,4 @@
-"""What can be wrong with caching: FD666 to FD674."""
+"""What can be wrong with caching: FD666 to FD674, and FD326."""
 
 from __future__ import annotations
 
@@ -107,6 +107,17 @@ class RunInKey(Finding):
     step: str
     parameter: str
     field: str
+
+
+class RetriedCache(Finding):
+    """A cached step that is tried again, and tasks that wait for nothing else."""
+
+    code = "FD326"
+    title = "a run that finds the result of `{step}` never ends: `{task}` waits for it, and it is tried again"
+    label = "Argo loses what waits for cached steps with `retries`"
+    help = "call `{step}` in a pipeline of its own without `retries`, and that with .options(retries=...)"
+    step: str
+    task: str
 
 
 class CachedOnVolume(Finding):

@@ -127,6 +127,11 @@ class Variants:
     def _met(self, plan: GraphPlan) -> list[GraphPlan]:
         """A graph and those inside it, the templates of their steps noted, each once."""
         graphs = [plan]
+        if self.planner.cached:
+            from flowdsl.compiler.lowering.memo import judged, lost
+
+            found = lost(plan, self.planner.cached, self.setting, self.said)
+            self.diagnostics.extend(one for one in found if one not in self.diagnostics)
         for call in plan.calls:
             target, sub = call.call.target, call.sub
             if isinstance(target, StepDef):
@@ -136,8 +141,6 @@ class Variants:
                 variant.listed |= call.listed
                 variant.taken |= call.taken
                 if id(call.call) in self.planner.cached:
-                    from flowdsl.compiler.lowering.memo import judged
-
                     variant.cached = True
                     said = functools.partial(self.said, call.call)
                     found = judged(call, self.setting(call.call), variant.forms, self.planner.cached, said)
