@@ -84,6 +84,11 @@ def compile_command(
     """
     from flowdsl.cli.pipelines.compiling import Target, compile_file
 
+    supply = None
+    if parameter:
+        from flowdsl.cli.runs.given import supplying
+
+        supply = supplying(parameter)
     goal = Target(cluster, argo_version)
     return compile_file(
         file,
@@ -94,7 +99,7 @@ def compile_command(
         goal=goal,
         format=format,
         explain=explain_cache,
-        parameters=parameter or (),
+        supply=supply,
     )
 
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from flowdsl.cli.display.report import render_all, suppressed
 from flowdsl.cli.files import difference, same, save
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from flowdsl.cli.display.report import Format
     from flowdsl.compiler.compile import Compiled, Kind, Supply
-    from flowdsl.compiler.ir import Program
     from flowdsl.compiler.load import Loaded, LoadError
     from flowdsl.compiler.profile import Profile
     from flowdsl.compiler.sweeping import Search
@@ -63,11 +62,12 @@ def judge(
     with_rbac: bool = False,
     goal: Target = USUAL,
     search: Search | None = None,
-    parameters: Sequence[str] = (),
+    supply: Supply | None = None,
 ) -> Judged:
     """Load and compile FILE or FILE:NAME; with a search, a sweep over it, which may be one of Katib.
 
-    Raises `Refused` for YAML and JSON, for standard input, and for a search or parameters that cannot be read.
+    `supply` gives values to parameters. Raises `Refused` for YAML and JSON, for standard input, and for a search
+    that cannot be read.
     """
     from flowdsl.cli.config import project
     from flowdsl.compiler.compile import compile_loaded
@@ -94,7 +94,6 @@ def judge(
                 loaded, compiled = _swept(loaded, name, search, kind, profile)
             else:
                 assert kind != "katib"
-                supply = _supply(parameters) if parameters else None
                 compiled = compile_loaded(loaded, name, kind, with_rbac, profile, supply)
         except LoadError as error:
             return _failed(error)
@@ -104,19 +103,6 @@ def judge(
 
         diagnostics = told(diagnostics, loaded)
     return Judged(compiled, suppressed(diagnostics, loaded.sources, codes), loaded.sources)
-
-
-def _supply(parameters: Sequence[str]) -> Supply:
-    from flowdsl.cli.runs.given import written
-    from flowdsl.runtime.local.runner import RunError
-
-    def supply(programs: Sequence[Program], documents: Sequence[dict[str, Any]]) -> None:
-        try:
-            written(parameters, programs, documents)
-        except RunError as error:
-            raise Refused(str(error)) from None
-
-    return supply
 
 
 def _swept(
@@ -213,7 +199,7 @@ def compile_file(
     format: Format,
     explain: bool = False,
     search: Search | None = None,
-    parameters: Sequence[str] = (),
+    supply: Supply | None = None,
 ) -> int:
     """Compile a file, or a sweep over it, to standard output or to `output`; the exit code."""
     if explain and (output is not None or check):
@@ -222,7 +208,7 @@ def compile_file(
         )
     if output is not None:
         refuse_source(output, target)
-    judged = judge(target, kind, with_rbac, goal, search, parameters)
+    judged = judge(target, kind, with_rbac, goal, search, supply)
     show([judged], format, err)
     if judged.failed:
         return WRONG

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.cli.process import Refused
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.ir import Reference
@@ -22,6 +23,7 @@ from flowdsl.values.texts import WrongValue, typed
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from flowdsl.compiler.compile import Supply
     from flowdsl.compiler.ir import Program, Template
     from flowdsl.values.signature import Parameter
 
@@ -303,9 +305,19 @@ def _stored(artifacts: Sequence[Json], keys: Mapping[str, str]) -> list[Json]:
     ]
 
 
-def written(texts: Sequence[str], programs: Sequence[Program], documents: Sequence[Json]) -> None:
-    """Let the parameters of the one pipeline that is compiled have these values, in its YAML. Raises RunError."""
-    found = pairs(texts, "-p", "NAME=VALUE")
+def supplying(texts: Sequence[str]) -> Supply:
+    """What gives these values to the parameters of the one pipeline that is compiled; it raises Refused."""
+
+    def supply(programs: Sequence[Program], documents: Sequence[Json]) -> None:
+        try:
+            _supply(pairs(texts, "-p", "NAME=VALUE"), programs, documents)
+        except RunError as error:
+            raise Refused(str(error)) from None
+
+    return supply
+
+
+def _supply(found: Mapping[str, str], programs: Sequence[Program], documents: Sequence[Json]) -> None:
     if len(programs) > 1:
         names = ", ".join(f"`{one.name}`" for one in programs)
         raise RunError(f"-p is for one pipeline, and here are {names}: name it, FILE:NAME")
