@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import ModuleType
+    from importlib.machinery import ModuleSpec
 
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _INSTALLED = {"site-packages", "dist-packages"}
@@ -42,26 +42,45 @@ def path_in_project(module: str, filename: str) -> str | None:
 def brings_language(module: str, filename: str) -> str | None:
     """The module of the project that imports flowdsl when this one is imported, itself or another; None if none does.
 
-    What is loaded is looked at, as far as it is of the project. A module is imported after the packages it is in.
+    A module is imported after the packages it is in. One that is not loaded is what an import in the file would find.
     """
+    folder = os.path.dirname(filename)  # noqa: PTH120
     todo, seen = [module], {""}
     for one in todo:
         parts = one.split(".")
         for name in (".".join(parts[:count]) for count in range(1, len(parts) + 1)):
-            loaded = sys.modules.get(name)
-            if name in seen or loaded is None or path_in_project(name, filename) is None:
+            if name in seen or path_in_project(name, filename) is None:
                 continue
             seen.add(name)
-            imports = list(_imports(loaded))
+            imports = list(_imports(*_source(name, folder)))
             if any(one.partition(".")[0] == "flowdsl" for one in imports):
                 return name
             todo += imports
     return None
 
 
-def _imports(module: ModuleType) -> Iterator[str]:
+def _source(module: str, folder: str) -> tuple[str | None, str | None]:
+    """The file of a module, and the package that it is in; of one not loaded, as a file in the folder finds it."""
+    loaded = sys.modules.get(module)
+    if loaded is not None:
+        return loaded.__file__, loaded.__package__
+    parts = module.split(".")
+    places: list[str] = [folder, *sys.path]
+    found: ModuleSpec | None = None
+    for count in range(1, len(parts) + 1):
+        try:
+            found = PathFinder.find_spec(".".join(parts[:count]), places)
+        except (ImportError, OSError, ValueError):
+            return None, None
+        if found is None:
+            return None, None
+        places = found.submodule_search_locations or []
+    assert found is not None
+    return found.origin, found.parent
+
+
+def _imports(path: str | None, package: str | None) -> Iterator[str]:
     """The modules that one imports as a whole or names of, and those that may be such names."""
-    path = module.__file__
     try:
         todo: list[ast.stmt] = ast.parse(Path(path).read_bytes()).body if path else []
     except (OSError, SyntaxError, ValueError):
@@ -72,7 +91,7 @@ def _imports(module: ModuleType) -> Iterator[str]:
                 yield from (one.name for one in names)
             case ast.ImportFrom(name, names, level):
                 try:
-                    origin = resolve_name("." * (level or 0) + (name or ""), module.__package__)
+                    origin = resolve_name("." * (level or 0) + (name or ""), package)
                 except (ImportError, ValueError):
                     continue
                 yield origin

@@ -11,7 +11,15 @@ def load(table: str) -> int:
     return size(table)
 
 
+@step(image="python:3.12-slim")
+def late(table: str) -> int:
+    from _tables.rows import rows
+
+    return rows(table)
+
+
 @pipeline(code=Git("https://example.com/m.git", revision="v1"))
 def nightly() -> None:
     load("orders")
     count("orders")
+    late("orders")

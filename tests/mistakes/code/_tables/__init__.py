@@ -1,0 +1,1 @@
+"""A package without steps, with a module that has one."""

@@ -1,0 +1,5 @@
+"""What imports flowdsl."""
+
+from flowdsl import step
+
+STEP = step.__name__
