@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
 from flowdsl import __version__
 from flowdsl.cli.display.report import Format
+from flowdsl.cli.process import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclopts import Token
 
 app = App(
     name="flowdsl",
@@ -28,6 +35,16 @@ is gone, 70 a bug of flowdsl, 130 interrupted.""",
     suppress_keyboard_interrupt=False,  # `run` answers for it
 )
 
+
+def _file(hint: Any, tokens: Sequence[Token]) -> Path:
+    """The path of a file to write; a slash at its end, which no path keeps, says that a folder is meant."""
+    text = tokens[0].value
+    path = Path(text)
+    if text.endswith("/"):
+        raise Refused(f"{text} is a folder: name a file in it, as {path / 'pipeline.yaml'}")
+    return path
+
+
 Kind = Literal["workflow", "template", "cluster-template", "cron"]
 FormatOption = Annotated[Format, Parameter(help="How findings are shown.")]
 ClusterOption = Annotated[str | None, Parameter(help="A cluster of the project's settings.")]
@@ -35,6 +52,8 @@ VersionOption = Annotated[
     Literal["3.6", "3.7", "4.0", "4.1"] | None,
     Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
 ]
+OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_file)]
+WRITTEN = Parameter(converter=_file)
 FLAG = Parameter(negative="", show_default=False)
 SEVERAL = Parameter(negative="", show_default=False)
 PARAMETERS = Parameter(name=["--parameter", "-p"], negative="", show_default=False)

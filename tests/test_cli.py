@@ -551,6 +551,7 @@ def test_a_failed_replacement_leaves_the_old_file(
         ("deploy/a.yaml", "deploy/a.yaml cannot be written: there is no folder deploy"),
         ("pipeline.py/a.yaml", "pipeline.py/a.yaml cannot be written: Not a directory"),
         (".", ". is a folder: name a file in it, as pipeline.yaml"),
+        ("deploy/", "deploy/ is a folder: name a file in it, as deploy/pipeline.yaml"),
         ("pipeline.py", "pipeline.py is the pipeline itself: name another file to write"),
         ("link.py", "link.py is the pipeline itself: name another file to write"),
         ("round", "round cannot be written: Too many levels of symbolic links"),

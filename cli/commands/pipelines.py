@@ -8,7 +8,18 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from flowdsl.cli.completion import Shell
-from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, ClusterOption, FormatOption, Kind, VersionOption, app
+from flowdsl.cli.root import (
+    FLAG,
+    PARAMETERS,
+    SEVERAL,
+    WRITTEN,
+    ClusterOption,
+    FormatOption,
+    Kind,
+    OutputOption,
+    VersionOption,
+    app,
+)
 
 
 @app.command(
@@ -48,7 +59,7 @@ def compile_command(
     file: Path,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputOption = None,
     check: Annotated[bool, FLAG] = False,
     kind: Annotated[Kind | None, Parameter(name="--as")] = None,
     with_rbac: Annotated[bool, FLAG] = False,
@@ -167,7 +178,7 @@ def import_command(
     file: str,
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputOption = None,
     format: FormatOption = "text",
 ) -> int:
     """Write the pipeline in Python that does what the YAML of a workflow does.
@@ -201,7 +212,7 @@ def graph_command(
     /,
     *,
     language: Annotated[Literal["mermaid", "dot"], Parameter(name="--as")] = "mermaid",
-    svg: Path | None = None,
+    svg: Annotated[Path | None, WRITTEN] = None,
     cluster: ClusterOption = None,
 ) -> int:
     """Draw the tasks of pipelines and what they wait for.

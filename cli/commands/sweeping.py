@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
 from flowdsl.cli.process import Refused
-from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, FormatOption, Kind, VersionOption, app
+from flowdsl.cli.root import FLAG, PARAMETERS, SEVERAL, FormatOption, Kind, OutputOption, VersionOption, app
 from flowdsl.space import Method
 
 
@@ -32,7 +32,7 @@ def sweep_command(
     search: Method | None = None,
     seed: int | None = None,
     min_success: int | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OutputOption = None,
     check: Annotated[bool, FLAG] = False,
     kind: Annotated[Literal[Kind, "katib"] | None, Parameter(name="--as")] = None,
     run: Annotated[bool, FLAG] = False,
