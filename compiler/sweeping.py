@@ -16,7 +16,7 @@ import flowdsl
 from flowdsl.compiler.findings.control import OfARun
 from flowdsl.compiler.load import Loaded
 from flowdsl.compiler.lowering.pick import PYTHON
-from flowdsl.diagnostic import suggest
+from flowdsl.diagnostic import suggest, together
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.space import metric, space
 from flowdsl.loop import own_words
@@ -258,13 +258,20 @@ def _named(loaded: Loaded, name: str | None) -> Step[..., Any] | Pipeline[..., A
 def _tried(definition: StepDef | PipelineDef, search: Search) -> list[Tried]:
     """What is tried of the parameters of a pipeline or step. Raises WrongSearch."""
     found: dict[str, Tried] = {}
+    wrong: list[WrongSearch] = []
     for text in search.spaces:
         name, equals, written = text.partition("=")
-        if not equals or not name.strip().isidentifier():
-            raise WrongSearch(f"{text}: {_FORM}")
-        if name.strip() in found:
-            raise WrongSearch(f"{text}: `{name.strip()}` is given twice; a comma parts values that are tried")
-        found[name.strip()] = _read(name.strip(), written, definition)
+        try:
+            if not equals or not name.strip().isidentifier():
+                raise WrongSearch(f"{text}: {_FORM}")
+            if name.strip() in found:
+                again = f"`{name.strip()}` is given twice; a comma parts values that are tried"
+                raise WrongSearch(f"{text}: {again}")
+            found[name.strip()] = _read(name.strip(), written, definition)
+        except WrongSearch as error:
+            wrong.append(error)
+    if wrong:
+        raise WrongSearch(together("parameters", wrong))
     if not found:
         raise WrongSearch(f"nothing is tried: {_FORM}")
     return [*found.values()]

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, cast, dataclass_transform
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from flowdsl.places.place import Place
 
@@ -107,6 +107,13 @@ def show(value: object) -> str:
 def is_long(number: int) -> bool:
     """Whether a whole number is too long for a message; Python itself refuses to write very long ones."""
     return number.bit_length() > 128
+
+
+def together(what: str, wrong: Sequence[Exception]) -> str:
+    """What is wrong with several things of a kind, as one message of as many lines."""
+    if len(wrong) == 1:
+        return str(wrong[0])
+    return "\n  ".join([f"{len(wrong)} {what} are wrong:", *map(str, wrong)])
 
 
 def near(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -329,6 +329,10 @@ def test_a_tree_has_what_is_wanted_most() -> None:
         (["-p", "moed=FAST"], "did you mean `mode`?"),
         (["-p", "n=three"], "-p n=three: `n` is int: it is no whole number"),
         (["-p", "mode=fast"], "`mode` is Mode: it is one of FAST, SLOW; did you mean `FAST`?"),
+        (
+            ["-p", "n=three", "-p", "mode=SLOW", "-p", "m=3"],
+            "2 parameters are wrong:\n  -p n=three: `n` is int: it is no whole number\n  -p m: the pipeline",
+        ),
         (["-p", "n"], "-p n: write -p NAME=VALUE"),
         (["-p", "n=1", "-p", "n=2"], "-p n is given twice"),
         (["--fake", "prepair=1"], "--fake prepair: there is no step `prepair`; did you mean `prepare`?"),

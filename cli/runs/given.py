@@ -12,7 +12,7 @@ from flowdsl.cli.process import Refused
 from flowdsl.compiler.encode import encode
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.ir import Reference
-from flowdsl.diagnostic import near
+from flowdsl.diagnostic import near, together
 from flowdsl.runtime.local.faked import in_place_of
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several
@@ -131,14 +131,20 @@ def parameters(
         )
     known = program.signature.by_name
     found = Parameters({}, {})
+    wrong: list[RunError] = []
     for name, text in given.items():
-        parameter = _known(name, program, known)
-        if not t.holds_file(parameter.type):
-            found.texts[name] = _text(parameter, text)
-        elif name in files:
-            found.files[name] = _file(name, text)
-        else:
-            found.texts[name] = _mounted(parameter, text, spec, mounts)
+        try:
+            parameter = _known(name, program, known)
+            if not t.holds_file(parameter.type):
+                found.texts[name] = _text(parameter, text)
+            elif name in files:
+                found.files[name] = _file(name, text)
+            else:
+                found.texts[name] = _mounted(parameter, text, spec, mounts)
+        except RunError as error:
+            wrong.append(error)
+    if wrong:
+        raise RunError(together("parameters", wrong))
     return found._replace(texts=travelling(found.texts))
 
 
@@ -167,17 +173,23 @@ def remote(given: Mapping[str, str], document: Json, program: Program | None) ->
     files = [str(one["name"]) for one in several(part(spec, "arguments"), "artifacts")]
     signature = None if program is None else program.signature
     found = Remote({}, {})
+    wrong: list[RunError] = []
     for name, text in given.items():
-        if name in files:
-            found.keys[name] = text
-        elif program is None or signature is None:
-            found.texts[name] = text
-        else:
-            parameter = _known(name, program, signature.by_name)
-            if t.holds_file(parameter.type):
-                found.texts[name] = posixpath.join(VOLUMES, _volume(parameter, spec), text)
+        try:
+            if name in files:
+                found.keys[name] = text
+            elif program is None or signature is None:
+                found.texts[name] = text
             else:
-                found.texts[name] = _text(parameter, text)
+                parameter = _known(name, program, signature.by_name)
+                if t.holds_file(parameter.type):
+                    found.texts[name] = posixpath.join(VOLUMES, _volume(parameter, spec), text)
+                else:
+                    found.texts[name] = _text(parameter, text)
+        except RunError as error:
+            wrong.append(error)
+    if wrong:
+        raise RunError(together("parameters", wrong))
     return Remote(travelling(found.texts), travelling(found.keys))
 
 
