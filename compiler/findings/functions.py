@@ -86,8 +86,16 @@ class ReturnsComputed(Finding):
     code = "FD299"
     title = "`{pipeline}` returns a value that Argo would have to compute"
     label = "a computation that fails here would leave the run waiting for ever"
-    help = "return the output of a step as it is, and compute where the result is used"
+    help = "{way}"
     pipeline: str
+    part: bool  # of what a step returned as one value
+
+    def words(self) -> dict[str, str]:
+        """The fields, and what to return instead."""
+        way = "return the output of a step as it is, and compute where the result is used"
+        if self.part:
+            way = "return all that the step returned, and take it apart there; or let the step return this by itself"
+        return {**super().words(), "way": way}
 
 
 class NoSource(Finding):

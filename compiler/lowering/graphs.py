@@ -94,7 +94,7 @@ class Graphs:
                 if _is_scheduled(value) or (
                     not plan.root and not port.startswith(DIGEST) and _may_fail(value)
                 ):
-                    finding = ReturnsComputed(plan.owner.name)
+                    finding = ReturnsComputed(plan.owner.name, _is_part(value))
                     place = Definition(plan.owner.code, "return", f"item:{name}")
                     self.variants.diagnostics.append(Diagnostic(finding, place))
                 typed = value if not isinstance(value, Const) else Const(value.value, kind)
@@ -323,11 +323,19 @@ class Graphs:
 
 
 def _may_fail(value: Expr) -> bool:
-    if isinstance(value, (Best, Cell, Get)):
-        return True
-    if isinstance(value, Op) and value.op == "/":
-        return True
+    match value:
+        case Best() | Cell() | Get():
+            return True
+        case Op("/", (_, divisor)) if not (isinstance(divisor, Const) and divisor.value):
+            return True
+        case _:
+            pass
     return any(_may_fail(child) for child in children(value))
+
+
+def _is_part(value: Expr) -> bool:
+    """Whether a value is a field of what a step returned as one value."""
+    return isinstance(value, Get) and (isinstance(value.of, Out) or _is_part(value.of))
 
 
 def _is_scheduled(value: Expr) -> bool:
