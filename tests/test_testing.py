@@ -572,3 +572,25 @@ def test_what_stands_against_a_run_is_told_in_the_arguments_of_a_test(
 ) -> None:
     with pytest.raises(CannotRun, match=r'mount a folder that the file is in, mounts=\{"data": "'):
         run_pipeline(mounted, raw=raw)
+
+
+@step(image=PYTHON, cache=True)
+def sized(raw: Path) -> int:
+    assert raw.is_file(), "pytest rewrites this line in memory, and a step has it as it stands here"
+    return raw.stat().st_size
+
+
+@pipeline
+def sizes(raw: Path = RAW) -> int:
+    return sized(raw)
+
+
+def test_another_file_in_place_of_an_artifact_is_no_earlier_result(
+    run_pipeline: RunPipeline, tmp_path: Path
+) -> None:
+    for text in ("a", "abc", "a"):
+        file = tmp_path / f"{text}.txt"
+        if not file.exists():
+            file.write_text(text, encoding="utf-8")
+        run = run_pipeline(sizes, raw=file)
+        assert run.outputs == len(text)
