@@ -52,8 +52,8 @@ def plain(value: Any, kind: t.Type) -> Any:
             return None if value is None else plain(value, item)
         case t.Sequence(item):
             return [plain(one, item) for one in value]
-        case t.Mapping(item):
-            return {key: plain(one, item) for key, one in value.items()}
+        case t.Mapping(item, numbered):
+            return {str(key) if numbered else key: plain(one, item) for key, one in value.items()}
         case t.Fixed(items):
             return [plain(field(value, str(at)), item) for at, item in enumerate(items)]
         case t.Record(_, fields):

@@ -269,6 +269,13 @@ def _key(key: ast.expr | None, kind: t.Type, body: Body) -> Iterator[Diagnostic]
     if not isinstance(key, (ast.Constant, ast.Tuple)):
         return
     value = key.value if isinstance(key, ast.Constant) else ()
+    if isinstance(kind, t.Mapping) and kind.numbered:
+        if not isinstance(value, int):
+            other = WrongReturn(
+                body.definition.name, t.spell(kind), f"a dict with the key {ast.unparse(key)}"
+            )
+            yield Diagnostic(other, body.module.span(key))
+        return
     if isinstance(value, str):
         return
     shown = ast.unparse(key)

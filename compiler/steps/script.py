@@ -321,6 +321,8 @@ class _Ending:
         match kind:
             case t.Enumeration(cls):
                 return self._part("named", self._class(cls))
+            case t.Mapping(item, True):
+                return self._part("numbered", self._decoder(item))
             case t.Record(cls, fields):
                 parts = ", ".join(f"{quote(field.name)}: {self._decoder(field.type)}" for field in fields)
                 return self._part("record", self._maker(cls), f"{{{parts}}}")
@@ -402,6 +404,8 @@ class _Ending:
         match kind:
             case t.Enumeration(cls):
                 return self._part("member", quote(cls.__name__))
+            case t.Mapping(item, True):
+                return self._part("as_numbered", self._encoder(item))
             case t.Record(cls, fields):
                 parts = ", ".join(f"{quote(field.name)}: {self._encoder(field.type)}" for field in fields)
                 return self._part("fields", quote(cls.__name__), f"{{{parts}}}")

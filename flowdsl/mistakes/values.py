@@ -265,7 +265,7 @@ class NoItem(Finding):
             items = f"{self.size} items" if self.size > 1 else "1 item"
             way = f"the items are counted from 0: take one up to [{self.size - 1}], or [-1] for the last"
             return {**super().words(), "reason": f"the loop has {items}", "way": way}
-        way = "index a list with a number and a dict with a text; take files out of a folder inside a step"
+        way = "index a list with a number and a dict with one of its keys; take files out of a folder inside a step"
         if self.files:
             way = "pass all of it to a step, and take that there; or let the step return it as an output of its own"
             return {**super().words(), "reason": "its files are handed on together", "way": way}

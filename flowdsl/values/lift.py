@@ -81,7 +81,7 @@ def lift(
     plain = _scalar(value, want)
     if plain is not None:
         return plain
-    complain("WrongType", want=t.spell(want), have=spelled(value), members=t.members(inner))
+    complain("WrongType", want=t.spell(want), have=spelled(value, inner), members=t.members(inner))
     return Poison()
 
 
@@ -135,7 +135,7 @@ def _parts(value: object, want: t.Type) -> _Parts | None:
         case t.Record(cls, fields) if isinstance(value, cls):
             names = tuple(field.name for field in fields)
             return _Parts(names, [getattr(value, name) for name in names], [field.type for field in fields])
-        case t.Mapping() | t.Json() if (entries := _entries_of(value)) is not None:
+        case t.Mapping() | t.Json() if (entries := _entries_of(value, want)) is not None:
             kind = want.item if isinstance(want, t.Mapping) else t.JSON
             return _Parts(tuple(entries), list(entries.values()), [kind] * len(entries))
         case t.Sequence() | t.Json() if (items := items_of(value)) is not None:
@@ -185,9 +185,14 @@ def is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
     return isinstance(value, dict)
 
 
-def _entries_of(value: object) -> dict[str, Any] | None:
-    """The entries of a dict whose keys are text; None for anything else."""
-    return value if is_dict(value) and all(isinstance(key, str) for key in value) else None
+def _entries_of(value: object, want: t.Type) -> dict[str, Any] | None:
+    """The entries of a dict whose keys are those of the type, as texts; None for anything else."""
+    if not is_dict(value):
+        return None
+    if isinstance(want, t.Mapping) and want.numbered:
+        whole = all(isinstance(key, int) and not isinstance(key, bool) for key in value)
+        return {str(key): one for key, one in value.items()} if whole else None
+    return value if all(isinstance(key, str) for key in value) else None
 
 
 def _lift_value(expr: Expr, want: t.Type, inner: t.Type, complain: Callable[..., None]) -> Expr:
@@ -308,8 +313,10 @@ def fits(have: t.Type, want: t.Type) -> bool:
             return fits(one, two)
         case _, t.Maybe(item):
             return isinstance(have, t.Nothing) or fits(have, item)
-        case (t.Sequence(one), t.Sequence(two)) | (t.Mapping(one), t.Mapping(two)):
+        case t.Sequence(one), t.Sequence(two):
             return fits(one, two)
+        case t.Mapping(one, numbered), t.Mapping(two, wanted):
+            return numbered == wanted and fits(one, two)
         case t.Fixed(ones), t.Fixed(twos):
             return len(ones) == len(twos) and all(map(fits, ones, twos))
         case t.Choice(values), t.Choice(allowed):
@@ -336,18 +343,17 @@ def _is_str(value: object, want: t.Type) -> bool:
     return isinstance(value, str) and isinstance(want, t.Text)
 
 
-def spelled(value: object) -> str:
-    """A value known now, or its type, for a message."""
+def spelled(value: object, want: t.Type = t.JSON) -> str:
+    """A value known now, or its type, for a message about a value that is wanted."""
     if value is None or is_value(value):
         return "None" if value is None else t.spell(expr_of(value).type)
     name = type(value).__name__
     if name.startswith("_") and type(value).__module__.startswith("flowdsl."):
         return f"`{name[1:].lower()}`"
-    if (
-        is_dict(value)
-        and (other := next((key for key in value if not isinstance(key, str)), None)) is not None
-    ):
-        return f"{name} with the key {spelled(other)}"
+    if is_dict(value):
+        right = int if isinstance(want, t.Mapping) and want.numbered else str
+        other = next((key for key in value if not isinstance(key, right) or isinstance(key, bool)), None)
+        return name if other is None else f"{name} with the key {spelled(other)}"
     if isinstance(value, enum.Enum):
         return f"{name}.{value.name}"
     if type(value) not in (str, int, float, bool) or (isinstance(value, int) and is_long(value)):

@@ -101,7 +101,7 @@ def _example(kind: t.Type) -> Any:
         case t.Sequence(item):
             return [_example(item)]
         case t.Mapping(item):
-            return {"a": _example(item)}
+            return {"1" if kind.numbered else "a": _example(item)}
         case t.Fixed(items):
             return [_example(item) for item in items]
         case t.Record(_, fields):
@@ -149,7 +149,9 @@ def rebuilt(value: Any, kind: t.Type, where: str = "", files: Path | None = None
         case t.Sequence(item) if _is_list(value):
             return [rebuilt(one, item, f"{where}[{at}]", files) for at, one in enumerate(value)]
         case t.Mapping(item) if _is_dict(value):
-            return {key: rebuilt(one, item, f"{where}[{key!r}]", files) for key, one in value.items()}
+            keys = [_number(key, place) if kind.numbered else key for key in value]
+            parts = zip(keys, value.values(), strict=True)
+            return {key: rebuilt(one, item, f"{where}[{key!r}]", files) for key, one in parts}
         case t.Fixed(items) if _is_list(value):
             if len(value) != len(items):
                 raise WrongValue(f"{place}it has {len(items)} parts, not {len(value)}")
@@ -209,6 +211,17 @@ def _member(name: str, cls: type[enum.Enum], place: str = "") -> enum.Enum:
     if name in cls.__members__:
         return cls.__members__[name]
     raise WrongValue(place + _one_of(list(cls.__members__), name))
+
+
+def _number(key: object, place: str) -> int:
+    """A key that is a whole number, as JSON has it."""
+    try:
+        number = int(str(key))
+    except ValueError:
+        raise WrongValue(f"{place}the key {key!r} is no whole number") from None
+    if str(number) != str(key):
+        raise WrongValue(f"{place}the key {key!r} is not written as {number}")
+    return number
 
 
 def _one_of(names: list[str], value: object) -> str:

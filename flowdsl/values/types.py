@@ -73,9 +73,10 @@ class Sequence(Node):
 
 
 class Mapping(Node):
-    """`dict[str, T]`."""
+    """`dict[str, T]`; or `dict[int, T]`, whose keys travel as texts, as JSON has them."""
 
     item: Type
+    numbered: bool = False
 
 
 class Fixed(Node):
@@ -216,9 +217,15 @@ def _generic(annotation: object, origin: object, arguments: tuple[Any, ...]) -> 
     if origin is list and len(arguments) == 1:
         return _wrap(Sequence, describe(arguments[0]))
     if origin is dict and len(arguments) == 2:
-        if arguments[0] is not str:
-            return Unsupported(_name(annotation), "JSON objects have text keys: use dict[str, ...]")
-        return _wrap(Mapping, describe(arguments[1]))
+        numbered = arguments[0] is int
+        if arguments[0] is not str and not numbered:
+            return Unsupported(_name(annotation), "keys are texts or whole numbers: use dict[str, ...]")
+        found = _wrap(Mapping, describe(arguments[1]))
+        if not numbered or not isinstance(found, Mapping):
+            return found
+        if holds_file(found):
+            return Unsupported(_name(annotation), "files have names: use dict[str, ...]")
+        return found.changed(numbered=True)
     if origin is tuple and Ellipsis not in arguments:
         items = tuple(describe(item) for item in arguments)
         for item in items:
@@ -354,8 +361,8 @@ def spell(kind: Type) -> str:
             return f"{cls.__name__}[{', '.join(map(spell, arguments))}]"
         case Sequence(item):
             return f"list[{spell(item)}]"
-        case Mapping(item):
-            return f"dict[str, {spell(item)}]"
+        case Mapping(item, numbered):
+            return f"dict[{'int' if numbered else 'str'}, {spell(item)}]"
         case Fixed(items):
             return f"tuple[{', '.join(map(spell, items))}]"
         case Maybe(item):

@@ -313,8 +313,10 @@ def item(expr: Expr, index: object) -> Expr:
             return outputs_of(inner, lambda name, out: Get(row, name, out))
         case t.Sequence(inner) if isinstance(key, int) and not t.holds_file(inner):
             return expr.items[key] if isinstance(expr, Many) else Get(expr, key, inner)
-        case t.Mapping(inner) if isinstance(key, str) and not t.holds_file(inner):
+        case t.Mapping(inner, False) if isinstance(key, str) and not t.holds_file(inner):
             return Get(expr, key, inner)
+        case t.Mapping(inner, True) if isinstance(key, int):
+            return Get(expr, str(key), inner)
         case t.Json():
             return Get(expr, key, t.JSON)
         case t.Maybe():

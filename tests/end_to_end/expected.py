@@ -286,6 +286,19 @@ def parts(plain: Plain, m: Any, volumes: Volumes, rows: int = 2) -> None:
     plain("whole", m.whole, chosen, [trained, best, more])
 
 
+def numbered(
+    plain: Plain, m: Any, volumes: Volumes, known: dict[int, str] | None = None, least: float = 1.0
+) -> None:
+    known = m.KNOWN if known is None else known
+    scores = plain("scores", m.score, known, {10: 0.25})
+    chosen = plain("first", m.shown, scores, scores.by_class[10], known[-1])
+    if scores.by_class[-1] > least:
+        chosen = plain("second", m.shown, plain("empty", m.score, {}), 0.5, "none")
+    weights: list[Any] = [{2: 0.0}, {}, None]
+    rows = [plain(f"rows.score({at})", m.score, known, one) for at, one in enumerate(weights)]
+    plain("joined", m.joined, rows, chosen)
+
+
 def trials(plain: Plain, m: Any, volumes: Volumes, least: float = 2.0, name: str = "n") -> None:
     def sweep(where: str, name: str, kinds: list[Any]) -> list[Any]:
         rows: list[Any] = []

@@ -115,7 +115,7 @@ def shape(value: Any) -> Any:
         case list() | tuple():
             return [shape(one) for one in _list(value)]
         case dict():
-            return {name: shape(one) for name, one in _dict(value).items()}
+            return {str(name): shape(one) for name, one in _dict(value).items()}
         case _:
             return value
 

@@ -56,6 +56,8 @@ CASES = [
     Case(PIPELINES / "texts.py", {"text": ""}),
     Case(PIPELINES / "records.py", {}),
     Case(PIPELINES / "records.py", {"loss": 0.75}),
+    Case(PIPELINES / "numbered.py", {}),
+    Case(PIPELINES / "numbered.py", {"known": {10: "", -1: "a", 3: "b"}, "least": 9.0}),
     Case(PIPELINES / "parts.py", {}),
     Case(PIPELINES / "parts.py", {"rows": 3}),
     Case(PIPELINES / "files.py", {}),
