@@ -183,7 +183,10 @@ def _best(best: Best) -> str:
     """
     assert best.rows is not None
     rows = f"fromJSON({raw(best.rows)})"
-    metric = f"asFloat(#{member(best.metric)})"
+    output, *fields = best.metric.split(".")
+    metric = f"asFloat(#{member(output)})"
+    if fields:
+        metric = f"fromJSON(#{member(output)}){''.join(map(member, fields))}"
     usable = f"filter({rows}, abs({metric}) < asFloat('Inf'))"
     found = f"filter({rows}, {metric} == {best.goal}(map({usable}, {metric})))[0]{member(best.name)}"
     short = literal(f"fewer than {best.minimum} trials of {best.task} returned a usable {best.metric}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from flowdsl.compiler.argo.provenance import SPEC, sealed
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.encode import encode
-from flowdsl.compiler.sweeping import WrongSearch, goal_of, trial
+from flowdsl.compiler.sweeping import WrongSearch, goal_of, named, trial
 from flowdsl.draw import multiples
 from flowdsl.values import types as t
 
@@ -70,7 +70,7 @@ def experiment(loaded: Loaded, name: str | None, search: Search, profile: Profil
         "spec": {
             "objective": {
                 "type": "maximize" if goal == "max" else "minimize",
-                "objectiveMetricName": metric or "return",
+                "objectiveMetricName": named(metric),
             },
             "algorithm": _algorithm(method, search.seed or 0),
             "parallelTrialCount": min(search.parallel or trials, trials),

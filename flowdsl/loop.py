@@ -113,7 +113,8 @@ def sweep(
     spaces = {name: space for name, space in lists.items() if name in names}
     loop.rows = draw(trace, loop, call.target, spaces, trials=trials, search=search, seed=seed)
     loop.minimum = _minimum(trace, loop, min_success)
-    _objective(trace, call, objective, site)
+    if (renamed := _objective(trace, call, objective, site)) is not None:
+        loop.objective = renamed
     _finish(trace, call, loop, _filled(call, over, fixed), fixed)
     returns = call.target.signature.returns
     best = outputs_of(returns, lambda name, kind: Best(call, name, kind))
@@ -342,16 +343,19 @@ def _product(columns: dict[str, list[Expr]]) -> list[dict[str, Expr]]:
     return rows
 
 
-def _objective(trace: Trace, call: Call, objective: object, site: Site) -> None:
+def _objective(trace: Trace, call: Call, objective: object, site: Site) -> Objective | None:
+    """Judge an objective; the one with the name of an output, where a field of a record with files is one."""
     place = Argument(site, "objective")
     if not isinstance(objective, Objective):
         trace.report("NotAnObjective", place, (), have=said(objective))
-        return
+        return None
     returns = call.target.signature.returns
     outs = {out.name: out.type for out in t.outputs(returns)}
     metric = cast("object", objective.metric)
     named = not is_value(metric) and isinstance(metric, str)
-    kind = outs.get(objective.metric) if named else None
+    if named and (dashed := objective.metric.replace(".", "-")) in outs:
+        objective = Objective(objective.goal, dashed, objective.site)
+    kind = _measured(outs, objective.metric) if named else None
     if kind is None:
         name = "" if named and metric == "return" else objective.metric if named else shown(metric)
         trace.report(
@@ -362,7 +366,6 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> None:
             step=call.target.name,
             known=tuple(outs),
             inside=_holder(outs, name),
-            whole=t.spell(returns),
         )
     elif not isinstance(kind, t.Number):
         numbers = (one.name for one in _fields(kind) if isinstance(one.type, t.Number))
@@ -373,12 +376,22 @@ def _objective(trace: Trace, call: Call, objective: object, site: Site) -> None:
             name=objective.metric,
             type=t.spell(kind),
             part=next(numbers, "") if isinstance(returns, t.Record) else "",
-            whole=t.spell(returns),
         )
+    return objective
 
 
 def _fields(kind: t.Type) -> Sequence[t.Field]:
     return kind.fields if isinstance(kind, t.Record) else ()
+
+
+def _measured(outs: Mapping[str, t.Type], metric: str) -> t.Type | None:
+    """The type of an output, or of a field of a record that is handed on as one value: `metrics.loss`."""
+    name, *fields = metric.split(".")
+    kind = outs.get(name)
+    for field in fields:
+        known = {} if kind is None or t.holds_file(kind) else {one.name: one.type for one in _fields(kind)}
+        kind = known.get(field)
+    return kind
 
 
 def _holder(outs: Mapping[str, t.Type], name: str) -> str:

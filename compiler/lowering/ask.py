@@ -140,6 +140,17 @@ def suggestion(trial, name):
     return trial.suggest_float(name, *bounds, log=kind == "log")
 
 
+def measured(row):
+    """The text of the metric in what a trial returned: an output, or a field of one."""
+    name, *fields = METRIC.split(".")
+    if not fields or name not in row:
+        return row.get(name)
+    value = json.loads(row[name])
+    for field in fields:
+        value = value[field]
+    return json.dumps(value)
+
+
 def known(library, row, metric):
     """A trial that has ended, as Optuna has it."""
     at, params = {}, {}
@@ -189,7 +200,7 @@ def chosen(told, count):
 
 
 told = read("told")
-ended = {row["flowdsl-index"].rpartition("/")[2]: row.get(METRIC) for row in read("results")}
+ended = {row["flowdsl-index"].rpartition("/")[2]: measured(row) for row in read("results")}
 for pair in told:
     if pair[1] is None:
         pair[1] = ended.get(pair[0][NUMBER][1:])

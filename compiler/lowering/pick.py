@@ -21,9 +21,13 @@ OUTPUTS = {outputs!r}
 
 def metric(row):
     """The metric of a trial; NaN where there is none."""
+    name, *fields = METRIC.split(".")
     try:
-        return float(row.get(METRIC, "nan"))
-    except ValueError:
+        value = row.get(name, "nan")
+        for field in fields:
+            value = (json.loads(value) if isinstance(value, str) else value)[field]
+        return float(value)
+    except (KeyError, TypeError, ValueError):
         return math.nan
 
 
@@ -36,7 +40,7 @@ with open("{rows}", encoding="utf-8") as file:
 if len(usable) < MINIMUM:
     sys.exit(f"{{len(usable)}} trials of {task} returned a usable {{METRIC}}, {{MINIMUM}} are needed")
 best = BEST(sorted(usable, key=number), key=metric)
-print(f"the best {{METRIC}} of {{len(usable)}} trials is {{best[METRIC]}}")
+print(f"the best {{METRIC}} of {{len(usable)}} trials is {{metric(best)}}")
 os.makedirs("{out}", exist_ok=True)
 for name in OUTPUTS:
     with open(os.path.join("{out}", name), "w", encoding="utf-8", newline="") as file:

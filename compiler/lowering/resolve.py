@@ -81,6 +81,8 @@ class Resolver:
                 objective = task.loop.objective
                 assert objective is not None
                 maker = self.plan.by_call[id(task)]
+                if "." in objective.metric:
+                    self._take([(task, objective.metric.partition(".")[0])], "finite")
                 if maker.large or self.handing_on:
                     maker.picked[name] = None
                     return Out(maker.best, name, kind)

@@ -182,7 +182,6 @@ class UnknownMetric(Finding):
     step: str
     known: tuple[str, ...]
     inside: str = ""  # the output that it is a part of
-    whole: str = ""  # what the trial returns
 
     def words(self) -> dict[str, str]:
         """The fields, and the output that was probably meant, or how a part becomes one."""
@@ -191,8 +190,8 @@ class UnknownMetric(Finding):
         way = "name one of its outputs in the objective"
         if self.inside:
             part = self.name.rpartition(".")[2]
-            meant = f"`{part}` is a part of `{self.inside}`, which is handed on as one value"
-            way = f"return it as a value of its own: give `{self.whole}` a field `{part}` beside `{self.inside}`"
+            meant = f"`{part}` is a part of `{self.inside}`"
+            way = f"name the way to it: `{self.inside}.{part}`"
         return {**super().words(), "shown": shown, "meant": meant, "way": way}
 
 
@@ -206,13 +205,12 @@ class MetricNotANumber(Finding):
     name: str
     type: str
     part: str = ""  # a number in it
-    whole: str = ""  # what the trial returns
 
     def words(self) -> dict[str, str]:
         """The fields, and how a part of it becomes the metric."""
         way = "return it as float or int"
         if self.part:
-            way = f"return a number of it as a value of its own: give `{self.whole}` a field such as `{self.part}`"
+            way = f"name a number of it: `{self.name}.{self.part}`"
         return {**super().words(), "way": way}
 
 

@@ -32,11 +32,19 @@ class Objective(NamedTuple):
     metric: str
     goal: str
 
-    def usable(self, text: str | None) -> float | None:
-        """The number that counts; NaN and infinities do not."""
+    @property
+    def output(self) -> str:
+        """The output that the metric is, or is a field of."""
+        return self.metric.partition(".")[0]
+
+    def usable(self, row: Mapping[str, str]) -> float | None:
+        """The number that counts of what a round gave; NaN and infinities do not."""
+        value: Any = row.get(self.output, "nan")
         try:
-            number = float("nan" if text is None else text)
-        except ValueError:
+            for field in self.metric.split(".")[1:]:
+                value = (json.loads(value) if isinstance(value, str) else value)[field]
+            number = float(value)
+        except (KeyError, TypeError, ValueError):
             return None
         return number if isfinite(number) else None
 
@@ -197,7 +205,7 @@ def _table(
     made = {one.name: _outputs(node, run) for one, node in nodes}
     inputs = _differing(given, run)
     outputs = [name for name in _names(made.values()) if name not in inputs]
-    if wanted is not None and wanted.metric in outputs:
+    if wanted is not None and wanted.output in outputs:
         objective = wanted
     if not outputs and not any(one.failed for one in loop.rounds):
         return None
@@ -236,7 +244,7 @@ def _differing(given: Mapping[str, dict[str, str]], run: str) -> list[str]:
 
 
 def _order(one: Round, objective: Objective) -> tuple[bool, float, int]:
-    number = objective.usable(one.values.get(objective.metric)) if one.phase == SUCCEEDED else None
+    number = objective.usable(one.values) if one.phase == SUCCEEDED else None
     return number is None, 0.0 if number is None else objective.rank(number), one.number
 
 
@@ -247,7 +255,7 @@ def _best(made: dict[str, dict[str, str]], objective: Objective | None) -> str |
     usable = [
         (objective.rank(number), name)
         for name, row in made.items()
-        if (number := objective.usable(row.get(objective.metric))) is not None
+        if (number := objective.usable(row)) is not None
     ]
     return min(usable, key=lambda one: one[0])[1] if usable else None
 

@@ -286,16 +286,27 @@ def parts(plain: Plain, m: Any, volumes: Volumes, rows: int = 2) -> None:
     plain("whole", m.whole, chosen, [trained, best, more])
 
 
+def measured(plain: Plain, m: Any, volumes: Volumes, x: float = 0.5) -> None:
+    def trials(where: str) -> list[Any]:
+        plain.fails(where.format(2), m.train, 3.0)
+        return [plain(where.format(at), m.train, one) for at, one in enumerate([x, 2.25])]
+
+    small = min(trials("small.train({})"), key=lambda one: one.metrics.loss)
+    large = max(trials("large.trial({}).train"), key=lambda one: one.metrics.test.rows)
+    plain("show", m.show, large.metrics, large.name)
+    plain("shown", m.show, small.metrics, small.name)
+
+
 def numbered(
     plain: Plain, m: Any, volumes: Volumes, known: dict[int, str] | None = None, least: float = 1.0
 ) -> None:
-    known = m.KNOWN if known is None else known
-    scores = plain("scores", m.score, known, {10: 0.25})
-    chosen = plain("first", m.shown, scores, scores.by_class[10], known[-1])
+    names = m.KNOWN if known is None else known
+    scores = plain("scores", m.score, names, {10: 0.25})
+    chosen = plain("first", m.shown, scores, scores.by_class[10], names[-1])
     if scores.by_class[-1] > least:
         chosen = plain("second", m.shown, plain("empty", m.score, {}), 0.5, "none")
     weights: list[Any] = [{2: 0.0}, {}, None]
-    rows = [plain(f"rows.score({at})", m.score, known, one) for at, one in enumerate(weights)]
+    rows = [plain(f"rows.score({at})", m.score, names, one) for at, one in enumerate(weights)]
     plain("joined", m.joined, rows, chosen)
 
 

@@ -56,6 +56,8 @@ CASES = [
     Case(PIPELINES / "texts.py", {"text": ""}),
     Case(PIPELINES / "records.py", {}),
     Case(PIPELINES / "records.py", {"loss": 0.75}),
+    Case(PIPELINES / "measured.py", {}),
+    Case(PIPELINES / "measured.py", {"x": 9.0}),
     Case(PIPELINES / "numbered.py", {}),
     Case(PIPELINES / "numbered.py", {"known": {10: "", -1: "a", 3: "b"}, "least": 9.0}),
     Case(PIPELINES / "parts.py", {}),
@@ -87,7 +89,7 @@ def check(
     getattr(expected, case.pipeline)(world.plain, module, world.volumes, **case.arguments)
     run = world.run(document, {name: text(value) for name, value in case.arguments.items()}, fake=fake)
     world.agree(run)
-    if case.pipeline not in ("trials", "left_out"):  # whose failures are borne
+    if case.pipeline not in ("trials", "measured", "left_out"):  # whose failures are borne
         failing = any(one.error is not None for one in world.plain.calls.values())
         assert run.phase == (FAILED if failing else SUCCEEDED)
     return run
