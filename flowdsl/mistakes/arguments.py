@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from flowdsl.diagnostic import Finding, suggest
 
+ANNOTATE = "annotate what the step returns: a NamedTuple, dict[str, int] or the like says what its parts are"
+"""The way out for a value that may be anything."""
+
 
 class TooManyArguments(Finding):
     """More positional arguments than the step has parameters."""
@@ -90,6 +93,8 @@ class WrongType(Finding):
         way = f"pass {self.want}, or change the annotation of `{self.parameter}`"
         if self.want == "Any" or ("Any" in self.want and " with " in self.have):
             way = "pass what JSON has: str, int, float, bool, None, and lists and dicts of them"
+        elif self.have == "Any":
+            way = ANNOTATE
         elif self.have == f"list[{self.want}]":
             loop = f'fan_out({self.step}, over={{"{self.parameter}": ...}})'
             way = f"to run `{self.step}` for each element write {loop}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flowdsl.diagnostic import Finding
-from flowdsl.mistakes.arguments import plain
+from flowdsl.mistakes.arguments import ANNOTATE, plain
 
 
 class KnownCondition(Finding):
@@ -38,6 +38,8 @@ class NotACondition(Finding):
         """The fields, and the comparison that fits the type."""
         way = "let a step return a bool, and ask for that"
         other = {"int": "> 0", "float": "> 0", "str": '== "..."'}.get(self.have, "")
+        if self.have == "Any":
+            way = ANNOTATE
         if self.have.endswith(" | None"):
             other = "!= None"
         if other:

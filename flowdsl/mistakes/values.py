@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flowdsl.diagnostic import Finding, suggest
+from flowdsl.mistakes.arguments import ANNOTATE
 
 
 class UnknownOutput(Finding):
@@ -182,7 +183,7 @@ class CannotOperate(Finding):
         if self.members and self.operator in ("==", "!="):
             way = f"compare with {' or '.join(self.members[:6])}{' ...' if len(self.members) > 6 else ''}"
         elif "Any" in sides:
-            way = "annotate what the step returns: a NamedTuple, dict[str, int] or the like says what its parts are"
+            way = ANNOTATE
         elif any(side.endswith(" | None") for side in sides):
             way = "give the value that may be None a default first: `either(value, default)`"
         elif self.operator == "+" and "str" in sides and sides & {"int", "float"}:
@@ -203,8 +204,8 @@ class CannotCompare(CannotOperate):
     def words(self) -> dict[str, str]:
         """The fields, and the way out that fits the types."""
         found = super().words()
-        optional = any(side.endswith(" | None") for side in (self.left, self.right))
-        return found if optional else {**found, "way": "compare two numbers or two texts"}
+        told = any(side == "Any" or side.endswith(" | None") for side in (self.left, self.right))
+        return found if told else {**found, "way": "compare two numbers or two texts"}
 
 
 class RunTimeKey(Finding):
