@@ -18,7 +18,7 @@ from flowdsl.runtime.cluster.kinds import POD, SECRET, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.transport import Access, Transport
-from flowdsl.runtime.cluster.trouble import Misconfigured, Refusal, Unreachable
+from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Refusal, Unreachable
 from tests.cluster.faults import FAULTS, Fault, Proxy
 from tests.cluster.objects import Objects, Served, kubeconfig
 
@@ -126,6 +126,68 @@ def test_a_token_in_a_file_that_is_replaced(objects: Objects, url: str, tmp_path
     assert cluster.get(WORKFLOW, "one")
 
 
+def test_a_login_that_fails_for_a_while(objects: Objects, url: str, tmp_path: Path) -> None:
+    """Its program has no network: it is tried again, as the server is."""
+    (tmp_path / "count").write_text("0")
+    script = (
+        'cd "$1"; count=$(($(cat count) + 1)); echo $count > count; '
+        "test $count = 2 -o $count -gt 9 && { echo no network >&2; exit 1; }; "
+        'echo "{\\"apiVersion\\": \\"client.authentication.k8s.io/v1\\", \\"kind\\": \\"ExecCredential\\", '
+        '\\"status\\": {\\"token\\": \\"token-$count\\"}}"'
+    )
+    login = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": "/bin/sh",
+        "args": ["-c", script, "login", str(tmp_path)],
+        "interactiveMode": "Never",
+    }
+    cluster = connect(kubeconfig(url, tmp_path / "config", "team-a", {"exec": login}))
+    objects.tokens = {"token-3"}
+    assert cluster.get(WORKFLOW, "one")
+    objects.tokens = set()
+    cluster.policy = cluster.policy.ending(0.5)
+    (tmp_path / "count").write_text("9")
+    with pytest.raises(Overdue, match="takes the credentials no more, and there are no"):
+        cluster.get(WORKFLOW, "one")
+
+
+def test_credentials_are_read_again_by_one_of_many(objects: Objects, url: str, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("first")
+    transport = Transport(
+        Access(kubeconfig=kubeconfig(url, tmp_path / "config", "team-a", {"tokenFile": str(token)}))
+    )
+    with transport.open("GET", f"{WORKFLOWS}/one", seconds=1) as one:
+        with transport.open("GET", f"{WORKFLOWS}/one", seconds=1) as other:
+            transport.renew(one.way)
+            transport.renew(other.way)
+    with transport.open("GET", f"{WORKFLOWS}/one", seconds=1) as after:
+        transport.renew(one.way)
+        with transport.open("GET", f"{WORKFLOWS}/one", seconds=1) as last:
+            assert one.way is other.way
+            assert one.way is not after.way
+            assert last.way is after.way
+
+
+def test_a_user_who_asks_as_another_one(objects: Objects, url: str, tmp_path: Path) -> None:
+    user = {
+        "token": "secret",
+        "as": "someone",
+        "as-uid": "7",
+        "as-groups": ["vision", "readers"],
+        "as-user-extra": {"acme.com/reason": ["on call", "asked"]},
+    }
+    assert connect(kubeconfig(url, tmp_path / "config", "team-a", user)).get(WORKFLOW, "one")
+    assert sorted(objects.impersonated) == [
+        ("Impersonate-Extra-acme.com%2Freason", "asked"),
+        ("Impersonate-Extra-acme.com%2Freason", "on call"),
+        ("Impersonate-Group", "readers"),
+        ("Impersonate-Group", "vision"),
+        ("Impersonate-Uid", "7"),
+        ("Impersonate-User", "someone"),
+    ]
+
+
 def test_credentials_are_in_no_message(objects: Objects, url: str, tmp_path: Path) -> None:
     objects.tokens = set()
     cluster = connect(kubeconfig(url, tmp_path / "config", "team-a", {"token": "c4n4ry"}))
@@ -199,7 +261,10 @@ def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
             pass
 
         def do_GET(self) -> None:
-            self.send_response(int(self.path.rpartition("/")[2].removeprefix("c")))
+            code = int(self.path.rpartition("/")[2].removeprefix("c"))
+            self.send_response(code)
+            if code == 302:
+                self.send_header("Location", "https://login.example.com/")
             self.end_headers()
             self.wfile.write(b"<html>please log in</html>")
 
@@ -212,6 +277,8 @@ def test_an_answer_that_is_not_the_apis(tmp_path: Path) -> None:
             cluster.get(POD, "c200")
         with pytest.raises(Refusal, match="please log in"):
             cluster.get(POD, "c403")
+        with pytest.raises(Refusal, match="sends on to https://login"):
+            cluster.get(POD, "c302")
     finally:
         server.shutdown()
         server.server_close()

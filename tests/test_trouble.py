@@ -64,6 +64,13 @@ def test_a_run_that_nobody_can_look_for_is_uncertain(
     assert "whether the run one was created is unknown; see\n  flowdsl get one" in said
 
 
+def test_a_quota_that_somebody_else_used_at_the_same_time(cluster: Cluster) -> None:
+    cluster.proxy.break_at(1, "409")
+    assert flowdsl(["submit", "tiny.py", "--no-check", "--name", "one"]) == 0
+    assert cluster.proxy.broken
+    assert cluster.runs == ["one"]
+
+
 @pytest.mark.usefixtures("impatient")
 def test_a_server_that_could_not_create_it_created_nothing(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
@@ -107,11 +114,12 @@ def test_a_run_that_is_created_and_cannot_be_followed(
     assert "come back to it with\n  flowdsl w" in said.err or "to follow it again" in said.err
 
 
+@pytest.mark.parametrize("fault", ["401", "403", "503"])
 @pytest.mark.usefixtures("impatient")
-def test_a_watch_that_is_refused_for_now_loses_the_contact(
-    submitted: Cluster, capsys: pytest.CaptureFixture[str]
+def test_a_watch_that_is_refused_loses_the_contact(
+    submitted: Cluster, capsys: pytest.CaptureFixture[str], fault: Fault
 ) -> None:
-    submitted.proxy.break_every("GET", "watch=1", "503")
+    submitted.proxy.break_every("GET", "watch=1", fault)
     assert flowdsl(["wait", "one"]) == 4
     assert "come back to it with\n  flowdsl wait one\n" in capsys.readouterr().err
 
@@ -147,6 +155,30 @@ def test_a_token_that_runs_out_while_a_run_is_followed(submitted: Cluster, tmp_p
     token.write_text("second")
     submitted.objects.tokens = {"second"}
     later(0.1, submitted.end, "one")
+    seen = next(one for one in changes if one is not None)
+    assert seen.object["status"]["phase"] == "Succeeded"
+
+
+def test_a_login_that_ends_and_begins_anew_while_a_run_is_followed(
+    submitted: Cluster, tmp_path: Path
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("first")
+    submitted.objects.tokens = {"first"}
+    file = kubeconfig(submitted.proxy.url, tmp_path / "config", user={"tokenFile": str(token)})
+    way = Kubernetes(Transport(Access(kubeconfig=file)), Policy(request=1.0).ending(10))
+    changes = follow(way, WORKFLOW)
+    assert [one and one.type for one in (next(changes), next(changes))] == ["ADDED", None]
+    submitted.objects.tokens = set()
+    submitted.proxy.break_every("GET", "watch=1", "cut")
+
+    def log_in() -> None:
+        token.write_text("second")
+        submitted.objects.tokens = {"second"}
+        submitted.proxy.pass_all()
+
+    later(0.6, log_in)
+    later(0.7, submitted.end, "one")
     seen = next(one for one in changes if one is not None)
     assert seen.object["status"]["phase"] == "Succeeded"
 

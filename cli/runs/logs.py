@@ -111,7 +111,7 @@ def _shown(logs: _Local | _Remote, writer: Writer, found: Found, options: Option
         err(f"flowdsl: detached from {found.name}; to go on:\n  {_again(found, writer, options, reach)}\n")
         return INTERRUPTED
     except (Unreachable, Refusal) as error:
-        if not options.follow or (isinstance(error, Refusal) and error.permanent):
+        if not options.follow or (isinstance(error, Refusal) and error.for_good):
             raise
         note(f"{error}\nthe run may go on; to follow it again:\n  {_again(found, writer, options, reach)}")
         return UNKNOWN

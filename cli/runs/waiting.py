@@ -39,10 +39,10 @@ def wait_for(name: str, timeout: str | None, reach: Reach, *, watch: bool = Fals
 def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
     """Follow a run to its end; the exit code, as of `wait`. `word`: the command that comes back to it.
 
-    Raises ClusterError, other than for a contact that is lost, and Refused.
+    Raises Overdue, Vanished and Refused.
     """
     from flowdsl.runtime.cluster.ended import phase
-    from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
+    from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
     from flowdsl.runtime.local.runner import RunError
 
     last = found.workflow
@@ -59,9 +59,9 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
         _close(shown)
         err(f"\n{detached(found, word, reach)}")
         return INTERRUPTED
-    except (Unreachable, Refusal) as error:
-        if isinstance(error, Refusal) and error.permanent:
-            raise
+    except (Overdue, Vanished):
+        raise
+    except ClusterError as error:  # the run is there, whatever keeps it from being seen
         _close(shown)
         return lost(found._replace(workflow=last), word, reach, error)
     except RunError as error:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
-from flowdsl.runtime.cluster.transport import Access, Transport, unverified
+from flowdsl.runtime.cluster.transport import Access, Transport, Way, unverified
 from flowdsl.runtime.cluster.trouble import Misconfigured
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Connections(Transport):
         self._server = server
         super().__init__(Access(namespace=server.namespace))
 
-    def _load(self) -> None:
+    def _load(self) -> Way:
         try:
             configuration_of: Any = import_module("argo_workflows.configuration")
             rest: Any = import_module("argo_workflows.rest")
@@ -94,11 +94,8 @@ class Connections(Transport):
             configuration.api_key["BearerToken"] = server.token
         if not server.verify:
             unverified()
-        self._configuration = configuration
-        self._pool = rest.RESTClientObject(configuration).pool_manager
-        self.context = ""
-        self.namespace = server.namespace
-        self.host = server.url
+        pool = rest.RESTClientObject(configuration).pool_manager
+        return Way(server.url, pool, configuration, "", server.namespace)
 
 
 def words_of(kind: Kind) -> str:

@@ -79,7 +79,7 @@ def follow(
             version = ""
             problem = expired
         except Refusal as refusal:
-            if refusal.permanent:
+            if refusal.for_good if listed else refusal.permanent:
                 raise
             problem = refusal
         except Unreachable as error:

@@ -181,7 +181,9 @@ class Kubernetes:
                         return found
                     if found is not None:
                         raise
-                elif refusal.permanent:
+                elif (
+                    refusal.permanent and refusal.reason != "Conflict"
+                ):  # as of a quota that others use up too
                     if doubt is None:
                         raise
                     return self._settled(kind, name, own, doubt)
@@ -304,7 +306,7 @@ class Kubernetes:
         for renewed in (False, True):
             with self._transport.open(method, path, query, **more) as answer:
                 if answer.status == UNAUTHORIZED and not renewed:
-                    self._transport.renew()
+                    self._transport.renew(answer.way)
                     continue
                 self._judge(answer, *refused)
                 yield answer
@@ -312,13 +314,15 @@ class Kubernetes:
 
     def _judge(self, answer: Answer, verb: str, kind: Kind, name: str, namespace: str) -> None:
         """Raise Refusal, or Expired, for an answer that is no."""
-        if answer.status < 400:
+        if answer.status < 300:
             return
         text = answer.body()
         found = _object(text)
         if found is None:  # from a proxy on the way
             shown = text.decode("utf-8", "replace").strip()[:200]
             found = {"message": shown or f"HTTP {answer.status}"}
+        if elsewhere := answer.header("Location"):
+            found = {"message": f"{self._transport.host} sends on to {elsewhere}, and is no API server"}
         raised = self._refusal(answer.status, found, verb, kind, name, namespace)
         raised.wait = _seconds(answer.header("Retry-After"))
         raise raised

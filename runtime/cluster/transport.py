@@ -9,17 +9,18 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 import time
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from flowdsl.runtime.cluster.trouble import Misconfigured, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _PIECE = 1 << 16
@@ -37,12 +38,24 @@ class Access(NamedTuple):
     kubeconfig: Path | None = None
 
 
+class Way(NamedTuple):
+    """How connections are made, and who makes them. `identity`: further headers that say who that is."""
+
+    host: str
+    pool: Any
+    configuration: Any
+    context: str
+    namespace: str
+    identity: Sequence[tuple[str, str]] = ()
+
+
 class Answer:
     """An answer whose body is read by the caller, while the connection is open."""
 
-    def __init__(self, response: Any, seconds: float) -> None:
+    def __init__(self, response: Any, seconds: float, way: Way) -> None:
         self._response = response
         self._seconds = seconds
+        self.way = way
         self.status: int = response.status
 
     def header(self, name: str) -> str:
@@ -78,24 +91,25 @@ class Transport:
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self._load()
+        self._lock = threading.Lock()
+        self._way = self._load()
+        self.host, self.context, self.namespace = self._way.host, self._way.context, self._way.namespace
 
-    def _load(self) -> None:
+    def _load(self) -> Way:
+        """Read the settings. Raises Misconfigured."""
         from yaml import YAMLError
 
         client: Any = import_module("kubernetes.client")  # it has no types before version 37
         config: Any = import_module("kubernetes.config.kube_config")
         configuration = client.Configuration()
         try:
-            self.context, self.namespace = _settings(self._access, config, configuration)
+            context, namespace, identity = _settings(self._access, config, configuration)
             if not configuration.verify_ssl:
                 unverified()
             pool = client.rest.RESTClientObject(configuration).pool_manager
         except (config.ConfigException, YAMLError, OSError, LookupError, *_MALFORMED) as error:
             raise Misconfigured(f"the settings of the cluster cannot be read: {_why(error)}") from error
-        self._configuration = configuration
-        self._pool = pool
-        self.host = str(configuration.host).rstrip("/")
+        return Way(str(configuration.host).rstrip("/"), pool, configuration, context, namespace, identity)
 
     @contextmanager
     def open(
@@ -114,21 +128,26 @@ class Transport:
         """
         import urllib3
 
-        headers = {"Accept": "application/json, */*", "User-Agent": "flowdsl"}
+        way, headers = self._way, urllib3.HTTPHeaderDict()
+        headers.update({"Accept": "application/json, */*", "User-Agent": "flowdsl"})
         sent = None
         if body is not None:
             headers["Content-Type"] = content
             sent = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-        for setting in self._configuration.auth_settings().values():
+        with self._lock, _errors():  # a token whose time is over is asked for by one thread
+            settings = way.configuration.auth_settings().values()
+        for setting in settings:
             if setting["value"]:
                 headers[setting["key"]] = setting["value"]
-        if self._configuration.username:
-            headers["authorization"] = self._configuration.get_basic_auth_token()
+        if way.configuration.username:
+            headers["authorization"] = way.configuration.get_basic_auth_token()
+        for name, value in way.identity:
+            headers.add(name, value)
         exceptions = urllib3.exceptions
         try:
-            response = self._pool.request(
+            response = way.pool.request(
                 method,
-                self.host + path + (f"?{urlencode(query)}" if query else ""),
+                way.host + path + (f"?{urlencode(query)}" if query else ""),
                 body=sent,
                 headers=headers,
                 preload_content=False,
@@ -143,23 +162,33 @@ class Transport:
             exceptions.SSLError,
             exceptions.LocationValueError,
         ) as error:
-            raise Unreachable(f"{self.host} cannot be reached: {_why(error)}", sent=False) from error
+            raise Unreachable(f"{way.host} cannot be reached: {_why(error)}", sent=False) from error
         except (exceptions.HTTPError, OSError) as error:
-            raise Unreachable(f"{self.host} did not answer: {_why(error)}", sent=True) from error
+            raise Unreachable(f"{way.host} did not answer: {_why(error)}", sent=True) from error
         try:
-            yield Answer(response, seconds)
+            yield Answer(response, seconds, way)
         finally:
             # One that was read to its end has given its connection back; any other's cannot be used again.
             with suppress(exceptions.HTTPError, OSError):
                 response.close()
 
-    def renew(self) -> None:
-        """Read the settings again: the credentials may have been replaced. Raises Misconfigured."""
-        self._load()
+    def renew(self, stale: Way) -> None:
+        """Read the settings again, unless another thread has: the credentials may have been replaced.
+
+        Raises Unreachable where there are none now, as when their program has no network for a while.
+        """
+        with self._lock:
+            if self._way is stale:
+                try:
+                    self._way = self._load()
+                except Misconfigured as error:
+                    raise Unreachable(
+                        f"the server takes the credentials no more, and {error}", sent=False
+                    ) from error
 
 
-def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str]:
-    """Fill in a configuration; the names of the context and of the namespace."""
+def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str, Sequence[tuple[str, str]]]:
+    """Fill in a configuration; the names of the context and of the namespace, and headers of the user."""
     files = str(access.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config")
     if not any(Path(one).expanduser().exists() for one in files.split(os.pathsep)):
         if access.kubeconfig or not _ACCOUNT.is_dir():
@@ -168,7 +197,7 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
             )
         import_module("kubernetes.config").load_incluster_config(client_configuration=configuration)
         inside = (_ACCOUNT / "namespace").read_text(encoding="utf-8").strip()
-        return "", access.namespace or inside or "default"
+        return "", access.namespace or inside or "default", ()
     merged: Any = config.KubeConfigMerger(files).config.value
     contexts = {each.value["name"]: each.value["context"] for each in merged["contexts"]}
     name: str = (merged.get("current-context") if access.context is None else access.context) or ""
@@ -179,7 +208,24 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
         raise Misconfigured(f"there is no context `{name}` in {files}: {known}")
     _load_context(name, files, config, configuration)
     named: dict[str, str] = contexts[name] or {}
-    return name, access.namespace or named.get("namespace") or "default"
+    users = {each.value["name"]: each.value.get("user") for each in merged.get("users") or ()}
+    identity = _impersonated(users.get(named.get("user")) or {})
+    return name, access.namespace or named.get("namespace") or "default", identity
+
+
+def _impersonated(user: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The headers of a user who asks as another one, which the client does not send.
+
+    Source: client-go, transport/round_trippers.go.
+    """
+    extra: Mapping[str, Sequence[str]] = user.get("as-user-extra") or {}
+    found = [
+        *(("Impersonate-User", one) for one in [user.get("as")]),
+        *(("Impersonate-Uid", one) for one in [user.get("as-uid")]),
+        *(("Impersonate-Group", one) for one in user.get("as-groups") or ()),
+        *((f"Impersonate-Extra-{quote(key, safe='')}", one) for key, each in extra.items() for one in each),
+    ]
+    return [(name, str(value)) for name, value in found if value]
 
 
 def _load_context(name: str, files: str, config: Any, configuration: Any) -> None:
@@ -188,18 +234,25 @@ def _load_context(name: str, files: str, config: Any, configuration: Any) -> Non
     What the client cannot get credentials from it only writes to a log, and goes on as nobody.
     """
     configuration.host = ""
-    said = _Said()
-    logging.getLogger().addHandler(said)
-    try:
+    with _errors() as said:
         config.load_kube_config(
             config_file=files, context=name, client_configuration=configuration, persist_config=False
         )
-    finally:
-        logging.getLogger().removeHandler(said)
     if said.errors and not (configuration.api_key or configuration.cert_file or configuration.username):
         raise Misconfigured(f"there are no credentials for the context `{name}`: {'; '.join(said.errors)}")
     if not configuration.host:
         raise Misconfigured(f"the cluster of the context `{name}` has no `server` in {files}")
+
+
+@contextmanager
+def _errors() -> Generator[_Said, None, None]:
+    """What the client only logs, and would otherwise write to standard error."""
+    said = _Said()
+    logging.getLogger().addHandler(said)
+    try:
+        yield said
+    finally:
+        logging.getLogger().removeHandler(said)
 
 
 class _Said(logging.Handler):
@@ -223,7 +276,7 @@ def unverified() -> None:
 
 def _why(error: BaseException) -> str:
     """What an error says, without the objects that urllib3 puts before it."""
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).split()).rpartition("): ")[2]
     cause = error.__cause__ or error.__context__
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror

@@ -119,6 +119,11 @@ class Refusal(ClusterError):
         return "request is too large" in self.message or "ResourceExhausted" in self.message
 
     @property
+    def for_good(self) -> bool:
+        """Whether that holds also for somebody who was let in before: a login may end, and begin anew."""
+        return self.permanent and self.code != UNAUTHORIZED
+
+    @property
     def doubtful(self) -> bool:
         """Whether what was asked for may have been done all the same, as of a server that did not get to its end."""
         return self.code >= 500 and not self.permanent
@@ -138,8 +143,10 @@ class Refusal(ClusterError):
     def _remedy(self) -> str:
         message = self.message
         within = (f" -n {self.namespace}" if self.namespace else " -A") if self.kind.namespaced else ""
-        if self.code == 401:
+        if self.code == UNAUTHORIZED:
             return "log in to the cluster again"
+        if self.reason == "AlreadyExists" and self.verb == "create":
+            return "give another --name"
         if self.code == FORBIDDEN and "exceeded quota" in message:
             return f"see kubectl describe resourcequota{within}"
         if self.code == FORBIDDEN and "admission webhook" in message:

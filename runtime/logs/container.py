@@ -8,7 +8,6 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import (
     NOT_FOUND,
-    UNAUTHORIZED,
     Refusal,
     Unreachable,
     Unread,
@@ -108,7 +107,7 @@ def read(
         except Unreachable as error:
             problem = error
         except Refusal as refusal:
-            if refusal.permanent and not _has_none(refusal) and refusal.code != UNAUTHORIZED:
+            if refusal.for_good and not _has_none(refusal):
                 raise
             problem = refusal
         answers += problem is None
@@ -157,7 +156,7 @@ def _look(cluster: Cluster, source: Source, namespace: str | None) -> State:
         except Refusal as refusal:
             if refusal.code == NOT_FOUND and not refusal.no_such_kind:
                 return "gone"
-            if refusal.permanent:
+            if refusal.for_good:
                 raise
             pauses.again(refusal, refusal.wait)
         else:

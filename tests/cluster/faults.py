@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Fault = Literal["unsent", "unanswered", "401", "429", "500", "503", "504", "cut", "late", "empty", "hang"]
+Fault = Literal[
+    "unsent", "unanswered", "401", "403", "409", "429", "500", "503", "504", "cut", "late", "empty", "hang"
+]
 
 FAULTS: tuple[Fault, ...] = ("unsent", "unanswered", "429", "500", "503", "cut", "late")
 """Dropped before it is sent, dropped after the server acted, refused for now, cut half-way, delayed too long.
 
-The others: 401 refused before it is sent, 504 refused after the server acted, an answer that is empty, and none at all.
+The others: 401, 403 and 409 refused before it is sent, 504 refused after the server acted, an answer that is empty,
+and none at all.
 """
 
 
@@ -112,7 +115,7 @@ def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
             if fault == "unsent":
                 self._drop()
                 return
-            if fault in ("401", "429", "500", "503"):
+            if fault in ("401", "403", "409", "429", "500", "503"):
                 self._refuse(int(fault))
                 return
             if fault == "empty":
@@ -176,7 +179,8 @@ def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
             self.wfile.flush()
 
         def _refuse(self, code: int) -> None:
-            status = {"kind": "Status", "code": code, "reason": "Trouble", "message": "made by the test"}
+            reason = "Conflict" if code == 409 else "Trouble"
+            status = {"kind": "Status", "code": code, "reason": reason, "message": "made by the test"}
             body = json.dumps(status).encode()
             self.send_response(code)
             self.send_header("Content-Type", "application/json")

@@ -53,6 +53,8 @@ class Objects:
         """Versions up to this one are forgotten."""
         self.tokens: set[str] | None = None
         """The tokens that are let in; None lets everybody in."""
+        self.impersonated: list[tuple[str, str]] = []
+        """As whom the last request was made, in its headers."""
         self.changed = threading.Condition()
 
     def put(self, collection: str, body: Object) -> Object:
@@ -215,6 +217,7 @@ def _handler(objects: Objects, closing: threading.Event) -> Callable[..., BaseHT
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             parts = urlsplit(self.path)
             query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+            objects.impersonated = [one for one in self.headers.items() if one[0].startswith("Impersonate-")]
             try:
                 token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
                 if objects.tokens is not None and token not in objects.tokens:
