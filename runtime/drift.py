@@ -10,12 +10,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.tree import is_list, is_mapping
+from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.local.names import suffix
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flowdsl.runtime.cluster.seam import Cluster
 
 Json = dict[str, Any]
@@ -23,6 +27,7 @@ Json = dict[str, Any]
 KINDS = {one.name: one for one in (WORKFLOW, TEMPLATE, CLUSTER_TEMPLATE, CRON)}
 _OURS = ("name", "generateName", "namespace", "labels", "annotations")
 """What of the metadata is a user's to say."""
+_LONGEST = 80
 _APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
@@ -102,6 +107,64 @@ def comparable(found: Json, document: Json) -> Json:
     }
     made: Json = ordered(whole, document)
     return made
+
+
+_STEERED = ("shutdown", "suspend", "activeDeadlineSeconds")
+"""What of a run changes when somebody stops or suspends it."""
+_NOTHING = (None, "", 0, [], {})
+"""What an API that reads objects into its own types may leave out, or add. `False` is here too: it equals 0."""
+
+
+def altered(sent: Json, stored: Json) -> list[str]:
+    """What a cluster changed of a run that it was sent, each as one line.
+
+    Its defaults, labels that it adds, amounts that it writes otherwise, and fields without a value are no change.
+    """
+    spec = {key: one for key, one in part(stored, "spec").items() if key not in _STEERED}
+    found = list(
+        _altered("spec", {key: one for key, one in sent["spec"].items() if key not in _STEERED}, spec)
+    )
+    for field in ("labels", "annotations"):
+        now = part(part(stored, "metadata"), field)
+        for key, value in part(sent["metadata"], field).items():
+            found.extend(_altered(f"metadata.{field}[{key}]", value, now.get(key)))
+    return found
+
+
+def _altered(path: str, before: Any, after: Any) -> Iterator[str]:
+    if before == after or (before in _NOTHING and after in _NOTHING) or _same_amount(before, after):
+        return
+    if is_mapping(before) and is_mapping(after):
+        more = (key for key, one in after.items() if key not in before and not _is_default(key, one))
+        for key in (*before, *more):
+            yield from _altered(f"{path}.{key}", before.get(key), after.get(key))
+    elif is_list(before) and is_list(after) and (keys := _keys(before)) and keys == _keys(after):
+        for key, one, other in zip(keys, before, after, strict=True):
+            yield from _altered(f"{path}[{key}]", one, other)
+    elif before in _NOTHING:
+        yield f"{path} is {_shown(after)}"
+    elif after in _NOTHING:
+        yield f"{path} is gone"
+    else:
+        yield f"{path} is {_shown(after)}, not {_shown(before)}"
+
+
+def _keys(values: list[Any]) -> list[str]:
+    """How the parts of a list are told: by their names, else by their places."""
+    named = all(is_mapping(one) and "name" in one for one in values)
+    return [str(one["name"]) if named else str(at) for at, one in enumerate(values)]
+
+
+def _same_amount(before: object, after: object) -> bool:
+    try:
+        return isinstance(before, str) and isinstance(after, str) and quantity(before) == quantity(after)
+    except GrammarError:
+        return False
+
+
+def _shown(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def of_run(found: Json, document: Json) -> Json:

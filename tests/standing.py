@@ -32,6 +32,7 @@ class Standing:
         self.namespace = "ml"
         self.called = "cluster `lab`"
         self.policy = Policy()
+        self.warnings: list[str] = []
         self.objects = list(objects)
         self.forbidden = set(forbidden)
         self.served = served or {}

@@ -74,6 +74,7 @@ class Fake:
         self.piece = piece
         self.time = 0.0
         self.policy = Policy(now=lambda: self.time, sleep=self.sleep)
+        self.warnings: list[str] = []
         self.pods: dict[str, Json] = {name: pod(name) for name in logs}
         self.workflow: Json = workflow("Running")
         self.asked: list[tuple[str, str, bool]] = []

@@ -288,6 +288,72 @@ def test_a_run_that_could_never_begin_is_not_created(
     assert len(cluster.runs) == 1
 
 
+@pytest.mark.parametrize("dry_run", [[], ["--dry-run", "server"]])
+def test_what_the_cluster_makes_of_a_run_is_said(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str], dry_run: list[str]
+) -> None:
+    def admit(body: Object) -> Object:
+        spec = body["spec"]
+        (leaf,) = (one for one in spec["templates"] if one["name"] == "train")
+        leaf["script"]["image"] = "mirror.example.com/a:1"
+        leaf["timeout"] = None
+        spec["tolerations"] = [{"key": "team", "operator": "Exists"}]
+        del body["metadata"]["labels"]["team"]
+        body["metadata"]["labels"]["added"] = "by somebody"
+        spec["serviceAccountName"] = ""
+        return body
+
+    cluster.objects.admit = admit
+    cluster.objects.warnings = ['would be refused by policy \\"restricted\\"', "once"]
+    assert flowdsl(["submit", "tiny.py", "--name", "one", "-l", "team=a", *dry_run]) == 0
+    assert capsys.readouterr().err.partition("the server would")[0] == (
+        'note: the server warns: would be refused by policy "restricted"\n'
+        "note: the server warns: once\n"
+        "note: the cluster changed the run as it took it:\n"
+        '  spec.templates[train].script.image is "mirror.example.com/a:1", not "python:3.12-slim"\n'
+        '  spec.tolerations is [{"key": "team", "operator": "Exists"}]\n'
+        "  metadata.labels[team] is gone\n"
+    )
+
+
+def test_what_says_the_same_is_no_change(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    run = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Workflow",
+        "metadata": {"name": "one"},
+        "spec": {
+            "entrypoint": "main",
+            "templates": [
+                {
+                    "name": "main",
+                    "inputs": {},
+                    "container": {
+                        "image": "a:1",
+                        "command": ["true"],
+                        "resources": {"limits": {"memory": "1024Mi", "cpu": "2000m"}},
+                        "ports": [{"containerPort": 80}],
+                    },
+                }
+            ],
+        },
+    }
+    Path("one.json").write_text(json.dumps(run))
+
+    def admit(body: Object) -> Object:
+        (main,) = body["spec"]["templates"]
+        del main["inputs"]
+        main["container"]["resources"] = {"limits": {"memory": "1Gi", "cpu": "2"}}
+        main["container"]["name"] = ""
+        main["container"]["ports"][0]["protocol"] = "TCP"
+        body["spec"]["arguments"] = {}
+        body["spec"]["suspend"] = True
+        return body
+
+    cluster.objects.admit = admit
+    assert flowdsl(["submit", "one.json"]) == 0
+    assert "note" not in capsys.readouterr().err
+
+
 def test_dry_runs_create_nothing(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     assert flowdsl(["submit", "tiny.py", "--dry-run", "client"]) == 0
     assert capsys.readouterr().out.startswith("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from flowdsl.cli.display.columns import line
 from flowdsl.cli.pipelines.compiling import Target
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, Refused, err, out
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from flowdsl.runtime.submit import Asked
 
 Json = dict[str, Any]
+
+_SHOWN = 10
+"""Changes of a run by the cluster that are said."""
 
 
 class Options(NamedTuple):
@@ -108,11 +112,25 @@ def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = N
             raise
         err(f"flowdsl: {error}\nwhether the run {name} was created is unknown; see\n  {again}\n")
         return UNKNOWN
+    _beside(cluster, run, made)
     if options.dry_run:
         err(f"the server would create the run {name} in namespace `{cluster.namespace}`\n")
     if not options.dry_run or options.output != "name":
         out(machine_readable(made, options.output))
     return _after(cluster, made, options, reach)
+
+
+def _beside(cluster: Cluster, run: Json, made: Json) -> None:
+    """Say what the server warns of, and what it made of the run: what was reviewed is not what runs."""
+    from flowdsl.runtime.drift import altered
+
+    for text in cluster.warnings:
+        err(f"note: the server warns: {line(text)}\n")
+    changed = altered(run, made)
+    if changed:
+        more = [f"and {len(changed) - _SHOWN} more"] if len(changed) > _SHOWN else []
+        lines = "".join(f"  {line(one)}\n" for one in (*changed[:_SHOWN], *more))
+        err(f"note: the cluster changed the run as it took it:\n{lines}")
 
 
 def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:

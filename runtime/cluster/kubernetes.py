@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
+from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster import verbs
 from flowdsl.runtime.cluster.kinds import POD, VERSION
 from flowdsl.runtime.cluster.policy import Policy
@@ -35,6 +36,8 @@ SUBMIT_ID = "flowdsl.dev/submit-id"
 _MANAGER = {"fieldManager": "flowdsl", "fieldValidation": "Strict"}
 _MERGE = "application/merge-patch+json"
 _PAGE = 500
+_WARNING = regex(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+"""A warning in the header of that name. Source: apimachinery, pkg/util/net/http.go."""
 _GRACE = 15
 """Seconds after which a watch that should have ended counts as broken."""
 
@@ -48,6 +51,7 @@ class Kubernetes:
     def __init__(self, transport: Transport, policy: Policy | None = None) -> None:
         self._transport = transport
         self.policy = policy or Policy()
+        self.warnings: list[str] = []
         self.namespace = transport.namespace
         self.called = (
             f"cluster `{transport.context}`" if transport.context else f"cluster at {transport.host}"
@@ -313,7 +317,9 @@ class Kubernetes:
                 return
 
     def _judge(self, answer: Answer, verb: str, kind: Kind, name: str, namespace: str) -> None:
-        """Raise Refusal, or Expired, for an answer that is no."""
+        """Raise Refusal, or Expired, for an answer that is no. What the server says beside it is kept."""
+        said = (one.replace('\\"', '"') for one in _WARNING.findall(answer.header("Warning")))
+        self.warnings.extend(one for one in dict.fromkeys(said) if one not in self.warnings)
         if answer.status < 300:
             return
         text = answer.body()

@@ -69,6 +69,8 @@ class Cluster(Protocol):
     """What the cluster is called in a sentence."""
     policy: Policy
     """How long and how often it is asked; may be replaced, as to set an end."""
+    warnings: list[str]
+    """What it said beside its answers, each once, as policies do that warn and refuse nothing."""
 
     def version(self) -> str:
         """What the server calls itself: `Kubernetes v1.35.4`. Raises Refusal and Unreachable."""

@@ -82,6 +82,7 @@ class Known:
 
     def __init__(self, run: Json, *, refused: bool = False) -> None:
         self.run, self.refused = run, refused
+        self.warnings: list[str] = []
         self.store = ""
         """The address of the store, for the keys of Google."""
         self.pods: dict[str, Json] = {}

@@ -55,6 +55,10 @@ class Objects:
         """The tokens that are let in; None lets everybody in."""
         self.impersonated: list[tuple[str, str]] = []
         """As whom the last request was made, in its headers."""
+        self.admit: Callable[[Object], Object] = lambda body: body
+        """What becomes of an object that is created, as a webhook may change it."""
+        self.warnings: list[str] = []
+        """What is said beside what is created."""
         self.changed = threading.Condition()
 
     def put(self, collection: str, body: Object) -> Object:
@@ -109,6 +113,7 @@ class Objects:
                 if made in self.known:
                     name = body["metadata"]["name"]
                     raise Refused(409, "AlreadyExists", f'{resource} "{name}" already exists', name)
+                body = self.admit(copy.deepcopy(body))
                 if query.get("dryRun") == "All":
                     return body
                 namespace = {"namespace": found["namespace"]} if found["namespace"] else {}
@@ -237,6 +242,8 @@ def _handler(objects: Objects, closing: threading.Event) -> Callable[..., BaseHT
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(text)))
+            for warning in objects.warnings if self.command == "POST" else ():
+                self.send_header("Warning", f'299 - "{warning}"')
             self.end_headers()
             self.wfile.write(text)
 

@@ -281,6 +281,7 @@ class Fake:
 
     def __init__(self, *runs: There, forbidden: tuple[Kind, ...] = ()) -> None:
         self.policy = Policy()
+        self.warnings: list[str] = []
         self.runs = runs
         self.forbidden = forbidden
         self.asked: list[tuple[str, str]] = []
