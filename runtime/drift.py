@@ -13,6 +13,7 @@ from flowdsl.compiler.lint.tree import is_list, is_mapping
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE, WORKFLOW
+from flowdsl.runtime.cluster.seam import metadata_of
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
 from flowdsl.runtime.local.names import suffix
 from flowdsl.runtime.local.shapes import part, several
@@ -41,10 +42,13 @@ def live(cluster: Cluster, document: Json) -> Json | None:
     namespace: str | None = metadata.get("namespace")
     if not name:
         begin = str(metadata.get("generateName") or "")
-        runs = cluster.list(kind, namespace=namespace).items
+        runs = cluster.list(kind, namespace=namespace, keep=metadata_of).items
         own = re.compile(re.escape(begin) + "[a-z0-9]+").fullmatch
-        of_it = [one for one in runs if own(str(one["metadata"]["name"]))]
-        return max(of_it, key=lambda one: str(one["metadata"].get("creationTimestamp")), default=None)
+        of_it = [one["metadata"] for one in runs if own(str(one["metadata"]["name"]))]
+        newest = max(of_it, key=lambda one: str(one.get("creationTimestamp")), default=None)
+        if newest is None:
+            return None
+        name = str(newest["name"])
     try:
         return cluster.get(kind, name, namespace=namespace)
     except Refusal as refusal:
@@ -111,7 +115,7 @@ def comparable(found: Json, document: Json) -> Json:
 
 _STEERED = ("shutdown", "suspend", "activeDeadlineSeconds")
 """What of a run changes when somebody stops or suspends it."""
-_NOTHING = (None, "", 0, [], {})
+_NOTHING: tuple[object, ...] = (None, "", 0, [], {})
 """What an API that reads objects into its own types may leave out, or add. `False` is here too: it equals 0."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from flowdsl.runtime.cluster.policy import Policy
-from flowdsl.runtime.cluster.seam import EVERYWHERE, Change, Json, Kind, Listing, Verb
+from flowdsl.runtime.cluster.seam import EVERYWHERE, Change, Json, Keep, Kind, Listing, Verb, whole
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal
 
 if TYPE_CHECKING:
@@ -78,7 +78,13 @@ class Standing:
         raise Refusal(NOT_FOUND, status, "get", kind, name, self.namespace)
 
     def list(
-        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+        self,
+        kind: Kind,
+        *,
+        labels: str = "",
+        fields: str = "",
+        namespace: str | None = None,
+        keep: Keep = whole,
     ) -> Listing:
         self._allow("list", kind, "", namespace)
         wanted = labels.split(",") if labels else []
@@ -87,7 +93,7 @@ class Standing:
             for one in self._these(kind, namespace)
             if all(_has(one["metadata"].get("labels") or {}, each) for each in wanted)
         ]
-        return Listing(these, "1")
+        return Listing([keep(one) for one in these], "1")
 
     def create(self, kind: Kind, body: Json, *, dry_run: bool = False) -> Json:
         self._allow("create", kind, body["metadata"].get("name", ""), body["metadata"].get("namespace"))

@@ -20,7 +20,7 @@ from flowdsl.cli.app import run
 from flowdsl.cli.display.streaming import Style, Writer, harmless
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.policy import Policy
-from flowdsl.runtime.cluster.seam import Change, Listing
+from flowdsl.runtime.cluster.seam import Change, Keep, Listing, whole
 from flowdsl.runtime.cluster.trouble import Refusal, Unreachable, Vanished
 from flowdsl.runtime.logs.container import Extent, read
 from flowdsl.runtime.logs.join import Joined, Part, nanoseconds
@@ -93,9 +93,15 @@ class Fake:
         return found
 
     def list(
-        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+        self,
+        kind: Kind,
+        *,
+        labels: str = "",
+        fields: str = "",
+        namespace: str | None = None,
+        keep: Keep = whole,
     ) -> Listing:
-        return Listing(list(self.pods.values()) if kind == POD else [self.workflow], "1")
+        return Listing([keep(one) for one in (self.pods.values() if kind == POD else [self.workflow])], "1")
 
     def watch(
         self,

@@ -17,6 +17,7 @@ from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import POD, SECRET, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.policy import Policy
+from flowdsl.runtime.cluster.seam import metadata_of
 from flowdsl.runtime.cluster.transport import Access, Transport
 from flowdsl.runtime.cluster.trouble import Misconfigured, Overdue, Refusal, Unreachable
 from tests.cluster.faults import FAULTS, Fault, Proxy
@@ -178,7 +179,7 @@ def test_a_user_who_asks_as_another_one(objects: Objects, url: str, tmp_path: Pa
         "as-user-extra": {"acme.com/reason": ["on call", "asked"]},
     }
     assert connect(kubeconfig(url, tmp_path / "config", "team-a", user)).get(WORKFLOW, "one")
-    assert sorted(objects.impersonated) == [
+    assert sorted(one for one in objects.headers if one[0].startswith("Impersonate-")) == [
         ("Impersonate-Extra-acme.com%2Freason", "asked"),
         ("Impersonate-Extra-acme.com%2Freason", "on call"),
         ("Impersonate-Group", "readers"),
@@ -202,6 +203,25 @@ def test_a_long_list_is_read_page_by_page(objects: Objects, url: str, tmp_path: 
     cluster = connect(kubeconfig(url, tmp_path / "config", "team-a"))
     assert len(cluster.list(WORKFLOW).items) == 8
     assert [one["metadata"]["name"] for one in cluster.list(WORKFLOW, labels="a=b").items] == ["one"]
+
+
+def test_of_many_objects_only_what_is_wanted_is_sent_and_kept(
+    objects: Objects, url: str, tmp_path: Path
+) -> None:
+    objects.put(WORKFLOWS, {"metadata": {"name": "two"}, "spec": {"a": "b"}})
+    cluster = connect(kubeconfig(url, tmp_path / "config", "team-a"))
+    asked: list[str] = []
+
+    def kept(found: Object) -> Object:
+        asked.append(found["metadata"]["name"])
+        return {"spec": found["spec"]}
+
+    assert cluster.list(WORKFLOW, keep=kept).items == [{"spec": {}}, {"spec": {"a": "b"}}]
+    assert asked == ["one", "two"]
+    names = [one["metadata"]["name"] for one in cluster.list(WORKFLOW, keep=metadata_of).items]
+    assert names == ["one", "two"]
+    assert "as=PartialObjectMetadataList" in dict(objects.headers)["Accept"]
+    assert dict(objects.headers)["Accept-Encoding"] == "gzip"
 
 
 @pytest.mark.parametrize("fault", FAULTS)

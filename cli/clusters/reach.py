@@ -127,6 +127,7 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
     everything on the cluster has to end, what is done with the run afterwards too. Raises Refused and ClusterError.
     """
     from flowdsl.runtime.cluster.kinds import WORKFLOW
+    from flowdsl.runtime.cluster.seam import metadata_of
     from flowdsl.runtime.cluster.trouble import NOT_FOUND, Misconfigured, Refusal
     from flowdsl.runtime.status.compressed import readable
 
@@ -144,7 +145,7 @@ def find(name: str, reach: Reach = USUAL, *, nodes: bool = True, within: float |
     if within is not None:
         cluster.policy = cluster.policy.ending(within)
     if name == LATEST:
-        runs = cluster.list(WORKFLOW).items
+        runs = cluster.list(WORKFLOW, keep=metadata_of).items
         if not runs:
             raise Refused(f"there is no run in namespace `{cluster.namespace}`")
         name = str(max(runs, key=lambda one: str(one["metadata"]["creationTimestamp"]))["metadata"]["name"])

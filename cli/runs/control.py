@@ -19,7 +19,7 @@ from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.trouble import ClusterError, Refusal, Uncertain, Unreachable, Vanished
 from flowdsl.runtime.local.shapes import part
-from flowdsl.runtime.status.compressed import opened
+from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.node import nodes as in_order
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def chosen(names: Sequence[str], selection: Selection, reach: Reach, *, ended: b
     age = _age(selection.older_than)
     cluster = reach.connect()
     found: list[Found] = []
-    for workflow in cluster.list(WORKFLOW, labels=selection.selector or "").items:
+    for workflow in cluster.list(WORKFLOW, labels=selection.selector or "", keep=without_nodes).items:
         phase = phase_of(workflow)
         fits = (not phases or phase in phases) and (ended or phase not in ENDED)
         if fits and (age is None or time.time() - _since(workflow) >= age):

@@ -18,7 +18,7 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import COMPLETED, PHASE
 from flowdsl.runtime.local.names import rfc3339
 from flowdsl.runtime.local.node import FULFILLED
-from flowdsl.runtime.status.compressed import opened
+from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.gpu import used_by_all
 from flowdsl.runtime.status.node import mapping, text
 from flowdsl.runtime.status.run import Run
@@ -117,11 +117,22 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
         else:
             namespace = EVERYWHERE if everywhere else cluster.namespace
             where = f"in namespace `{namespace}` of {cluster.called}" if namespace else f"on {cluster.called}"
-            return cluster.list(WORKFLOW, labels=wanted.labels(), namespace=namespace).items, where, False
+            found = cluster.list(WORKFLOW, labels=wanted.labels(), namespace=namespace, keep=_kept)
+            return found.items, where, False
     try:
         return [one for one in _local() if matches(wanted.selector, _labels(one))], f"in {RUNS}", True
     except ValueError as error:
         raise Refused(f"--selector: {line(str(error))}") from None
+
+
+def _kept(workflow: Json) -> Json:
+    """What a list needs of a run: of one that has ended why it ended so, and not its nodes."""
+    status = mapping(workflow, "status")
+    if text(status, "phase") not in FULFILLED:
+        return workflow
+    found = without_nodes(workflow)
+    found["status"]["message"] = Run(workflow).reason
+    return found
 
 
 def _local() -> list[Json]:

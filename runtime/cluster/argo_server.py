@@ -23,7 +23,7 @@ from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.kinds import VERSION, WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes, lines
 from flowdsl.runtime.cluster.retrying import retried
-from flowdsl.runtime.cluster.seam import Change, Listing
+from flowdsl.runtime.cluster.seam import Change, Listing, metadata_of, whole
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     EXPIRED,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
     from flowdsl.runtime.cluster.policy import Policy
-    from flowdsl.runtime.cluster.seam import Json, Kind, Verb
+    from flowdsl.runtime.cluster.seam import Json, Keep, Kind, Verb
     from flowdsl.runtime.cluster.transport import Answer
 
 _REASONS = {
@@ -74,7 +74,13 @@ class ArgoServer(Kubernetes):
         return _whole(kind, super().get(kind, name, namespace=namespace))
 
     def list(
-        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+        self,
+        kind: Kind,
+        *,
+        labels: str = "",
+        fields: str = "",
+        namespace: str | None = None,
+        keep: Keep = whole,
     ) -> Listing:
         """The objects that selectors match. Workflows in the archive are among them; each comes once."""
         query = {key: value for key, value in (("labelSelector", labels), ("fieldSelector", fields)) if value}
@@ -83,7 +89,7 @@ class ArgoServer(Kubernetes):
             str(one["metadata"].get("uid")): _whole(kind, one) for one in reversed(found.get("items") or ())
         }
         version = part(found, "metadata").get("resourceVersion")
-        return Listing(list(reversed(items.values())), str(version or ""))
+        return Listing([keep(one) for one in reversed(items.values())], str(version or ""))
 
     def watch(
         self,
@@ -163,7 +169,8 @@ class ArgoServer(Kubernetes):
 
     def _run_of(self, pod: str, namespace: str) -> str:
         """The run of a pod: the longest name that the pod's begins with."""
-        names = [str(one["metadata"]["name"]) for one in self.list(WORKFLOW, namespace=namespace).items]
+        runs = self.list(WORKFLOW, namespace=namespace, keep=metadata_of).items
+        names = [str(one["metadata"]["name"]) for one in runs]
         fitting = [name for name in names if pod == name or pod.startswith(f"{name}-")]
         if not fitting:
             status = {"message": f"no run has a pod `{pod}`", "reason": "NotFound", "details": {"name": pod}}
@@ -275,6 +282,7 @@ class ArgoServer(Kubernetes):
         body: object = None,
         query: Mapping[str, object] | None = None,
         content: str = "application/json",
+        accept: str = "application/json",  # of what the server knows no other form
         said: str = "",
         path: str = "",
     ) -> Json:

@@ -9,9 +9,19 @@ from urllib.parse import quote
 
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster import verbs
-from flowdsl.runtime.cluster.kinds import POD, VERSION
+from flowdsl.runtime.cluster.kinds import POD, VERSION, WORKFLOW
 from flowdsl.runtime.cluster.policy import Policy
-from flowdsl.runtime.cluster.seam import EVERYWHERE, Change, Json, Kind, Listing, Verb
+from flowdsl.runtime.cluster.seam import (
+    EVERYWHERE,
+    Change,
+    Json,
+    Keep,
+    Kind,
+    Listing,
+    Verb,
+    metadata_of,
+    whole,
+)
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     EXPIRED,
@@ -36,6 +46,10 @@ SUBMIT_ID = "flowdsl.dev/submit-id"
 _MANAGER = {"fieldManager": "flowdsl", "fieldValidation": "Strict"}
 _MERGE = "application/merge-patch+json"
 _PAGE = 500
+_LARGE = 100
+"""Of objects that may have a megabyte each."""
+_JSON = "application/json"
+_METADATA = f"{_JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_JSON}"
 _WARNING = regex(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 """A warning in the header of that name. Source: apimachinery, pkg/util/net/http.go."""
 _GRACE = 15
@@ -70,14 +84,22 @@ class Kubernetes:
         return self._checked(found, "name", "uid") if name else found  # without a name, what a version has
 
     def list(
-        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+        self,
+        kind: Kind,
+        *,
+        labels: str = "",
+        fields: str = "",
+        namespace: str | None = None,
+        keep: Keep = whole,
     ) -> Listing:
         """The objects that selectors match, read page by page; from the beginning if a page comes too late."""
-        query: dict[str, object] = {**_selectors(labels, fields), "limit": _PAGE}
+        size = _LARGE if kind == WORKFLOW else _PAGE
+        query: dict[str, object] = {**_selectors(labels, fields), "limit": size}
+        accept = _METADATA if keep is metadata_of else _JSON
         items: list[Json] = []
         while True:
             try:
-                page = self._call("GET", "list", kind, "", namespace, query=query)
+                page = self._call("GET", "list", kind, "", namespace, query=query, accept=accept)
             except Refusal as refusal:
                 if refusal.code != EXPIRED or "continue" not in query:
                     raise
@@ -85,7 +107,7 @@ class Kubernetes:
                 del query["continue"]
                 continue
             self._checked(page, "resourceVersion")
-            items.extend(page.get("items") or ())
+            items.extend(map(keep, page.get("items") or ()))
             more = page["metadata"].get("continue")
             if not more:
                 return Listing(items, str(page["metadata"]["resourceVersion"]))
@@ -285,7 +307,8 @@ class Kubernetes:
         *,
         body: object = None,
         query: Mapping[str, object] | None = None,
-        content: str = "application/json",
+        content: str = _JSON,
+        accept: str = _JSON,
         said: str = "",
         path: str = "",
     ) -> Json:
@@ -293,7 +316,15 @@ class Kubernetes:
         refused = (verb, kind, said or name, self._within(namespace))
         seconds = self.policy.within(self.policy.request)
         with self._answered(
-            method, path, refused, query, body=body, content=content, seconds=seconds
+            method,
+            path,
+            refused,
+            query,
+            body=body,
+            content=content,
+            accept=accept,
+            packed=True,
+            seconds=seconds,
         ) as answer:
             return self._decoded(answer.body())
 

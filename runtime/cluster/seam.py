@@ -6,6 +6,7 @@ safe, and raises the errors of `flowdsl.runtime.cluster.trouble` where it is not
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -47,6 +48,20 @@ class Kind(NamedTuple):
         return self.name
 
 
+Keep = Callable[[Json], Json]
+"""What is kept of an object."""
+
+
+def whole(found: Json) -> Json:
+    """All of it."""
+    return found
+
+
+def metadata_of(found: Json) -> Json:
+    """Its metadata alone."""
+    return {"metadata": found["metadata"]}
+
+
 class Listing(NamedTuple):
     """Objects as they were at one moment; a watch goes on from its version."""
 
@@ -81,9 +96,19 @@ class Cluster(Protocol):
         ...
 
     def list(
-        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+        self,
+        kind: Kind,
+        *,
+        labels: str = "",
+        fields: str = "",
+        namespace: str | None = None,
+        keep: Keep = whole,
     ) -> Listing:
-        """The objects that selectors match. Raises Refusal and Unreachable."""
+        """The objects that selectors match. Raises Refusal and Unreachable.
+
+        There may be thousands, each with all of its nodes: `keep` says what is kept of one as it comes. For
+        `metadata_of` the rest is not even asked for, where that can be said.
+        """
         ...
 
     def watch(

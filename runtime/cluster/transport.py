@@ -120,16 +120,20 @@ class Transport:
         *,
         body: object = None,
         content: str = "application/json",
+        accept: str = "application/json, */*",
+        packed: bool = False,
         seconds: float,
     ) -> Generator[Answer, None, None]:
-        """An answer, of whatever code. `seconds` is how long nothing may come.
+        """An answer, of whatever code. `seconds` is how long nothing may come, `packed` that it may be compressed.
 
         Raises Unreachable, which says whether the request may have reached the server.
         """
         import urllib3
 
         way, headers = self._way, urllib3.HTTPHeaderDict()
-        headers.update({"Accept": "application/json, */*", "User-Agent": "flowdsl"})
+        headers.update({"Accept": accept, "User-Agent": "flowdsl"})
+        if packed:
+            headers["Accept-Encoding"] = "gzip"
         sent = None
         if body is not None:
             headers["Content-Type"] = content

@@ -15,6 +15,7 @@ from flowdsl.runtime.cluster import gates
 from flowdsl.runtime.cluster.ended import ENDED
 from flowdsl.runtime.cluster.kinds import POD, WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
+from flowdsl.runtime.cluster.seam import whole
 from flowdsl.runtime.cluster.trouble import (
     CONFLICT,
     NOT_FOUND,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from flowdsl.runtime.cluster.policy import Policy
-    from flowdsl.runtime.cluster.seam import Json, Kind, Listing, Verb
+    from flowdsl.runtime.cluster.seam import Json, Keep, Kind, Listing, Verb
 
 CHANGE_ID = "flowdsl.dev/change-id"
 """The annotation by which a change that was put is known again."""
@@ -55,7 +56,13 @@ class Objects(Readable, Protocol):
     """What the verbs need of a cluster."""
 
     def list(
-        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+        self,
+        kind: Kind,
+        *,
+        labels: str = "",
+        fields: str = "",
+        namespace: str | None = None,
+        keep: Keep = whole,
     ) -> Listing:
         """The objects that selectors match."""
         ...

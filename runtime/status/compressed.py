@@ -24,6 +24,7 @@ Json = dict[str, Any]
 LARGEST = 256 << 20
 """Bytes of unpacked nodes that are accepted; 800,000 nodes of the usual size."""
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_NODES = ("nodes", "compressedNodes")
 _PIECE = 1 << 10
 """Bytes that are unpacked at a time: a block of zstd has 4 bytes at least, and gives 128 KiB at most."""
 _STEP = 1 << 20
@@ -55,6 +56,12 @@ def opened(workflow: Json) -> Json:
             f"argo get {name} --argo-server HOST:PORT"
         )
     return workflow
+
+
+def without_nodes(workflow: Json) -> Json:
+    """A Workflow without the largest part of it."""
+    status = mapping(workflow, "status")
+    return {**workflow, "status": {key: one for key, one in status.items() if key not in _NODES}}
 
 
 def readable(workflow: Json) -> Json:

@@ -128,7 +128,7 @@ def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
                 self._drop()
                 return
             with contextlib.closing(proxy.upstream()) as upstream:
-                kept = ("authorization", "content-type", "accept")
+                kept = ("authorization", "content-type", "accept", "accept-encoding")
                 headers = {key: value for key, value in self.headers.items() if key.lower() in kept}
                 try:
                     upstream.request(self.command, self.path, body or None, headers)
@@ -155,7 +155,7 @@ def _handler(proxy: Proxy) -> Callable[..., BaseHTTPRequestHandler]:
                 return
             self.send_response(answer.status)
             for key, value in answer.getheaders():
-                if key.lower() in ("content-type", "warning", "retry-after"):
+                if key.lower() in ("content-type", "content-encoding", "warning", "retry-after"):
                     self.send_header(key, value)
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()

@@ -6,6 +6,7 @@ What it does is proven against the real one: the tests of `tests/apiserver` ask 
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import re
 import threading
@@ -53,8 +54,8 @@ class Objects:
         """Versions up to this one are forgotten."""
         self.tokens: set[str] | None = None
         """The tokens that are let in; None lets everybody in."""
-        self.impersonated: list[tuple[str, str]] = []
-        """As whom the last request was made, in its headers."""
+        self.headers: list[tuple[str, str]] = []
+        """Those of the last request."""
         self.admit: Callable[[Object], Object] = lambda body: body
         """What becomes of an object that is created, as a webhook may change it."""
         self.warnings: list[str] = []
@@ -222,7 +223,7 @@ def _handler(objects: Objects, closing: threading.Event) -> Callable[..., BaseHT
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             parts = urlsplit(self.path)
             query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-            objects.impersonated = [one for one in self.headers.items() if one[0].startswith("Impersonate-")]
+            objects.headers = self.headers.items()
             try:
                 token = (self.headers.get("Authorization") or "").removeprefix("Bearer ")
                 if objects.tokens is not None and token not in objects.tokens:
@@ -238,9 +239,14 @@ def _handler(objects: Objects, closing: threading.Event) -> Callable[..., BaseHT
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer  # noqa: N815 -- names of http.server
 
         def _send(self, code: int, found: Object) -> None:
+            if "as=PartialObjectMetadataList" in self.headers.get("Accept", "") and "items" in found:
+                found = {**found, "items": [{"metadata": one["metadata"]} for one in found["items"]]}
             text = json.dumps(found).encode()
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
+            if self.headers.get("Accept-Encoding") == "gzip":
+                self.send_header("Content-Encoding", "gzip")
+                text = gzip.compress(text)
             self.send_header("Content-Length", str(len(text)))
             for warning in objects.warnings if self.command == "POST" else ():
                 self.send_header("Warning", f'299 - "{warning}"')

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD, WORKFLOW
 from flowdsl.runtime.cluster.policy import Policy
-from flowdsl.runtime.cluster.seam import Kind, Listing
+from flowdsl.runtime.cluster.seam import Keep, Kind, Listing, whole
 from flowdsl.runtime.cluster.trouble import Refusal
 from flowdsl.runtime.local.names import node_id, pod_name, rfc3339
 
@@ -293,7 +293,13 @@ class Fake:
         raise Refusal(404, {"message": "not found", "details": {"name": name}}, "get", kind, name, "team-a")
 
     def list(
-        self, kind: Kind, *, labels: str = "", fields: str = "", namespace: str | None = None
+        self,
+        kind: Kind,
+        *,
+        labels: str = "",
+        fields: str = "",
+        namespace: str | None = None,
+        keep: Keep = whole,
     ) -> Listing:
         self.asked.append((labels, fields))
         found = self._all(kind, "list")
@@ -303,7 +309,7 @@ class Fake:
         if fields:
             name = fields.rpartition("=")[2]
             found = [one for one in found if one["involvedObject"]["name"] == name]
-        return Listing([*found], "1")
+        return Listing([keep(one) for one in found], "1")
 
     def _all(self, kind: Kind, verb: str) -> Sequence[Json]:
         if kind in self.forbidden:
