@@ -127,6 +127,19 @@ def test_a_token_in_a_file_that_is_replaced(objects: Objects, url: str, tmp_path
     assert cluster.get(WORKFLOW, "one")
 
 
+def test_more_connections_than_files_are_usual(url: str, tmp_path: Path) -> None:
+    import resource
+
+    before, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(200, most), most))
+    try:
+        cluster = connect(kubeconfig(url, tmp_path / "config", "team-a"))
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (min(10240, most), most)
+        assert cluster.get(WORKFLOW, "one")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
+
+
 def test_a_login_that_fails_for_a_while(objects: Objects, url: str, tmp_path: Path) -> None:
     """Its program has no network: it is tried again, as the server is."""
     (tmp_path / "count").write_text("0")

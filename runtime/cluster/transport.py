@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 _PIECE = 1 << 16
+_FILES = 10240
+"""The most that macOS allows a process. Source: OPEN_MAX of its sys/syslimits.h."""
 _SLOWEST = 4 << 10
 """Bytes in a second by which an answer may take longer than a request."""
 _MALFORMED = (AttributeError, TypeError, ValueError)
@@ -90,6 +92,7 @@ class Transport:
     """Connections to one API server, as one user. May be used by many threads."""
 
     def __init__(self, access: Access) -> None:
+        _allow_connections()
         self._access = access
         self._lock = threading.Lock()
         self._way = self._load()
@@ -269,6 +272,22 @@ class _Said(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Keep one, as one line."""
         self.errors.append(" ".join(record.getMessage().split()))
+
+
+def _allow_connections() -> None:
+    """Let more files be open than the 256 or 1024 that are usual: each log that is followed is a connection.
+
+    Source: the programs of Go do so, package `os`, rlimit.go.
+    """
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if most == resource.RLIM_INFINITY else min(_FILES, most)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 def unverified() -> None:
