@@ -26,7 +26,11 @@ def main() -> None:
         # What is compiled has the same bytes everywhere.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     from flowdsl.cli.app import run
+    from flowdsl.cli.process import INTERRUPTED, signals_like_ctrl_c
 
-    code = run(sys.argv[1:])
+    with signals_like_ctrl_c() as came:
+        code = run(sys.argv[1:])
+    if code == INTERRUPTED and came:
+        code = 128 + came[0]
     gc.freeze()  # what is left goes with the process: to look through it takes a tenth of a short command
     sys.exit(code)

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from typing import TextIO
 
 DONE = 0
@@ -26,7 +27,7 @@ GONE = 6
 BUG = 70
 """flowdsl itself is wrong. Source: EX_SOFTWARE of sysexits.h."""
 INTERRUPTED = 130
-"""Ctrl-C. Source: what a shell reports for a process that SIGINT ended."""
+"""Ctrl-C. Source: what a shell reports for a process that SIGINT ended; `main` makes it that of another signal."""
 
 
 STDIN = "<stdin>"
@@ -35,6 +36,26 @@ STDIN = "<stdin>"
 
 class Refused(Exception):
     """A command that cannot be done as it was asked for; the text is one line that says why. Exit code 2."""
+
+
+@contextlib.contextmanager
+def signals_like_ctrl_c() -> Generator[list[int]]:
+    """Let SIGTERM and SIGHUP do what Ctrl-C does, unless they are ignored, as `nohup` has it; those that came."""
+    import signal
+
+    came: list[int] = []
+
+    def stop(number: int, frame: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    wanted: list[signal.Signals] = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = {one: signal.signal(one, stop) for one in wanted if signal.getsignal(one) is not signal.SIG_IGN}
+    try:
+        yield came
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def said(error: OSError) -> str:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from functools import partial
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
+ROOT = Path(__file__).resolve().parents[1]
 WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/default/workflows"
 TEMPLATES = "/apis/argoproj.io/v1alpha1/namespaces/default/workflowtemplates"
 PIPELINE = """
@@ -406,6 +411,18 @@ def test_how_a_run_ends_is_the_exit_code(cluster: Cluster, capsys: pytest.Captur
     cluster.end("one", "Failed", message="child 'train' failed")
     assert flowdsl(["wait", "one"]) == 1
     assert capsys.readouterr().out == "one\none: Failed after 3m 20s: child 'train' failed\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+def test_who_is_ended_says_how_to_come_back(cluster: Cluster, number: signal.Signals) -> None:
+    assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
+    command = [sys.executable, "-m", "flowdsl.cli", "wait", "one"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as child:
+        cluster.once_watched(lambda: child.send_signal(number))
+        _, said = child.communicate(timeout=30)
+    assert child.returncode == 128 + number, said
+    assert said.endswith("or end it with\n  flowdsl stop one\n")
 
 
 def test_a_run_whose_results_are_still_to_come_has_not_ended(cluster: Cluster) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import signal
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +26,7 @@ from flowdsl.runtime.local.shapes import part
 from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Sequence
 
     from flowdsl.cli.display.progress import View
     from flowdsl.cli.pipelines.compiling import Target
@@ -316,32 +314,6 @@ def _absolute(pair: str) -> str:
     return f"{name}={Path(path).expanduser().resolve()}"
 
 
-class _Signal(KeyboardInterrupt):
-    """A signal that ends programs."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-
-
-@contextlib.contextmanager
-def _stopped_by_signals() -> Generator[None]:
-    """Let SIGTERM and SIGHUP do what Ctrl-C does, unless they are ignored, as `nohup` has it."""
-
-    def stop(number: int, frame: object) -> None:
-        raise _Signal(number)
-
-    wanted = [one for one in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(one) is not signal.SIG_IGN]
-    if threading.current_thread() is not threading.main_thread():
-        wanted = []
-    before = {one: signal.signal(one, stop) for one in wanted}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
-
-
 class _Run:
     """A run that is followed: what executes it, what shows it, and who answers its questions."""
 
@@ -438,12 +410,11 @@ class _Run:
         self.notes = notes
         self.view.begin(notes, resumed=inputs is None)
         try:
-            with _stopped_by_signals():
-                machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
-        except KeyboardInterrupt as stop:
+            machine: Machine = self.runner.resume() if inputs is None else self.runner.begin(inputs)
+        except KeyboardInterrupt:
             self.view.close()
             err(f"\ninterrupted: nothing of it runs any more; go on with\n  {again}\n")
-            return 128 + stop.number if isinstance(stop, _Signal) else INTERRUPTED
+            return INTERRUPTED
         except Waits as waits:
             self.view.close()
             err(waiting(waits.nodes, again))
