@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowdsl.cli.app import run as flowdsl
-from flowdsl.runtime.cluster import transport
+from flowdsl.runtime.cluster import policy, transport
 from flowdsl.runtime.cluster.follow import follow
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.kubernetes import Kubernetes
@@ -95,6 +96,17 @@ def test_what_was_done_to_a_run_though_every_answer_was_an_error(
     submitted.proxy.break_every(method, "workflows", "504")
     assert flowdsl(command) == 0
     assert capsys.readouterr().out == said
+
+
+def test_a_server_that_is_away_is_said_while_it_is_tried(
+    submitted: Cluster, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(policy, "_SILENT", 0.5)
+    submitted.proxy.break_every("GET", "", "503")
+    assert flowdsl(["get", "one", "--request-timeout", "0.5"]) == 3
+    first, last = capsys.readouterr().err.splitlines()
+    assert re.fullmatch("note: cannot get .*: made by the test; it is tried again for [12] seconds", first)
+    assert re.fullmatch("flowdsl: cannot get .*: made by the test", last)
 
 
 # --- a run that is there, and not seen -----------------------------------------------------------------------

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import os
 import shlex
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from flowdsl.cli.process import GONE, LATE, REFUSED, UNKNOWN, WRONG, Refused
+from flowdsl.cli.process import GONE, LATE, REFUSED, UNKNOWN, WRONG, Refused, err
 from flowdsl.grammar.names import is_dns_label, is_dns_subdomain
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ RUNS = Path(".flowdsl/runs")
 """Where the runs on this machine are."""
 LATEST = "@latest"
 _DAY = 86400
+_WHILE = 60.0
 _LETTERS = "small letters, digits and hyphens, with a letter or digit first and last"
 
 
@@ -73,8 +76,12 @@ class Reach:
             from flowdsl.runtime.cluster.argo_server import ArgoServer
             from flowdsl.runtime.cluster.argo_transport import server_of
 
-            return ArgoServer(server_of(url, namespace=namespace), Policy(self.request_timeout))
-        return Kubernetes(Transport(Access(context, namespace)), Policy(self.request_timeout))
+            return ArgoServer(
+                server_of(url, namespace=namespace), Policy(self.request_timeout, tell=_Trouble())
+            )
+        return Kubernetes(
+            Transport(Access(context, namespace)), Policy(self.request_timeout, tell=_Trouble())
+        )
 
     def within(self, namespace: str | None) -> Reach:
         """The cluster in the namespace that an object names itself, if it does. Raises Refused where both are named."""
@@ -99,6 +106,22 @@ class Reach:
     def _settings(self) -> tuple[str | None, str | None]:
         profile = self.profile()
         return self.context or profile.context, self.namespace or profile.namespace
+
+
+class _Trouble:
+    """Says why nothing happens, and that it is tried again; not more than once in a while."""
+
+    def __init__(self) -> None:
+        self._next = -math.inf
+
+    def __call__(self, error: Exception, seconds: float) -> None:
+        """Say it."""
+        from flowdsl.cli.display.report import visible
+
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _WHILE
+            err(f"note: {visible(str(error))}; it is tried again for {seconds:.0f} seconds\n")
 
 
 USUAL = Reach()

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
+_SILENT = 5.0
+"""Seconds after which somebody wants to know why nothing happens."""
+
+
+def _nobody(error: Exception, seconds: float) -> None:
+    """Tell nobody."""
 
 
 class Policy(NamedTuple):
@@ -25,6 +31,8 @@ class Policy(NamedTuple):
     """The time, on the clock, at which everything ends."""
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
+    tell: Callable[[Exception, float], None] = _nobody
+    """Told what keeps something from being done, and for how many seconds more it is tried."""
 
     def ending(self, seconds: float | None) -> Policy:
         """The same, with an end so many seconds from now, if any."""
@@ -65,17 +73,21 @@ class Pauses:
     def begin(self) -> None:
         """Begin anew: all is well."""
         self._pause = _FIRST_PAUSE
+        self._told = False
         self.answered()
 
     def answered(self) -> None:
         """The contact is not lost; the pauses stay as long as they are."""
-        self._end = self._policy.now() + self._patience
+        self._since = self._policy.now()
+        self._end = self._since + self._patience
 
     def again(self, error: Refusal | Unreachable, wait: float = 0) -> None:
         """Wait before the next try, as long as the server asked for if it did.
 
-        Raises the error when patience is at its end, and Overdue at the end of the policy.
+        Raises the error when patience is at its end or no try would help, and Overdue at the end of the policy.
         """
+        if isinstance(error, Unreachable) and error.lasting:
+            raise error
         pause = max(wait, self._pause * random.uniform(0.5, 1))
         then = self._policy.now() + pause
         if then > self._policy.end:
@@ -83,5 +95,8 @@ class Pauses:
             raise Overdue(f"the time is over: {error}") from error
         if then > self._end:
             raise error
+        if then > self._since + _SILENT and not self._told:
+            self._told = True
+            self._policy.tell(error, min(self._end, self._policy.end) - self._policy.now())
         self._policy.sleep(pause)
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)

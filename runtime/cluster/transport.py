@@ -94,6 +94,7 @@ class Transport:
     def __init__(self, access: Access) -> None:
         _allow_connections()
         self._access = access
+        self._reached = False
         self._lock = threading.Lock()
         self._way = self._load()
         self.host, self.context, self.namespace = self._way.host, self._way.context, self._way.namespace
@@ -169,9 +170,13 @@ class Transport:
             exceptions.SSLError,
             exceptions.LocationValueError,
         ) as error:
-            raise Unreachable(f"{way.host} cannot be reached: {_why(error)}", sent=False) from error
+            lasting = not self._reached and _untrusted(error)  # later it may be the network of a café
+            raise Unreachable(
+                f"{way.host} cannot be reached: {_why(error)}", sent=False, lasting=lasting
+            ) from error
         except (exceptions.HTTPError, OSError) as error:
             raise Unreachable(f"{way.host} did not answer: {_why(error)}", sent=True) from error
+        self._reached = True
         try:
             yield Answer(response, seconds, way)
         finally:
@@ -297,10 +302,18 @@ def unverified() -> None:
     urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
 
+def _untrusted(error: BaseException) -> bool:
+    """Whether a server was reached whose certificate is not accepted."""
+    import ssl
+
+    causes = (*error.args, error.__cause__, error.__context__)
+    return any(isinstance(one, ssl.SSLCertVerificationError) for one in causes)
+
+
 def _why(error: BaseException) -> str:
     """What an error says, without the objects that urllib3 puts before it."""
     text = " ".join(str(error).split()).rpartition("): ")[2]
     cause = error.__cause__ or error.__context__
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror
-    return text.rpartition(">: ")[2] or type(error).__name__
+    return text.rpartition(">: ")[2].removesuffix('"))').removesuffix("'))") or type(error).__name__

@@ -27,11 +27,15 @@ class Misconfigured(ClusterError):
 
 
 class Unreachable(ClusterError):
-    """A cluster that gave no usable answer. `sent`: whether it may have done what was asked."""
+    """A cluster that gave no usable answer. `sent`: whether it may have done what was asked.
 
-    def __init__(self, text: str, *, sent: bool) -> None:
+    `lasting`: whether another try would end in the same way.
+    """
+
+    def __init__(self, text: str, *, sent: bool, lasting: bool = False) -> None:
         super().__init__(text)
         self.sent = sent
+        self.lasting = lasting
 
 
 class Uncertain(Unreachable):

@@ -264,10 +264,8 @@ def _away(cluster: Objects, run: str, pods: list[Json], namespace: str | None) -
         uids = {str(one["metadata"]["uid"]) for one in there}
         left = {uid: name for uid, name in left.items() if uid in uids}
         if left:
-            names = ", ".join(sorted(left.values())[:3])
+            ending = f"pods of `{run}` are still ending ({', '.join(sorted(left.values())[:3])})"
             try:
-                pauses.again(Unreachable("", sent=False))
+                pauses.again(Unreachable(ending, sent=False))
             except Unreachable:
-                raise Overdue(
-                    f"pods of `{run}` are still ending ({names}): nothing else was changed; repeat the command"
-                ) from None
+                raise Overdue(f"{ending}: nothing else was changed; repeat the command") from None

@@ -16,6 +16,11 @@ import pytest
 
 from flowdsl.cli.app import run as flowdsl
 from flowdsl.runtime.cluster import follow
+from flowdsl.runtime.cluster.kinds import WORKFLOW
+from flowdsl.runtime.cluster.kubernetes import Kubernetes
+from flowdsl.runtime.cluster.policy import Policy
+from flowdsl.runtime.cluster.transport import Access, Transport
+from flowdsl.runtime.cluster.trouble import Refusal, Unreachable
 from tests.apiserver.client import WORKFLOWS
 from tests.apiserver.server import ApiServer, until
 from tests.cluster.faults import FAULTS, Fault, Proxy, until_it_passes
@@ -267,6 +272,29 @@ def test_without_the_right_to_create(
     assert f"cannot create Workflow `mine` in namespace `{namespace}`" in said
     assert f"kubectl auth can-i create workflows.argoproj.io -n {namespace}" in said
     assert names(server, namespace) == []
+
+
+def test_a_certificate_that_is_not_accepted_is_told_at_once(server: ApiServer, tmp_path: Path) -> None:
+    config = json.loads(server.kubeconfig().read_text())
+    del config["clusters"][0]["cluster"]["certificate-authority"]
+    file = tmp_path / "config"
+    file.write_text(json.dumps(config))
+    pauses: list[float] = []
+    way = Kubernetes(Transport(Access(kubeconfig=file)), Policy(sleep=pauses.append))
+    with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
+        way.list(WORKFLOW)
+    assert not pauses
+
+
+def test_who_asks_as_somebody_else_has_the_rights_of_that_one(
+    server: ApiServer, namespace: str, tmp_path: Path
+) -> None:
+    config = json.loads(server.kubeconfig("admin", namespace).read_text())
+    config["users"][0]["user"] |= {"as": "limited", "as-groups": ["one", "two"]}
+    file = tmp_path / "config"
+    file.write_text(json.dumps(config))
+    with pytest.raises(Refusal, match='User "limited" cannot list resource'):
+        Kubernetes(Transport(Access(kubeconfig=file))).list(WORKFLOW)
 
 
 def test_without_argo(
