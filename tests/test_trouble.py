@@ -195,6 +195,17 @@ def test_a_login_that_ends_and_begins_anew_while_a_run_is_followed(
     assert seen.object["status"]["phase"] == "Succeeded"
 
 
+@pytest.mark.parametrize("command", [["get", "one"], ["list"], ["list", "-o", "json"]])
+def test_a_run_that_no_controller_has_taken_says_so(
+    submitted: Cluster, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    assert flowdsl(command) == 0
+    assert "no controller has taken it" in capsys.readouterr().out
+    submitted.end("one")
+    assert flowdsl(command) == 0
+    assert "no controller" not in capsys.readouterr().out
+
+
 # --- nodes that cannot be read -------------------------------------------------------------------------------
 
 

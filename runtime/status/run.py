@@ -27,6 +27,7 @@ Json = dict[str, Any]
 
 _NEUTRAL = ("Completed", "PodRunning")
 _HIDDEN = "flowdsl-"
+_UNSEEN = "no controller has taken it yet: flowdsl doctor looks for one"
 _FAILED_CHILD = regex(
     r"child '[^']*' (?:failed|errored)|template has failed or errored children and failFast enabled"
 )
@@ -54,7 +55,7 @@ class Run:
         self.name = text(metadata, "name")
         self.namespace = text(metadata, "namespace")
         self.phase = text(status, "phase") or "Pending"
-        self.message = plain(text(status, "message"))
+        self.message = plain(text(status, "message")) if text(status, "phase") else _UNSEEN
         self.created = seconds(metadata.get("creationTimestamp"))
         self.started = seconds(status.get("startedAt"))
         self.finished = seconds(status.get("finishedAt"))
