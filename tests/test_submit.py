@@ -144,6 +144,23 @@ def test_each_submission_is_a_run_of_its_own_unless_it_has_the_same_id(
     assert len(set(names)) == 4 == len(cluster.runs)
 
 
+def test_a_sweep_is_submitted_once_with_an_id(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    sweep = ["sweep", "tiny.py", "lr=0.1,0.2", "--metric", "max"]
+    assert flowdsl([*sweep, "--id", "job-7"]) == 2
+    assert "--id is for a run: add --submit" in capsys.readouterr().err
+    Path("tiny.py").write_text(PIPELINE.replace("-> None:\n    train", "-> float:\n    return train"))
+    for _ in range(2):
+        assert flowdsl([*sweep, "--submit", "--id", "job-7", "--argo-version", "3.6"]) == 0
+    first, second = capsys.readouterr().out.split()
+    assert first == second
+    assert cluster.runs == [first]
+    assert flowdsl([*sweep, "--argo-version", "3.6"]) == 0
+    from yaml import safe_load
+
+    compiled = safe_load(capsys.readouterr().out)
+    assert cluster.objects.known[f"{WORKFLOWS}/{first}"]["spec"]["templates"] == compiled["spec"]["templates"]
+
+
 def test_a_name_that_is_taken_by_another_run_is_refused(
     cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:

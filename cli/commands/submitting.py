@@ -76,6 +76,7 @@ def submit_command(
     output
         What to write about the new run.
     """
+    from flowdsl.cli.pipelines.compiling import Target
     from flowdsl.cli.runs.submitting import Options, submit_file, submit_from
 
     after = [word for word, asked in (("wait", wait), ("watch", watch), ("logs", logs)) if asked]
@@ -99,7 +100,9 @@ def submit_command(
     if (file is None) == (source is None):
         raise Refused("name a file to submit, or what the cluster has: --from template/NAME")
     return (
-        submit_file(file, options, reach) if file is not None else submit_from(source or "", options, reach)
+        submit_file(file, options, reach, Target(reach.cluster))
+        if file is not None
+        else submit_from(source or "", options, reach)
     )
 
 

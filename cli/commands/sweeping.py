@@ -46,6 +46,7 @@ def sweep_command(
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="", show_default=False)] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="", show_default=False)] = False,
     name: str | None = None,
+    submit_id: Annotated[str | None, Parameter(name="--id")] = None,
     watch: Annotated[bool, FLAG] = False,
     argo_version: VersionOption = None,
     format: FormatOption = "text",
@@ -108,6 +109,8 @@ def sweep_command(
         With --run: show the end as JSON.
     name
         With --run or --submit: the name of the run.
+    submit_id
+        With --submit: the same sweep with the same id is the same run, however often it is submitted.
     watch
         With --submit: wait, and show its steps while it goes on.
     """
@@ -130,6 +133,7 @@ def sweep_command(
     for word, given, needed in (
         ("-p", parameter, run or submit),
         ("--name", name, run or submit),
+        ("--id", submit_id, submit),
         ("--watch", watch, submit),
         *((word, given, run) for word, given in here.items()),
     ):
@@ -154,9 +158,12 @@ def sweep_command(
         from flowdsl.cli.runs import submitting
 
         wanted = submitting.Options(
-            parameters=parameter or (), name=name or "", after="watch" if watch else ""
+            parameters=parameter or (),
+            name=name or "",
+            id=submit_id or "",
+            after="watch" if watch else "",
         )
-        return submitting.submit_file(str(file), wanted, reach, asked)
+        return submitting.submit_file(str(file), wanted, reach, goal, asked)
     if check and output is None:
         raise Refused("--check compares a file: name it with -o")
     return compile_file(

@@ -42,13 +42,15 @@ class Options(NamedTuple):
     output: Literal["name", "json", "yaml"] = "name"
 
 
-def submit_file(target: str, options: Options, reach: Reach, search: Search | None = None) -> int:
+def submit_file(
+    target: str, options: Options, reach: Reach, goal: Target, search: Search | None = None
+) -> int:
     """Submit what a file holds, or a sweep over it; the exit code. Raises Refused and ClusterError."""
     from flowdsl.cli.runs.waiting import seconds_of
     from flowdsl.runtime.submit import submission
 
     seconds_of(options.timeout)
-    right = right_documents((target,), Target(reach.cluster), search=search)
+    right = right_documents((target,), goal, search=search)
     if right is None or not right[0]:
         return WRONG
     documents, programs = right
