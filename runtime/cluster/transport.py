@@ -134,7 +134,8 @@ class Transport:
         """
         import urllib3
 
-        way, headers = self._way, urllib3.HTTPHeaderDict()
+        several: Any = import_module("urllib3._collections")  # where versions 1 and 2 have it
+        way, headers = self._way, several.HTTPHeaderDict()
         headers.update({"Accept": accept, "User-Agent": "flowdsl"})
         if packed:
             headers["Accept-Encoding"] = "gzip"
