@@ -581,8 +581,9 @@ def sized(raw: Path) -> int:
 
 
 @pipeline
-def sizes(raw: Path = RAW) -> int:
-    return sized(raw)
+def sizes(raw: Path = RAW) -> tuple[int, int]:
+    default, fixed = sized(raw), sized(S3("fixed.txt"))
+    return default, fixed
 
 
 def test_another_file_in_place_of_an_artifact_is_no_earlier_result(
@@ -592,5 +593,5 @@ def test_another_file_in_place_of_an_artifact_is_no_earlier_result(
         file = tmp_path / f"{text}.txt"
         if not file.exists():
             file.write_text(text, encoding="utf-8")
-        run = run_pipeline(sizes, raw=file)
-        assert run.outputs == len(text)
+        run = run_pipeline(sizes, raw=file, artifacts={"fixed.txt": file})
+        assert run.outputs == (len(text), len(text))

@@ -327,6 +327,7 @@ class _Run:
         program: Program | None = None,
     ) -> None:
         from flowdsl.cli.display.progress import view
+        from flowdsl.runtime.local.cache import folder_of
         from flowdsl.runtime.local.means import Means, settings_of
         from flowdsl.runtime.local.pods.pods import Pods
 
@@ -347,6 +348,7 @@ class _Run:
         self.notices: Callable[[], list[str]] = list
         self.said = 0
         mounted = given.folders(options.mounts, "--mount")
+        artifacts = given.paths(options.artifacts, "--artifact")
         self.files = Files(self.folder, volumes_of(manifest, mounted, options.volumes, self.folder))
         of_pods = settings_of(
             manifest,
@@ -354,7 +356,7 @@ class _Run:
                 given.interpreter(options.python),
                 options.volumes,
                 mounted,
-                given.paths(options.artifacts, "--artifact"),
+                artifacts,
                 given.data(options.config_maps, "--config-map"),
                 given.data(options.secrets, "--secret"),
                 options.engine,
@@ -373,7 +375,7 @@ class _Run:
             fake=self.fake,
             watch=self.watch,
             approve=self.approve,
-            caches=(options.folder / "cache").resolve(),
+            caches=folder_of((options.folder / "cache").resolve(), artifacts),
         )
 
     def fake(self, pod: StartPod) -> Outcome | None:
