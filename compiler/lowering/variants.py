@@ -21,6 +21,8 @@ from flowdsl.values import types as t
 from flowdsl.volume import Volume
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from flowdsl.compiler.lowering.plan import Planner
     from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan
     from flowdsl.compiler.options import Declared
@@ -128,10 +130,9 @@ class Variants:
         """A graph and those inside it, the templates of their steps noted, each once."""
         graphs = [plan]
         if self.planner.cached:
-            from flowdsl.compiler.lowering.memo import judged, lost
+            from flowdsl.compiler.lowering.memo import lost
 
-            found = lost(plan, self.planner.cached, self.setting, self.said)
-            self.diagnostics.extend(one for one in found if one not in self.diagnostics)
+            self._tell(lost(plan, self.planner.cached, self.setting, self.said))
         for call in plan.calls:
             target, sub = call.call.target, call.sub
             if isinstance(target, StepDef):
@@ -141,10 +142,12 @@ class Variants:
                 variant.listed |= call.listed
                 variant.taken |= call.taken
                 if id(call.call) in self.planner.cached:
+                    from flowdsl.compiler.lowering.memo import judged
+
                     variant.cached = True
                     said = functools.partial(self.said, call.call)
-                    found = judged(call, self.setting(call.call), variant.forms, self.planner.cached, said)
-                    self.diagnostics.extend(one for one in found if one not in self.diagnostics)
+                    asked = self.setting(call.call)
+                    self._tell(judged(call, asked, variant.forms, self.planner.cached, said))
                     variant.placed |= {
                         out.name for out in t.outputs(target.signature.returns) if t.holds_file(out.type)
                     }
@@ -157,6 +160,9 @@ class Variants:
                 self.graphs[id(sub)] = self.names.name(target.name, difference)
                 graphs += self._met(sub)
         return graphs
+
+    def _tell(self, found: Iterable[Diagnostic]) -> None:
+        self.diagnostics.extend(one for one in found if one not in self.diagnostics)
 
     def _apart(self, definition: StepDef | PipelineDef) -> str:
         """What sets a step or pipeline apart from others of its name; nothing for the first of them."""
