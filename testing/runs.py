@@ -151,8 +151,7 @@ def _ready(
 
 def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
     """Run to the end. Raises RunError, CannotRun."""
-    from flowdsl.runtime.local.cache import folder_of
-    from flowdsl.runtime.local.means import settings_of
+    from flowdsl.runtime.local.means import cache_of, settings_of
     from flowdsl.runtime.local.pods.pods import Pods
     from flowdsl.runtime.local.runner import Inputs, Runner, Waits
 
@@ -166,7 +165,7 @@ def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
         supplied = ready.fake.supplied(node)
         return {} if supplied is None and approve else supplied
 
-    caches = folder_of(folder / "cache", ready.means.artifacts)
+    caches = cache_of(folder / "cache", ready.means.artifacts)
     runner = Runner(place, executor, fake=ready.fake, approve=answer, caches=caches)
     configs = {name: dict(data) for name, data in ready.means.config_maps.items()}
     try:

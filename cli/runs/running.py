@@ -327,8 +327,7 @@ class _Run:
         program: Program | None = None,
     ) -> None:
         from flowdsl.cli.display.progress import view
-        from flowdsl.runtime.local.cache import folder_of
-        from flowdsl.runtime.local.means import Means, settings_of
+        from flowdsl.runtime.local.means import Means, cache_of, settings_of
         from flowdsl.runtime.local.pods.pods import Pods
 
         if options.engine is not None:
@@ -375,7 +374,7 @@ class _Run:
             fake=self.fake,
             watch=self.watch,
             approve=self.approve,
-            caches=folder_of((options.folder / "cache").resolve(), artifacts),
+            caches=cache_of((options.folder / "cache").resolve(), artifacts),
         )
 
     def fake(self, pod: StartPod) -> Outcome | None:

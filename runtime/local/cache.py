@@ -6,17 +6,12 @@ Source: workflow/controller/cache of Argo 4.1.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from flowdsl.grammar.digest import digest
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.local.tags import ArgoError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 Json = dict[str, Any]
 
@@ -52,19 +47,6 @@ class Cache:
         """Add an entry."""
         self._entries.setdefault(cache, {})[key] = entry
         self.added.append((cache, key, entry))
-
-
-def folder_of(folder: Path, stand_ins: Mapping[str, Path]) -> Path:
-    """Where results are kept: apart by files that stand in for artifacts, as keys know only where those lie."""
-    if not stand_ins:
-        return folder
-    seen: list[str] = []
-    for name, path in sorted(stand_ins.items()):
-        for one in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if one.is_file():
-                at = one.stat()
-                seen.append(f"{name} {one.resolve()} {at.st_size} {at.st_mtime_ns}")
-    return folder / f"with-{digest(*seen)[:16]}"
 
 
 def _age(text: str) -> float:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.digest import digest
 from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.pods.store import RUNS
 from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
 Json = dict[str, Any]
 
@@ -58,3 +63,24 @@ def settings_of(manifest: Json, means: Means) -> Settings:
         labels=part(metadata, "labels"),
         archive_logs=bool(spec.get("archiveLogs")),
     )
+
+
+def cache_of(folder: Path, artifacts: Mapping[str, Path]) -> Path:
+    """The folder for the caches of a run: apart by what stands in for artifacts, of which keys know only the place."""
+    if not artifacts:
+        return folder
+    seen = [found for name, path in sorted(artifacts.items()) for found in (name, *_stats(path.resolve()))]
+    return folder / f"with-{digest(*seen)[:16]}"
+
+
+def _stats(path: Path) -> Iterator[str]:
+    """A file, or those in a folder but for runs, each with its size and the time when it was changed."""
+    files = [path]
+    for at, folders, names in os.walk(path):
+        folders[:] = sorted(one for one in folders if one != RUNS)
+        files += [Path(at, name) for name in sorted(names)]
+    for one in files:
+        with suppress(OSError):  # it has gone since
+            found = one.stat()
+            if S_ISREG(found.st_mode):
+                yield f"{one} {found.st_size} {found.st_mtime_ns}"
