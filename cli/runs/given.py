@@ -14,6 +14,7 @@ from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.compiler.ir import Reference
 from flowdsl.diagnostic import near, together
 from flowdsl.runtime.local.faked import in_place_of
+from flowdsl.runtime.local.prepare import valued
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.substitutes import by_name
@@ -336,25 +337,15 @@ def _supply(found: Mapping[str, str], programs: Sequence[Program], documents: Se
     for program, document in zip(programs, documents, strict=True):
         values = remote(found, document, program)
         arguments = part(_spec(document), "arguments")
-        for field, changed in (
-            ("parameters", _valued(several(arguments, "parameters"), values.texts)),
-            ("artifacts", _stored(several(arguments, "artifacts"), values.keys)),
-        ):
+        given = values.texts
+        parameters = [
+            valued(one, given[one["name"]]) if one["name"] in given else one
+            for one in several(arguments, "parameters")
+        ]
+        artifacts = _stored(several(arguments, "artifacts"), values.keys)
+        for field, changed in (("parameters", parameters), ("artifacts", artifacts)):
             if field in arguments:
                 arguments[field] = changed
-
-
-def _valued(parameters: Sequence[Json], texts: Mapping[str, str]) -> list[Json]:
-    return [
-        {
-            "name": one["name"],
-            "value": texts[one["name"]],
-            **{k: v for k, v in one.items() if k not in ("name", "value")},
-        }
-        if one["name"] in texts
-        else one
-        for one in parameters
-    ]
 
 
 def _spec(document: Json) -> Json:

@@ -123,7 +123,14 @@ def _parameter(declared: Json, given: str | None) -> Json:
                 f"the parameter `{name}` has no value: give it with -p {name}=VALUE{_unread(declared)}"
             )
         return declared
+    return valued(declared, given)
+
+
+def valued(declared: Json, given: str) -> Json:
+    """A parameter with a value in place of the one that it has, or is to be read from elsewhere. Raises RunError."""
+    name = str(declared["name"])
     allowed = [any_string(value) for value in texts(declared, "enum")]
     if allowed and given not in allowed:
         raise RunError(f"the parameter `{name}` is one of {', '.join(allowed)}, not `{given}`")
-    return {**{key: value for key, value in declared.items() if key != "valueFrom"}, "value": given}
+    rest = {key: value for key, value in declared.items() if key not in ("name", "value", "valueFrom")}
+    return {"name": declared["name"], "value": given, **rest}

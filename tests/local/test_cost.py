@@ -21,7 +21,7 @@ Json = dict[str, Any]
 FEW, MANY = 1_000, 4_000
 LAPTOP = 10_000
 GROWTH = 1.1 * MANY / FEW
-MEMORY = 300_000  # KiB
+MEMORY = 300_000_000 // 1024  # KiB
 ROOT = Path(__file__).parents[2]
 PEAK = """
 import resource, sys
