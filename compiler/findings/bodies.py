@@ -79,6 +79,18 @@ class NoResult(Finding):
     want: str
 
 
+class ExitWithoutResult(Finding):
+    """A step that ends its process before it has returned what its annotation says."""
+
+    code = "FD327"
+    title = "`{call}` ends `{step}` without the {want} that it returns"
+    label = "Argo finds no result, and ends the step with an error"
+    help = "return a value here; where the step has failed, raise an error or exit with another code than 0"
+    step: str
+    call: str
+    want: str
+
+
 class ResultLost(Finding):
     """A step whose body returns a value, and whose annotation does not say so."""
 

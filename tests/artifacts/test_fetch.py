@@ -407,6 +407,14 @@ def test_values_of_the_run_itself(
     assert told(tmp_path / "demo")["values"] == {"return": "0.75", "global": "x"}
 
 
+def test_a_run_without_files_is_told_as_one(on: On, run: Json, capsys: pytest.CaptureFixture[str]) -> None:
+    for node in run["status"]["nodes"].values():
+        node.pop("outputs", None)
+    on(run)
+    assert command([]) == 0
+    assert capsys.readouterr().out == "demo: no files; the values are in run.json\n"
+
+
 def test_what_a_graph_hands_on_is_said_beside_its_file(
     on: On, run: Json, tmp_path: Path, objects: Objects
 ) -> None:

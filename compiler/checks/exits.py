@@ -1,0 +1,63 @@
+"""Where the body of a step ends its process as one that has succeeded, before it has returned its result."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.bodies import ExitWithoutResult
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.values import types as t
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from flowdsl.compiler.carry.carry import ModuleSource
+    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.step import StepDef
+    from flowdsl.tracing.trace import Call
+
+_NAMES = frozenset(("exit", "_exit", "quit", "SystemExit"))
+
+
+def exits(
+    step: StepDef, node: Function, module: ModuleSource, calls: Callable[[], Mapping[int, list[Call]]]
+) -> Iterator[Diagnostic]:
+    """The first place where a step that returns something ends without that.
+
+    Not of a step on several pods: all but one of its processes may end as they like.
+    """
+    kind = step.signature.returns
+    if _NAMES.isdisjoint(step.code.co_names) or isinstance(kind, (t.Nothing, t.Unsupported)):
+        return
+    if isinstance(kind, t.Maybe) and t.holds_file(kind):
+        return  # a file that is not there is None
+    found = min(_successes(node.body), key=lambda one: one.lineno, default=None)
+    if found is None:
+        return
+    every = (step.options, *(call.options for call in calls().get(id(step), ())))
+    if not any(options.get("distributed") for options in every):
+        finding = ExitWithoutResult(step.name, ast.unparse(found), t.spell(kind))
+        yield Diagnostic(finding, module.span(found))
+
+
+def _successes(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
+    """Where statements end the process with the exit code 0, and none of them catches that."""
+    for node in nodes:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
+                pass
+            case ast.Try(finalbody=last) if node.handlers:
+                yield from _successes([*node.handlers, *node.orelse, *last])
+            case ast.Call(
+                ast.Name("exit" | "quit" | "SystemExit")
+                | ast.Attribute(ast.Name("sys"), "exit")
+                | ast.Attribute(ast.Name("os"), "_exit"),
+                codes,
+                [],
+            ) if all(isinstance(one, ast.Constant) and one.value in (None, 0) for one in codes):
+                yield node
+            case ast.Raise(ast.Name("SystemExit") as raised):
+                yield raised
+            case _:
+                yield from _successes(ast.iter_child_nodes(node))
