@@ -81,12 +81,14 @@ def emit_one(document: object) -> str:
 
 def pairs(node: Any, line: str, texts: Memo, keys: Memo) -> list[str]:
     """Each key with its value. `line` is a line break and the indentation of the keys."""
-    return [
-        f"{keys.get(name) or key(name, texts, keys)} {texts.get(value) or text(value, texts)}"
-        if type(value) is str and "\n" not in value
-        else below(keys.get(name) or key(name, texts, keys), value, line, texts, keys)
-        for name, value in node.items()
-    ]
+    found: list[str] = []
+    for name, value in node.items():
+        head = keys.get(name) or key(name, texts, keys)
+        if type(value) is str and "\n" not in value:
+            found.append(f"{head} {texts.get(value) or text(value, texts)}")
+        else:
+            found.append(below(head, value, line, texts, keys))
+    return found
 
 
 def below(head: str, value: object, line: str, texts: Memo, keys: Memo) -> str:
@@ -166,7 +168,9 @@ def block(value: str, line: str) -> str:
     body = value.removesuffix("\n")
     mark = "|-" if body == value else "|+" if body.endswith("\n") else "|"
     line += "  "
-    return mark + "".join([line + row if row else "\n" for row in body.split("\n")])
+    rows = body.replace("\n", line)
+    # No row ends in spaces but one that was empty, and has none then.
+    return f"{mark}{line}{rows}".replace(f"{line[1:]}\n", "\n").rstrip(" ")
 
 
 def text(value: str, texts: Memo) -> str:
