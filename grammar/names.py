@@ -20,9 +20,11 @@ DATA_KEY = regex(r"[-._a-zA-Z0-9]+")
 PORT_NAME = regex(r"(?=.*[a-z])(?!.*--)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?")
 ARGO_NAME = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*")
 PARAMETER_NAME = regex(r"[-a-zA-Z0-9_]+")
-_WORDS = "and|contains|else|endsWith|false|if|in|let|matches|nil|not|or|startsWith|true"
-EXPRESSION_NAME = regex(rf"(?!(?:{_WORDS})\Z)[a-zA-Z][-a-zA-Z0-9]*")
-"""A name of Argo's that is one to expr-lang too, with `_` for `-`. Source: parser/lexer/state.go of expr 1.17.8."""
+EXPRESSION_NAME = regex(r"[a-zA-Z][-a-zA-Z0-9]*")
+EXPRESSION_WORDS = frozenset(("and", "contains", "else", "endsWith", "false", "if", "in")).union(
+    ("let", "matches", "nil", "not", "or", "startsWith", "true")
+)
+"""What is no name to expr-lang, though it looks like one. Source: parser/lexer/state.go of expr 1.17.8."""
 
 _OTHER = regex(r"[^a-z0-9]+")
 
@@ -102,7 +104,7 @@ def is_depended_upon(text: str) -> bool:
 
     Argo makes an expression of it, in which a hyphen is an underscore. Source: evaluateDependsLogic.
     """
-    return EXPRESSION_NAME.fullmatch(text) is not None
+    return text not in EXPRESSION_WORDS and EXPRESSION_NAME.fullmatch(text) is not None
 
 
 def is_parameter_name(text: str) -> bool:

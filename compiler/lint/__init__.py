@@ -198,9 +198,17 @@ def lint(
     if not view.exists:
         return [at_key(document, problem) for problem in by_schema]
     found = problems(view, rules, by_schema)
-    if found and len(view.templates) < len(view.all):
+    if found and (len(view.templates) < len(view.all) or _may_repeat(view, found)):
         found = problems(View(manifest, library=library), rules, by_schema)
     return [at_key(document, problem) for problem in (merge(whole, found) if by_schema else found)]
+
+
+def _may_repeat(view: View, found: Sequence[Problem]) -> bool:
+    """Whether calls that were not looked at may have what was found in another call of their outline."""
+    at = len(view.path)
+    return len(view.outlines) < len(view.calls) and any(
+        problem.path[at : at + 1] == ("templates",) for problem in found
+    )
 
 
 def shelf(documents: Iterable[dict[str, Any]]) -> Library:

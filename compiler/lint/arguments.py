@@ -200,7 +200,7 @@ class TwoArtifactSources(Finding):
 
 def supplied(view: View) -> Iterator[Problem]:
     """Every call supplies what its template needs, and nothing else."""
-    for call in (*view.calls, *view.hooks):
+    for call in (*view.outlines, *view.hooks):
         callee = call.callee
         if callee is None:
             continue
@@ -228,7 +228,7 @@ def supplied(view: View) -> Iterator[Problem]:
                         yield Problem(path, UnknownArgument(name, what, callee.title, known))
         yield from _missing(callee, names | meant, files | meant, f"`{call.title}`", call.path)
     yield from _entry(view)
-    for call in view.calls:
+    for call in view.outlines:
         last = view.named.get(call.data.get("onExit") or "")
         if last is not None:
             yield from _missing(last, (), (), f"`onExit` of `{call.title}`", (*call.path, "onExit"), _HOOK)
@@ -242,7 +242,7 @@ def own_names(view: View) -> Iterator[Problem]:
 
     Source: Argo Workflows, executeTemplate, which has `tasks.name` for what is called, and `steps.name` too.
     """
-    for call in view.calls if any("tasks.name" in value for value in view.values) else ():
+    for call in view.calls if "tasks.name" in "\n".join(view.values) else ():
         for index, each in enumerate(entries(call.data, "arguments", "parameters")):
             value: object = each.get("value")
             if isinstance(value, str) and "tasks.name" in value and call.owner.body == "dag":
@@ -329,7 +329,7 @@ def values(view: View) -> Iterator[Problem]:
     A value of the workflow may be left out, to be given when the workflow is submitted; nobody submits one
     for a CronWorkflow.
     """
-    for call in (*view.calls, *view.hooks):
+    for call in (*view.outlines, *view.hooks):
         arguments = call.data.get("arguments")
         if arguments is None:
             continue

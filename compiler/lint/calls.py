@@ -88,7 +88,7 @@ def entrypoint(view: View) -> Iterator[Problem]:
 
 def targets(view: View) -> Iterator[Problem]:
     """Each task, step and hook names one template, and one that exists."""
-    for call in (*view.calls, *view.hooks):
+    for call in (*view.outlines, *view.hooks):
         data = call.data
         if call.callee is not None and data.get("template") and len(data.keys() & _TARGETS) == 1:
             continue
@@ -109,7 +109,7 @@ def targets(view: View) -> Iterator[Problem]:
                 yield Problem(place, UndefinedTemplate(reference["template"], there))
         elif call.callee is None and (call.known or _is_never_filled(view, call, data["template"])):
             yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
-    for call in view.calls:  # a task's own `onExit` names a template too
+    for call in view.outlines:  # a task's own `onExit` names a template too
         last: str = call.data.get("onExit") or ""
         unknown = "{{" not in last or _names_the_run(last)
         if last and unknown and last not in view.named and not view.external:
@@ -143,6 +143,6 @@ def _names_the_run(name: str) -> bool:
 
 def hooks(view: View) -> Iterator[Problem]:
     """Every hook but `exit` says when it runs."""
-    for call in (*view.hooks, *(call for call in view.calls if call.parent is not None)):
+    for call in (*view.hooks, *(call for call in view.outlines if call.parent is not None)):
         if call.place[-1] != "exit" and not call.data.get("expression"):
             yield Problem(call.path, HookWithoutExpression(str(call.place[-1])))

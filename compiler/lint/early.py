@@ -45,7 +45,7 @@ def early(view: View) -> Iterator[Problem]:
     Source: validateTemplate, validateSteps and validateDAG in workflow/validate of Argo 4.1, which visit each template
     where it is called first. Of tasks that may come in any order, two are tried.
     """
-    calls = [call for call in view.calls if call.parent is None]
+    calls = [call for call in view.outlines if call.parent is None]
     called = {id(call.callee): call.callee for call in calls if call.callee is not None}
     made = {name for each in called.values() for name in global_outputs(each)}
     if any("{{" in name for name in made) or not all(call.known for call in calls):

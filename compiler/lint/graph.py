@@ -286,7 +286,7 @@ def dependencies(view: View) -> Iterator[Problem]:
                 "depends" if calls[cycle[0]].data.get("depends") else "dependencies",
             )
             yield Problem(path, Cycle("tasks", _chain([calls[i].name for i in cycle])))
-        yield from _one_way(calls)
+        yield from _one_way(template)
         yield from _readable(calls, {one for needed in dag.needs for one in needed})
         for path, text in _targets(view, template):
             for word in _WORD.finditer(text):
@@ -323,15 +323,15 @@ def _readable(calls: list[Call], needed: set[int]) -> Iterator[Problem]:
         if call.name[:1].isdigit():
             if uses_depends or call.data.get("dependencies") or position in needed:
                 yield Problem((*call.path, "name"), DigitFirst(call.name))
-        elif position in needed and is_argo_name(call.name) and not is_depended_upon(call.name):
+        elif position in needed and not is_depended_upon(call.name) and is_argo_name(call.name):
             yield Problem((*call.path, "name"), WordOfExpressions(call.name, f"{call.name}-1"))
 
 
-def _one_way(calls: list[Call]) -> Iterator[Problem]:
+def _one_way(template: Template) -> Iterator[Problem]:
     """A DAG says its order in one way."""
-    if not any(call.data.get("depends") for call in calls):
+    if not any(call.data.get("depends") for call in template.calls):
         return
-    for call in calls:
+    for call in template.outlines:
         data = call.data
         if data.get("dependencies"):
             way = "write `depends: " + " && ".join(map(str, data["dependencies"])) + "`"

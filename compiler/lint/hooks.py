@@ -69,7 +69,7 @@ def places(view: View) -> Iterator[Problem]:
             way = "take `parallelism` away, or let the first task do what the hook does"
             yield Problem(call.path, NoPlace(1, "the run ends in Error", way), on_key=True)
     found: list[tuple[Call, Object, Path, bool]] = []
-    for call in view.calls:
+    for call in view.outlines:
         if call.parent is not None:
             found.append((call.parent, call.data, call.path, call.place[-1] == "exit"))
         elif call.data.get("onExit"):
@@ -113,7 +113,7 @@ def own_outputs(view: View) -> Iterator[Problem]:
     An expression is evaluated before the outputs are known, which arguments may name. In a loop there is a hook for
     each item, and no item has the name of the loop. Source: Argo Workflows, runOnExitNode and executeTmplLifeCycleHook.
     """
-    for call in view.calls:
+    for call in view.outlines:
         if call.parent is None or call.owner.body not in WORD_OF:
             continue
         own = (WORD_OF[call.owner.body], call.parent.name)
@@ -179,7 +179,7 @@ def outputs_of_hooks(view: View) -> Iterator[Problem]:
     """
     if view.kind not in ("Workflow", "CronWorkflow") or view.spec.get("workflowTemplateRef") is not None:
         return
-    calls = (*view.calls, *view.hooks)
+    calls = (*view.outlines, *view.hooks)
     hooks = {id(call) for call in calls if call.parent is not None or not call.owner.body}
     if not hooks or not all(call.known for call in calls):
         return

@@ -52,7 +52,7 @@ def left(view: View) -> Iterator[Problem]:
     the hook of the last runs: then nobody comes to the rounds any more.
     Source: executeDAGTask and completableTaskGroupPhase in workflow/controller/dag.go of Argo 4.1.
     """
-    for call in view.calls:
+    for call in view.outlines:
         if call.parent is not None:
             task, path, callee = call.parent, call.path, call.callee
             if call.place[-1] != "exit":

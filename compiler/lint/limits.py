@@ -229,7 +229,7 @@ def values(view: View) -> Iterator[Problem]:
         for place, name, size in _too_big(inside(template.data, "inputs"), (*template.path, "inputs")):
             if _arrives(template, "inputs", name, set()):
                 yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
-    for call in view.calls if any(map(_excess, view.values)) else ():
+    for call in view.calls if 4 * max(map(len, view.values), default=0) > MOST_VARIABLE else ():
         for place, name, size in _too_big(inside(call.data, "arguments"), (*call.path, "arguments")):
             if call.callee is not None and _arrives(call.callee, "inputs", name, set()):
                 yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
@@ -238,7 +238,7 @@ def values(view: View) -> Iterator[Problem]:
 def texts(view: View) -> Iterator[Problem]:
     """What a container is given as it stands fits into one variable or argument, also in an object that is made."""
     for template in view.templates:
-        if 4 * len(template.text) <= MOST_VARIABLE:
+        if not template.is_leaf or 4 * len(template.text) <= MOST_VARIABLE:
             continue
         for path, container in template.containers:
             for place, finding in _given(container):

@@ -62,7 +62,7 @@ class InlineLoop(Finding):
 
 def loops(view: View) -> Iterator[Problem]:
     """A loop is given in one way, with items that can be counted."""
-    for call in view.calls:
+    for call in view.outlines:
         data = call.data
         if data.keys().isdisjoint(LOOPS):
             continue

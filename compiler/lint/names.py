@@ -233,7 +233,7 @@ def unique_names(view: View) -> Iterator[Problem]:
             for index, call in enumerate(template.calls):
                 if call.name and first.setdefault(call.name, index) != index:
                     yield Problem((*call.path, "name"), DuplicateName(call.name, what, first[call.name]))
-    for call in view.calls:
+    for call in view.outlines:
         arguments: Object = call.data.get("arguments") or {}
         given: list[Object] = arguments.get("parameters") or []
         if len(given) > 1 and len({each.get("name") for each in given}) < len(given):

@@ -101,9 +101,9 @@ def _at_end(view: View) -> set[int]:
     """The templates that may run when the run has ended, or in a hook, by their identity."""
     found: set[int] = set()
     hooked = [
-        call.callee for call in (*view.hooks, *(each for each in view.calls if each.parent is not None))
+        call.callee for call in (*view.hooks, *(each for each in view.outlines if each.parent is not None))
     ]
-    named = [view.setting("onExit"), *(str(call.data.get("onExit") or "") for call in view.calls)]
+    named = [view.setting("onExit"), *(str(call.data.get("onExit") or "") for call in view.outlines)]
     left: list[Template] = [each for each in (*hooked, *map(view.named.get, named)) if each is not None]
     for template in left:  # grows while it is walked
         if id(template) not in found:

@@ -40,8 +40,8 @@ class NotCollected(Finding):
 
 def results(view: View) -> Iterator[Problem]:
     """The results of a loop that are used can be collected. Source: processAggregateNodeOutputs of Argo 4.1."""
-    for call in view.calls:
-        if not call.loop or call.callee is None or has_no_items(call):
+    for call in view.looping:
+        if call.callee is None or has_no_items(call):
             continue
         wrong = next((text for text in _printed(call) if not _is_json(text)), None)
         if wrong is not None and _is_used(call):

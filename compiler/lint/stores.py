@@ -103,14 +103,15 @@ def stores(view: View) -> Iterator[Problem]:
                 yield Problem((*path, field), BadArtifact(string(listed, "name"), found, way), on_key=True)
 
 
+_BUCKETS = frozenset(("GCSArtifact", "S3Artifact"))
+_ADDRESSED = frozenset(("ArtifactoryArtifact", "HTTPArtifact"))
 _SCHEME = regex(r"[a-zA-Z][a-zA-Z0-9+]*://")
 
 
 def addresses(view: View) -> Iterator[Problem]:
     """Endpoints and buckets are named without the scheme of an address. Source: minio-go, getEndpointURL."""
     yield from _urls(view)
-    named = [each for each in view.templates if '"endpoint":' in each.text or '"bucket":' in each.text]
-    for found in typed(view, frozenset(("GCSArtifact", "S3Artifact")), named):
+    for found in typed(view, _BUCKETS, _with(view, '"endpoint":', '"bucket":')):
         owner: object = value_at(view.document, found.path[:-1])
         name = string(owner, "name") if is_mapping(owner) else ""
         for field in ("endpoint", "bucket"):
@@ -124,8 +125,7 @@ def addresses(view: View) -> Iterator[Problem]:
 
 def _urls(view: View) -> Iterator[Problem]:
     """The findings about artifacts at addresses that are none. Source: Go, net/http."""
-    named = [each for each in view.templates if '"url":' in each.text]
-    for found in typed(view, frozenset(("ArtifactoryArtifact", "HTTPArtifact")), named):
+    for found in typed(view, _ADDRESSED, _with(view, '"url":')):
         url = string(found.data, "url")
         if not may_be_address(url):
             owner: object = value_at(view.document, found.path[:-1])
@@ -133,6 +133,11 @@ def _urls(view: View) -> Iterator[Problem]:
             way = "write the whole address, such as `https://example.com/data.csv`"
             finding = BadArtifact(name, f"is at `{url}`, to which no request can be sent", way)
             yield Problem((*found.path, "url"), finding)
+
+
+def _with(view: View, *fields: str) -> list[Template]:
+    """The templates whose text has one of these fields, and graphs, of which few calls are looked at anyway."""
+    return [each for each in view.templates if each.calls or any(field in each.text for field in fields)]
 
 
 def _fetched(artifact: Object, path: Path) -> Iterator[Problem]:
@@ -192,7 +197,7 @@ def sources(view: View) -> Iterator[Problem]:
 def keys(view: View) -> Iterator[Problem]:
     """The items of a loop write their artifacts under keys of their own, and no global outputs."""
     told: set[Path] = set()
-    for call in view.calls:
+    for call in view.looping:
         if not _repeats(call) or call.callee is None:
             continue
         for template in _leaves(call.callee):

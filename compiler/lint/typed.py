@@ -29,6 +29,9 @@ def typed(view: View, wanted: frozenset[str], within: Iterable[Template] | None 
     _collect(found, view.kind, view.document, (), wanted)
     for template in view.templates if within is None else within:
         _collect(found, "Template", template.data, template.path, wanted)
+        for call in template.outlines:
+            if call.parent is None:
+                _collect(found, _CALLS[template.body], call.data, call.path, wanted)
     return found
 
 
@@ -39,8 +42,11 @@ def typed_below(name: str, data: Object, wanted: frozenset[str]) -> list[Typed]:
     return found
 
 
-_APART = frozenset(("templates", "inline"))
-"""Fields with templates, which a view has found."""
+_APART = frozenset(("templates", "inline", "tasks", "steps"))
+"""Fields with templates and calls, which a view has found."""
+
+_CALLS = {"dag": "DAGTask", "steps": "WorkflowStep"}
+"""The types of the calls of graphs."""
 
 
 def _collect(found: list[Typed], name: str, data: Object, path: Path, wanted: frozenset[str]) -> None:
@@ -83,5 +89,7 @@ def _reached(name: str) -> frozenset[str]:
         one = open_types.pop()
         if is_type(one) and one not in found:
             found.add(one)
-            open_types += [each.rpartition(":")[2] for each in fields(one).values()]
+            open_types += [
+                each.rpartition(":")[2] for field, each in fields(one).items() if field not in _APART
+            ]
     return frozenset(found)

@@ -62,7 +62,7 @@ def workflow_variables(view: View) -> frozenset[str]:
     for source in sources:
         for field, word in (("labels", "labels"), ("labelsFrom", "labels"), ("annotations", "annotations")):
             known.update(f"workflow.{word}.{key}" for key in inside(source, field))
-    called = {id(call.callee) for call in (*view.calls, *view.hooks)}
+    called = {id(call.callee) for call in (*view.outlines, *view.hooks)}
     runs = view.kind in ("Workflow", "CronWorkflow")
     for template in view.all:
         known.update(
@@ -80,6 +80,8 @@ def global_outputs(template: Template) -> Iterator[str]:
 
     Of a template that the workflow itself starts with, Argo's validator does not know them.
     """
+    if template.is_leaf and '"globalName":' not in template.text:
+        return
     for kind, outputs in (
         ("parameters", template.output_parameters),
         ("artifacts", template.output_artifacts),

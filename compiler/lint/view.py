@@ -34,13 +34,15 @@ BODIES = (
 )
 """The fields of which a template has exactly one, in the order in which Argo looks for them."""
 
+_BODIES = frozenset(BODIES)
+
 POD_BODIES = frozenset(("container", "containerSet", "script", "resource", "data"))
 """Templates that run as a pod of their own."""
 
 GRAPH_BODIES = frozenset(("steps", "dag"))
 """Templates that call other templates; Argo calls all but these and `suspend` leaves."""
 
-LEAF_BODIES = frozenset(BODIES) - GRAPH_BODIES - {"suspend"}
+LEAF_BODIES = _BODIES - GRAPH_BODIES - {"suspend"}
 
 LONG = 2**15
 """Characters of a script that is looked at for its length: in bytes it may have four times as many."""
@@ -54,11 +56,11 @@ LOCATIONS = ("s3", "gcs", "azure", "oss", "hdfs", "git", "http", "artifactory", 
 _KEYS = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "http": "url", "plugin": "key"}
 """The field without which the location of an artifact leads nowhere."""
 
-_FILLED = ("value", "default")
-"""The fields that give an input parameter its value where no call does."""
-
 LOOPS = ("withItems", "withParam", "withSequence")
 """The fields of which a looped call has exactly one."""
+
+_USUAL = frozenset(("name", "template", "depends", "when", "arguments"))
+"""The fields of a call that asks for nothing but a template with some values."""
 
 
 class Template:
@@ -73,7 +75,8 @@ class Template:
         self.path = path
         self.around = around
         self.name: str = data.get("name") or ""
-        self.bodies = [body for body in BODIES if data.get(body) is not None]
+        self.bodies = [body for body in _BODIES.intersection(data) if data[body] is not None]
+        self.bodies.sort(key=BODIES.index)
         self.body = self.bodies[0] if self.bodies else ""
         self.is_pod = self.body in POD_BODIES  # whether it runs as a pod of its own
         self.is_leaf = self.body in LEAF_BODIES  # whether it has timeouts and artifact paths
@@ -81,6 +84,9 @@ class Template:
         inputs = inside(data, "inputs")
         outputs = inside(data, "outputs")
         self.parameters = by_name(inputs.get("parameters"))
+        self.enums: dict[str, list[str]] = {  # the values that they may have, for those that say so
+            name: choices for name, each in self.parameters.items() if (choices := each.get("enum"))
+        }
         self.artifacts = by_name(inputs.get("artifacts"))
         self.output_parameters = by_name(outputs.get("parameters"))
         self.output_artifacts = by_name(outputs.get("artifacts"))
@@ -113,6 +119,14 @@ class Template:
         return [call.callee for call in self.calls if call.callee is not None and call.callee.calls]
 
     @cached_property
+    def outlines(self) -> list[Call]:
+        """Its calls and hooks, one of each outline."""
+        found: dict[object, Call] = {}
+        for call in (*self.calls, *self.hooks):
+            found.setdefault(call.outline, call)
+        return list(found.values())
+
+    @cached_property
     def containers(self) -> list[tuple[Path, Object]]:
         """Its containers that a user writes, each with the path from the template."""
         found: list[tuple[Path, Object]] = [
@@ -138,15 +152,11 @@ class Template:
             [
                 name
                 for name, each in self.parameters.items()
-                if all(each.get(field) is None for field in _FILLED)
+                if each.get("value") is None
+                and each.get("default") is None
                 and inside(each, "valueFrom").get("configMapKeyRef") is None
             ]
         )
-
-    @cached_property
-    def enums(self) -> dict[str, list[str]]:
-        """The values that its input parameters may have, for those that say so."""
-        return {name: choices for name, each in self.parameters.items() if (choices := each.get("enum"))}
 
     @cached_property
     def required_artifacts(self) -> frozenset[str]:
@@ -237,6 +247,20 @@ class Call:
         return next((field for field in LOOPS if data.get(field) not in (None, [], "")), "")
 
     @property
+    def outline(self) -> object:
+        """Equal for calls of one owner that differ in texts only: the template and the parameters are the same."""
+        data, callee = self.data, self.callee
+        if callee is None or callee.enums or self.parent is not None or not _USUAL.issuperset(data):
+            return id(self)
+        arguments: Object = data.get("arguments") or {}
+        names: list[object] = []
+        for parameter in arguments.get("parameters") or ():
+            if len(parameter) != 2 or type(parameter.get("value")) is not str:
+                return id(self)
+            names.append(parameter.get("name"))
+        return id(self) if len(arguments) > 1 else (id(callee), *data, 0, *names)
+
+    @property
     def outputs(self) -> frozenset[str] | None:
         """What may follow `tasks.<name>.`; None when the template is not known."""
         if self.callee is None:
@@ -251,6 +275,7 @@ class View:
     """One document of one of Argo's four kinds; `exists` says that it has a spec, which the schema asks for.
 
     `templates` are those to look at: all, or one of each sort, which tells whether there is anything to find.
+    `outlines` are the calls to look at where texts do not matter: all, or one of each outline in a template.
     `library` has the documents that this one may name, by kind and name; `base` is the one of its
     `workflowTemplateRef`, and `external` says that it has one that is not there.
     """
@@ -284,7 +309,9 @@ class View:
             self._add_calls(template)
         self.hooks = list(self._workflow_hooks())
         self.all = self.templates
+        self.outlines = self.calls
         if not each:
+            self.outlines = [call for template in self.all if template.calls for call in template.outlines]
             sorts: dict[object, Template] = {}
             for template in self.all:
                 sorts.setdefault(template.sort, template)
@@ -364,12 +391,12 @@ class View:
     @cached_property
     def handing(self) -> list[Call]:
         """The calls that hand on artifacts."""
-        return [call for call in self.calls if inside(call.data, "arguments").get("artifacts")]
+        return [call for call in self.outlines if inside(call.data, "arguments").get("artifacts")]
 
     @cached_property
     def looping(self) -> list[Call]:
         """The calls that are loops."""
-        return [call for call in self.calls if call.loop]
+        return [call for call in self.outlines if call.loop]
 
     @cached_property
     def _surveys(self) -> dict[int, Survey]:
@@ -444,7 +471,7 @@ def named_by(reference: Object) -> tuple[str, str]:
 
 def by_name(entries: Iterable[Object] | None) -> dict[str, Object]:
     """Entries of a list by their names."""
-    return {entry.get("name") or "": entry for entry in entries or ()}
+    return {entry.get("name") or "": entry for entry in entries} if entries else {}
 
 
 def without_key(artifact: Object) -> str:
