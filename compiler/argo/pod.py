@@ -40,12 +40,11 @@ def container(pod: ir.Pod, template: ir.Template, origins: Origins) -> Json:
     for name, value in pod.env:
         if isinstance(value, (Config, Secret)):
             entry: Json = {"name": name, "valueFrom": referred(value)}
-            option = "secrets" if isinstance(value, Secret) else "env"
         else:
             entry = {"name": name, "value": pod_text(value)}
-            option = "env"
-        for field in entry:
-            origins.option(entry, field, template, option)
+        if isinstance(value, Secret):
+            for field in entry:
+                origins.option(entry, field, template, "secrets")
         env.append(entry)
     if env:
         found["env"] = env

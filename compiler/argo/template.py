@@ -212,8 +212,10 @@ class Writer:
                 artifacts.append({"name": name, **_from(value), **_optional(optional)})
             else:
                 parameters.append({"name": name, "value": text_of(value, typed)})
-        if parameters or artifacts:
+        if artifacts:
             found["arguments"] = filled({"parameters": parameters, "artifacts": artifacts})
+        elif parameters:
+            found["arguments"] = {"parameters": parameters}
         for patch in task.patches:
             self.patcher.merge(found, patch.fields, TASK, patch.place, ("task",))
         return found

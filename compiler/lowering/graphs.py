@@ -136,7 +136,8 @@ class Graphs:
             template = self._loop(graph, plan) if call.loop is not None else self._body(graph, plan)
         arguments = self._arguments(plan.arguments)
         if call.loop is None and not call.may_fail:
-            arguments += self._places(graph, plan, None)
+            if plan.sub is not None or plan.placed:
+                arguments += self._places(graph, plan, None)
         else:
             at, index = self._wants(graph, plan)
             if at and not graph.root:
@@ -171,7 +172,11 @@ class Graphs:
     def _arguments(given: dict[str, Carried]) -> tuple[ir.Argument, ...]:
         found: list[ir.Argument] = []
         for name, carried in given.items():
-            found += handed(name, carried)
+            form, values, kind = carried
+            if form is PLAIN:
+                found.append(ir.Argument(name, "parameter", values[0], kind))
+            else:
+                found += handed(name, carried)
         return tuple(found)
 
     def _body(self, graph: GraphPlan, plan: CallPlan) -> str:

@@ -18,7 +18,7 @@ from flowdsl.compiler.lowering.subgraph import SILENT, Own, own
 from flowdsl.compiler.placing import INDEX
 from flowdsl.compiler.ports import WORKERS
 from flowdsl.pipeline import PipelineDef
-from flowdsl.tracing.trace import FAILED
+from flowdsl.tracing.trace import FAILED, regions
 from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Expr, Many, OnVolume, Op, Stored
 from flowdsl.values.lift import lift
@@ -142,16 +142,10 @@ class _Graph:
         if call.loop is not None or call.region is not None:
             plan.around = self.planner.descriptions.around(call)
             self.planner.diagnostics.extend(self.planner.descriptions.misplaced(call))
-        plan.condition = self._condition(call.region)
         for one in call.after:
             plan.after[self.names[id(one)]] = None
-        region = call.region
-        while region is not None:
-            plan.wait(self.resolver.awaited(region.condition))
-            if region.ended is not None:
-                results = ("Succeeded",) if region.ended.may_fail else region.results
-                plan.ended.setdefault(self.names[id(region.ended)], results)
-            region = region.parent
+        if call.region is not None:
+            self._region(plan, call.region)
         for expr in call.arguments.values():
             if type(expr) is not Const:
                 plan.wait(self.resolver.awaited(expr))
@@ -184,6 +178,15 @@ class _Graph:
             )
         for name in plan.ended:
             plan.after.pop(name, None)
+
+    def _region(self, plan: CallPlan, region: Region) -> None:
+        """The condition of a call in a region, and the tasks that it then waits for."""
+        plan.condition = self._condition(region)
+        for one in regions(region):
+            plan.wait(self.resolver.awaited(one.condition))
+            if one.ended is not None:
+                results = ("Succeeded",) if one.ended.may_fail else one.results
+                plan.ended.setdefault(self.names[id(one.ended)], results)
 
     def _store(self, plan: CallPlan) -> None:
         """The files of a step that go to a volume have a place there, whoever reads them."""

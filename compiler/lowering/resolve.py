@@ -245,12 +245,14 @@ class Resolver:
                 return False
         return isinstance(self.plan.by_call[id(task)].form(name), Gathered)
 
-    def awaited(self, expr: Expr) -> Iterator[str]:
+    def awaited(self, expr: Expr) -> list[str]:
         """The tasks whose outputs are in an expression."""
+        found: list[str] = []
         for leaf in leaves(expr):
             if isinstance(leaf, (Out, Rows, Best)) and id(leaf.task) in self.names:
                 maker = self.plan.by_call.get(id(leaf.task)) if isinstance(leaf, Best) else None
-                yield maker.best if maker is not None and maker.large else self.names[id(leaf.task)]
+                found.append(maker.best if maker is not None and maker.large else self.names[id(leaf.task)])
+        return found
 
 
 def _optional(failed: set[str], expr: Expr) -> Expr | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from flowdsl.compiler import ir
@@ -136,25 +136,28 @@ class _Splitter:
         """
         inside = {one: at for at, one in enumerate(members)}
         count = len(members)
-        last, first, edges = [0] * (count + 1), [0] * (count + 1), [0] * (count + 1)
-        ends, begins = [count] * count, [-1] * count
-        needed = [{inside[other] for other in self.before[one] if other in inside} for one in members]
+        needed = [[inside[other] for other in self.before[one] if other in inside] for one in members]
+        begins = [max(needs, default=-1) for needs in needed]
+        ends = [count] * count
         for at, needs in enumerate(needed):
-            begins[at] = max(needs, default=-1)
             for other in needs:
                 ends[other] = min(ends[other], at)
+        # How many more there are than at the position before.
+        last, first, edges = [0] * (count + 2), [0] * (count + 2), [0] * (count + 2)
         for at, needs in enumerate(needed):
-            _count(last, at + 1, ends[at])
-            _count(first, begins[at] + 1, at)
+            begin = begins[at] + 1
+            last[at + 1] += 1
+            last[ends[at] + 1] -= 1
+            first[begin] += 1
+            first[at + 1] -= 1
             for other in needs:
-                _count(edges, begins[at] + 1, min(ends[other], at))
-        cuts = [0]
-        lasts = firsts = spanning = 0
-        for at in range(count):
-            lasts, firsts, spanning = lasts + last[at], firsts + first[at], spanning + edges[at]
-            if at and spanning == lasts * firsts:
-                cuts.append(at)
-        return [members[start:end] for start, end in pairwise([*cuts, count])]
+                if begin <= ends[other]:
+                    edges[begin] += 1
+                    edges[ends[other] + 1] -= 1
+        found = zip(accumulate(last), accumulate(first), accumulate(edges), strict=True)
+        joined = [spanning == lasts * firsts for lasts, firsts, spanning in found]
+        cuts = [0, *(at for at in range(1, count) if joined[at]), count]
+        return [members[start:end] for start, end in pairwise(cuts)]
 
     # --- a group becomes a template ----------------------------------------------------------------
 
@@ -331,14 +334,6 @@ def _present(port: Expr, others: list[Expr], whole: t.Type) -> Expr:
     """The value of a port whose task ran; it may be None, and then it is not chosen."""
     plain = not isinstance(port.type, t.Maybe) and t.is_text(port.type) == t.is_text(whole)
     return port if plain else Either((port, *others), whole)
-
-
-def _count(changes: list[int], start: int, end: int) -> None:
-    """Note one more from `start` to `end`, both included."""
-    if start <= end:
-        changes[start] += 1
-        if end + 1 < len(changes):
-            changes[end + 1] -= 1
 
 
 def _named(task: ir.Task) -> set[str]:

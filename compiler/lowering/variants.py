@@ -95,11 +95,10 @@ class Variants:
         self.names = Templates()
         self.graphs: dict[int, str] = {}
         self._known: dict[tuple[Any, ...], Variant] = {}
-        self._of_call: dict[int, Variant] = {}
         self._alike: dict[str, list[StepDef | PipelineDef]] = {}
         self._settings: dict[Any, ir.Settings] = {}
         self._defaults: dict[int, dict[str, Any]] = {}
-        shared = inherited(owner, owner)
+        self._usual = shared = inherited(owner, owner)
         for graph in planner.trace.graphs.values():
             found = inherited(graph.owner, owner)
             self._defaults[id(graph.owner)] = shared if found == shared else found
@@ -113,7 +112,7 @@ class Variants:
         for plan in graphs:
             for call in plan.calls:
                 if call.sub is None:
-                    variant = self.of(call)
+                    variant = call.variant or self.of(call)
                     looped = call.call.loop is not None and not call.around
                     counted = looped or (plan.looped and bool(variant.placed))
                     variant.looped |= looped
@@ -169,13 +168,15 @@ class Variants:
         alike = self._alike.setdefault(definition.plain.__qualname__, [])
         if not any(one is definition for one in alike):
             alike.append(definition)
+        if alike[0] is definition:
+            return ""
         at = next(at for at, one in enumerate(alike) if one is definition)
         files = [PurePath(one.code.co_filename).stem for one in alike]  # as the file is called everywhere
-        return f" of {files[at]} {files[:at].count(files[at])}" if at else ""
+        return f" of {files[at]} {files[:at].count(files[at])}"
 
     def of(self, plan: CallPlan) -> Variant:
         """The variant of its step that a call runs."""
-        known = self._of_call.get(id(plan))
+        known = plan.variant
         if known is None:
             call = plan.call
             step = call.target
@@ -185,7 +186,7 @@ class Variants:
             if self.planner.cached and id(call) not in self.planner.cached:
                 forms = tuple([(name, undigested(form, [])[0]) for name, form in forms])
             options = ""
-            if call.options or self.inherited(call) is not self._defaults[id(self.owner)]:
+            if call.options or self.inherited(call) is not self._usual:
                 options = patch.own(call)
                 if (asked := self.setting(call)) != self._plain(step):
                     options += _spelled(asked)
@@ -193,7 +194,7 @@ class Variants:
             known = self._known.get(key)
             if known is None:
                 known = self._known[key] = Variant(step, options, forms, plan.store)
-            self._of_call[id(plan)] = known
+            plan.variant = known
         return known
 
     def setting(self, call: Call) -> ir.Settings:
@@ -223,7 +224,7 @@ class Variants:
 
     def _plain(self, step: StepDef) -> ir.Settings:
         """The settings of a call in the pipeline of the run that says nothing itself."""
-        defaults = applicable(self._defaults[id(self.owner)], step, step.options)
+        defaults = applicable(self._usual, step, step.options)
         if not defaults:
             return self.declared(step)[0]
         merged = {**defaults, **step.options}

@@ -129,7 +129,7 @@ class Index:
         for node in nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
                 target = node.targets[0]
-            elif isinstance(node, ast.AnnAssign | ast.NamedExpr):
+            elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
                 target = node.target
             else:
                 continue
@@ -173,15 +173,16 @@ class Index:
         return found
 
 
-def _assigned(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.Call]]:
+def _assigned(target: ast.expr, value: ast.expr | None) -> list[tuple[str, ast.Call]]:
     """The calls of an assignment with the variables that their results go to, also in `x, y = f(), g()`."""
-    if isinstance(target, ast.Name) and isinstance(value, ast.Call):
-        yield target.id, value
-    elif isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
+    if isinstance(target, ast.Name):
+        return [(target.id, value)] if isinstance(value, ast.Call) else []
+    if isinstance(target, (ast.Tuple, ast.List)) and isinstance(value, (ast.Tuple, ast.List)):
         starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *value.elts))
         if not starred and len(target.elts) == len(value.elts):
-            for one, its in zip(target.elts, value.elts, strict=True):
-                yield from _assigned(one, its)
+            pairs = zip(target.elts, value.elts, strict=True)
+            return [found for one, its in pairs for found in _assigned(one, its)]
+    return []
 
 
 def _in_order(tree: ast.AST) -> list[ast.Call]:

@@ -82,8 +82,8 @@ def here() -> Site:
     library: Site | None = None
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- no public one is as fast
     while frame is not None:
-        if not is_ours(frame):
-            if not is_library(frame):
+        if (package := _package(frame)) != "flowdsl":
+            if package not in sys.stdlib_module_names and frame.f_code.co_filename != "<string>":
                 return Site(frame.f_code, frame.f_lasti)
             library = library or Site(frame.f_code, frame.f_lasti)
         frame = frame.f_back
@@ -102,14 +102,18 @@ def through_library() -> bool:
 
 def is_ours(frame: FrameType) -> bool:
     """Whether a frame runs code of flowdsl."""
-    module: str = frame.f_globals.get("__name__", "")
-    return module == "flowdsl" or module.startswith("flowdsl.")
+    return _package(frame) == "flowdsl"
 
 
 def is_library(frame: FrameType) -> bool:
     """Whether a frame runs code of the standard library, or that it generates: a dataclass's `__eq__`."""
+    return _package(frame) in sys.stdlib_module_names or frame.f_code.co_filename == "<string>"
+
+
+def _package(frame: FrameType) -> str:
+    """The first word of the name of the module whose code a frame runs."""
     module: str = frame.f_globals.get("__name__", "")
-    return module.partition(".")[0] in sys.stdlib_module_names or frame.f_code.co_filename == "<string>"
+    return module.partition(".")[0]
 
 
 def extent(site: Site) -> tuple[int, int, int, int] | None:

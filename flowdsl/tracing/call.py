@@ -37,7 +37,7 @@ def add(
     bound = bind(trace, definition, args, kwargs, site)
     call.arguments = bound
     call.positional = len(args)
-    trace.graph.calls.append(call)
+    call.graph.calls.append(call)
     return value(result_of(call, definition.signature.returns))
 
 

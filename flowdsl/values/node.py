@@ -26,11 +26,13 @@ class Node:
         header = ", ".join(f"{name}=_{name}" if f"_{name}" in defaults else name for name in fields)
         body = "".join(f"\n self.{name} = {name}" for name in fields) or " pass"
         made: dict[str, Any] = {}
-        exec(f"def __init__(self, {header}):{body}", defaults, made)
+        content = "".join(f"self.{name}, " for name in fields)
+        exec(f"def __init__(self, {header}):{body}\ndef _content(self):\n return ({content})", defaults, made)
         cls.__init__ = made["__init__"]  # type: ignore[method-assign]
+        cls._content = made["_content"]  # type: ignore[method-assign]
 
     def _content(self) -> tuple[Any, ...]:
-        return tuple([getattr(self, name) for name in self.__match_args__])
+        return ()
 
     def changed(self, **changes: Any) -> Self:
         """The same node with other values in some fields."""

@@ -358,6 +358,8 @@ def outputs_of(returns: t.Type, leaf: Callable[[str, t.Type], Expr]) -> Expr:
         return Poison()
     if isinstance(returns, t.Nothing):
         return leaf("", t.NONE)
+    if not isinstance(returns, (t.Record, t.Fixed)):
+        return leaf("return", returns)
     made = {out.keys: leaf(out.name, out.type) for out in t.outputs(returns)}
     return t.assembled(returns, made, _record)
 
