@@ -7,8 +7,11 @@ import gc
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from flowdsl.compiler.carry.carry import ModuleSource, carry
 from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.checks.bodies import check_bodies
+from flowdsl.compiler.checks.code import provided
+from flowdsl.compiler.checks.definitions import classes
 from flowdsl.compiler.load import LoadError, exits, importing, raised, user_traceback
 from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import cached_calls, declared
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 
     from flowdsl.compiler.argo import Manifest
-    from flowdsl.compiler.carry.carry import Carried, ModuleSource
+    from flowdsl.compiler.carry.carry import Carried
     from flowdsl.compiler.ir import Program
     from flowdsl.compiler.load import Loaded
     from flowdsl.compiler.profile import Profile
@@ -293,19 +296,16 @@ class _Unit:
 
     def carried(self, definition: StepDef) -> Carried | None:
         """The source of a Python step with what it uses, made once."""
-        if definition.kind != "python" or not is_function(definition.plain):
-            return None
         if id(definition) not in self._carried:
-            from flowdsl.compiler.carry.carry import ModuleSource, carry
-            from flowdsl.compiler.checks.code import provided
-            from flowdsl.compiler.checks.definitions import classes
-            from flowdsl.compiler.findings.functions import NoSource
-
+            if definition.kind != "python" or not is_function(definition.plain):
+                return self._carried.setdefault(id(definition), None)
             filename = definition.code.co_filename
             module = self._modules.get(filename)
             if module is None:
                 file = self.loaded.sources.file(filename)
                 if file is None or file.tree is None:
+                    from flowdsl.compiler.findings.functions import NoSource
+
                     missing = NoSource(definition.name)
                     self.diagnostics.append(Diagnostic(missing, definition.site))
                     self._carried[id(definition)] = None

@@ -6,6 +6,7 @@ Source: distribution/reference, ParseNormalizedNamed, which the kubelet calls: w
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from flowdsl.grammar.regex import regex
 
@@ -18,6 +19,7 @@ _HEX = regex(r"[a-f0-9]+")
 _LONGEST = 255
 
 
+@lru_cache(maxsize=256)
 def fault(text: str) -> str:
     """Why a text is not the name of an image, in words; empty when it is one."""
     name, at, digest = text.partition("@")

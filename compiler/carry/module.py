@@ -92,6 +92,7 @@ class ModuleSource:
         self._functions: dict[tuple[int, str], int] = {}
         self._resolved: dict[str, tuple[int, ...] | Trouble | None] = {}
         self._paths: dict[str, str | None] = {}
+        self._makes_step: dict[ast.expr, bool] = {}
         imported: set[str] = set()
         has_walrus = ":=" in file.text
         for index, node in enumerate(self.body):
@@ -283,16 +284,10 @@ class ModuleSource:
 
     def makes_step(self, decorator: ast.expr) -> bool:
         """Whether a decorator is ours: one of flowdsl, or a function of the user's that uses one."""
-        value = self.value_of(called(decorator))
-        while isinstance(value, partial):
-            value = value.func
-        if is_ours(value) or type(value) is not FunctionType:
-            return is_ours(value)
-        words = [value.__globals__.get(name) for name in scan(value.__code__).names]
-        return any(
-            is_ours(word) and (type(word) is ModuleType or getattr(word, "__name__", "") in _DECORATORS)
-            for word in words
-        )
+        known = self._makes_step.get(decorator)
+        if known is None:
+            known = self._makes_step[decorator] = _makes_step(self.value_of(called(decorator)))
+        return known
 
     def own_module(self, name: str) -> str | None:
         """Where a module of the user's project is, relative to the file; None for any other module."""
@@ -301,6 +296,21 @@ class ModuleSource:
 
             self._paths[name] = path_in_project(name, self.file.filename)
         return self._paths[name]
+
+
+def _makes_step(value: Any) -> bool:
+    """Whether a decorator is one of flowdsl, or a function that uses one."""
+    while isinstance(value, partial):
+        value = value.func
+    if is_ours(value):
+        return True
+    if type(value) is not FunctionType:
+        return False
+    words = [value.__globals__.get(name) for name in scan(value.__code__).names]
+    return any(
+        is_ours(word) and (type(word) is ModuleType or getattr(word, "__name__", "") in _DECORATORS)
+        for word in words
+    )
 
 
 def is_ours(value: object) -> bool:

@@ -27,7 +27,7 @@ def unseen_failures(trace: Trace, sources: Sources) -> Iterator[Diagnostic]:
         name = graph.owner.site.code.co_filename
         if name not in called:
             file = sources.file(name)
-            called[name] = {} if file is not None and _TRY.search(file.text) else None
+            called[name] = {} if file is not None and "try" in file.text and _TRY.search(file.text) else None
         if (calls := called[name]) is None:
             continue
         for call in graph.calls:  # what calls steps in another file may be a library

@@ -79,7 +79,7 @@ def unsuited(
 
     `text` is its script.
     """
-    names = {*_IMPORT.findall(text)} - {"__future__"}
+    names = {*_IMPORT.findall(text)} - {"__future__"} if "import" in text else set[str]()
     images = images_of().get(id(step)) or [_image(step.options)]
     # What Python runs here has been read by it, so it is not newer than that.
     older = [one for one in images if _version(one) < sys.version_info.minor]
