@@ -62,6 +62,8 @@ LOOPS = ("withItems", "withParam", "withSequence")
 _USUAL = frozenset(("name", "template", "depends", "when", "arguments"))
 """The fields of a call that asks for nothing but a template with some values."""
 
+_PARAMETERS = frozenset(("parameters",))
+
 
 class Template:
     """One template, listed or inline, with the names it declares.
@@ -253,12 +255,14 @@ class Call:
         if callee is None or callee.enums or self.parent is not None or not _USUAL.issuperset(data):
             return id(self)
         arguments: Object = data.get("arguments") or {}
+        if not _PARAMETERS.issuperset(arguments):
+            return id(self)
         names: list[object] = []
         for parameter in arguments.get("parameters") or ():
             if len(parameter) != 2 or type(parameter.get("value")) is not str:
                 return id(self)
             names.append(parameter.get("name"))
-        return id(self) if len(arguments) > 1 else (id(callee), *data, 0, *names)
+        return (id(callee), *data, 0, *names)
 
     @property
     def outputs(self) -> frozenset[str] | None:
