@@ -156,7 +156,7 @@ class Hooks:
         late, self.ended = self.ended, self.ended or self.node.fulfilled
         if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
             self.machine.agenda.in_next_pass(self.changed)
-        elif (not late or self._looked() or not self.node.completed) and not self._judge():
+        elif (not self.ended or self._looked()) and not self._judge():
             return
         if self.node.told == self.machine.agenda.passes:
             self.machine.agenda.in_next_pass(self.changed)
