@@ -6,6 +6,7 @@ Sources: workflow/controller/workflowpod.go, and executeSuspend in operator.go, 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.duration import duration
@@ -40,17 +41,22 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
         return
     deadline = _deadline(run, execution, node, template)
     action = _action(run, execution, node, template)
-    if run.deadline is not None and run.now >= run.deadline and not call.on_exit:
-        run.mark(node, FAILED, STEP_TOO_LATE)
-        execution.body_ended(node)
-        return
     run.running[node.id] = execution
-    run.actions.append(action)
     for name, before in _containers(action.template):
         child = run.new_node(f"{node.name}.{name}", "Container", PENDING, node, call.holder, call.base)
         child.hooked, child.retried = node.hooked, node.retried
         for parent in [run.nodes[f"{node.name}.{one}"] for one in before] or [node]:
             parent.adopt(child)
+    late = run.deadline is not None and run.now >= run.deadline
+    if late and not node.in_exit_handler():
+        if call.on_exit:  # of an exit handler that is tried again: only its node fails
+            run.actions.append(action)
+            run.agenda.in_next_pass(partial(_fail, run, node, STEP_TOO_LATE))
+        else:
+            _fail(run, node, STEP_TOO_LATE)
+            del run.running[node.id]
+        return
+    run.actions.append(action)
     if deadline is not None:
         run.agenda.at(deadline, lambda: _stop(run, node, TOO_LATE), lambda: node.id in run.running)
     pending = action.template.get("pendingTimeout")
@@ -156,6 +162,11 @@ def _stop(run: Run, node: Node, message: str) -> None:
 def fail_pod(run: Run, node: Node, message: str) -> None:
     """Fail a pod at once, while it is being stopped (handleExecutionControlError)."""
     run.actions.append(events.StopPod(node.id))
+    _fail(run, node, message)
+
+
+def _fail(run: Run, node: Node, message: str) -> None:
+    """Fail the node of a pod, and those of its containers."""
     run.mark(node, FAILED, message)
     for child in [run.nodes[f"{node.name}.{name}"] for name, _ in _containers(run.running[node.id].template)]:
         if not child.fulfilled:
