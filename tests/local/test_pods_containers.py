@@ -152,6 +152,34 @@ def test_a_variable_that_is_too_long_fails_as_on_linux(pods: Street) -> None:
     assert done.message == "main: Error (exit code 1)"
 
 
+@pytest.mark.parametrize("isolate", [None, False])
+def test_an_argument_that_is_too_long_comes_in_a_file_as_in_argo(
+    tmp_path: Path, isolate: bool | None
+) -> None:
+    show = [
+        "sh",
+        "-c",
+        'for one; do case $one in @*) wc -c < "${one#@}";; *) echo ${#one} "$one" | cut -c 1-12;; esac; done',
+    ]
+    env = [{"name": "A", "value": "1"}]
+    with street(tmp_path, isolate=isolate) as pods:
+
+        def shown(*args: str) -> list[str]:
+            return result(
+                pods.run({"container": {"command": [*show, "sh"], "args": [*args], "env": env}}, result=True)
+            ).split("\n")
+
+        assert shown("$(A)", "x" * 131_000) == ["1 1", "131000 xxxxx"]
+        assert shown("$(A)", "x" * 131_073) == ["4 $(A)", "131073"]
+        assert shown("$(A)", "x" * 70_000, "y" * 70_000) == ["4 $(A)", "70000 xxxxxx", "70000 yyyyyy"]
+        done = pods.run(sh(":", args=["x" * 131_072]))
+        assert (done.phase, done.message) == ("Failed", "main: Error (exit code 1)")
+        assert (
+            pods.run({"container": {"command": ["sh", "-c"], "args": [":" * 131_073]}}).message
+            == "main: Error (exit code 127)"
+        )
+
+
 def test_a_long_command_arrives_whole(pods: Street) -> None:
     words = ["sh", "-c", 'echo "$#"', *["x" * 1000] * 900]
     assert result(pods.run({"container": {"command": words}}, result=True)) == "899"

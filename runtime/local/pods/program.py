@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.amounts import amount, memory_limit
 from flowdsl.runtime.local.pods.ending import Way
-from flowdsl.runtime.local.pods.expansion import expanded, too_long
+from flowdsl.runtime.local.pods.expansion import LONGEST, expanded, too_long
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
 from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM
 from flowdsl.runtime.local.pods.units import SCRIPT, Unit, mounts, pythonic
@@ -67,14 +67,13 @@ class Program:
         settings = pod.house.settings
         own = environment.variables(unit.body, pod.about)
         own |= environment.argo(unit.name, pod.about, pod.start.keeps_result)
-        words = [expanded(one, own) for one in unit.command]
+        words, files = self._words(own)
         placed = self._mounts(own)
         env = pod.house.base | own
         self._gpus(env)
         if too_long(words, env):
             self.print("argument list too long")
             return Way(1)
-        files: list[tuple[str, bytes, int]] = []
         cwd = unit.body.get("workingDir") or "/"
         if "script" in pod.template and unit.role == "main":
             files.append(
@@ -107,6 +106,26 @@ class Program:
             "tell": bool(pod.start.template.get("daemon")) and unit.role == "main",
         }
 
+    def _words(self, env: dict[str, str]) -> tuple[list[str], list[tuple[str, bytes, int]]]:
+        """The command line, and the files that it names in place of arguments that are too long.
+
+        Nothing is expanded in arguments that come in a file, and the program is given `@` and the path of a long one.
+        Source: runEmissary in cmd/argoexec/commands/emissary.go of Argo 4.1.
+        """
+        unit = self.unit
+        words = [expanded(one, env) for one in unit.command]
+        if not unit.by_file:
+            return [*words, *(expanded(one, env) for one in unit.args)], []
+        files: list[tuple[str, bytes, int]] = []
+        for position, text in enumerate(unit.args, max(0, len(words) - 1)):
+            data = text.encode(errors="surrogateescape")
+            if len(data) > LONGEST:
+                files.append((f"/tmp/argo_arg_{position}.txt", data, 0o644))
+                words.append(f"@{files[-1][0]}")
+            else:
+                words.append(text)
+        return words, files
+
     def _engine(
         self,
         words: list[str],
@@ -129,8 +148,9 @@ class Program:
             at.write_bytes(data)
             at.chmod(mode)
         self.engine = engine.Run(self.id, self.unit, house.settings, self.pod.gpus or [])
+        alone = [(str(self.root / path[1:]), path, False) for path, _, _ in files if path != SCRIPT]
         argv = self.engine.command(
-            words, env, self.root, [*placed, *engine.binds(self.rewriting.places)], cwd
+            words, env, self.root, [*placed, *engine.binds(self.rewriting.places), *alone], cwd
         )
         keeps = self.pod.start.keeps_result and self.unit.name == "main"
         self.env = env

@@ -9,7 +9,9 @@ from typing import Any, Literal, NamedTuple
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
+from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.events import StartPod
+from flowdsl.runtime.local.pods.expansion import LONGEST
 from flowdsl.runtime.local.pods.patch import patched
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_IMAGE, Settings
@@ -25,14 +27,17 @@ _GRACE = 30.0
 class Unit(NamedTuple):
     """One container of a pod, before it runs.
 
-    `command`: its words, not expanded yet. `depends`: containers of the same set that have to succeed before.
+    `command`, `args`: their words, not expanded yet. `depends`: containers of the same set that have to succeed before.
+    `by_file`: whether its arguments do not fit into its command line, so that Argo brings them in a file.
     """
 
     name: str
     role: Role
     body: Json
     command: list[str]
+    args: list[str]
     depends: tuple[str, ...] = ()
+    by_file: bool = False
 
 
 class Shape(NamedTuple):
@@ -81,6 +86,7 @@ def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
     for one in spec["containers"]:
         role: Role = "main" if one["name"] in names else "sidecar"
         units.append(_unit(one, role, settings)._replace(depends=depends.get(one["name"], ())))
+    units = _by_file(units)
     tries, pause = _retries(group or {})
     grace = settings.grace
     if grace is None:
@@ -125,7 +131,21 @@ def _unit(body: Json, role: Role, settings: Settings) -> Unit:
             f"the command of container {body['name']} is that of its image {body.get('image', '')}, which is not used "
             f"on this machine: {GIVE_IMAGE}"
         )
-    return Unit(body["name"], role, body, [*words, *(str(one) for one in several(body, "args"))])
+    return Unit(body["name"], role, body, words, [str(one) for one in several(body, "args")])
+
+
+def _by_file(units: list[Unit]) -> list[Unit]:
+    """The containers of a pod; the arguments of the first that has too many come in a file, of no other.
+
+    Source: build in workflow/controller/workflowpod.go of Argo 4.1.
+    """
+    for position, unit in enumerate(units):
+        few = 6 * sum(map(len, unit.args)) + 3 * len(unit.args) <= LONGEST
+        if unit.role == "init" or few:
+            continue
+        if len(json_of(unit.args).encode(errors="surrogatepass")) > LONGEST:
+            return [*units[:position], unit._replace(by_file=True), *units[position + 1 :]]
+    return units
 
 
 def pythonic(words: list[str], settings: Settings) -> list[str]:
