@@ -11,10 +11,14 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar import govaluate as g
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.regex import regex
+from flowdsl.runtime.expressions.times import parsed
 from flowdsl.runtime.expressions.values import ExpressionError, is_number, shown
 
 if TYPE_CHECKING:
@@ -28,6 +32,25 @@ _KINDS = {
     "!": ("prefix", ""),
     "?": ("ternary operator", _NO_BOOL),
 }
+_KITCHEN = "3:04PM"
+_LAYOUTS = (
+    "2006-01-02T15:04:05Z07:00",
+    "Mon Jan _2 15:04:05 2006",
+    "Mon Jan _2 15:04:05 MST 2006",
+    "Mon Jan 02 15:04:05 -0700 2006",
+    "2006-01-02",
+    "2006-01-02 15:04",
+    "2006-01-02 15:04:05",
+    "2006-01-02 15:04:05-07:00",
+    "2006-01-02T15Z0700",
+    "2006-01-02T15:04Z0700",
+    "2006-01-02T15:04:05Z0700",
+)
+_NEAR_A_TIME = regex(r"\d{4}-\d\d-\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} |\d\d?:\d\d[AP]M$")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEAR_2000 = datetime(2000, 1, 1, tzinfo=UTC)
+_YEAR_0 = 62167219200
+"""The seconds from the beginning of the year 0 to that of 1970."""
 
 
 def condition(text: str) -> bool:
@@ -54,6 +77,8 @@ def evaluate(text: str) -> Value:
 
 def _of(node: g.Condition) -> Value:
     match node:
+        case g.Text(value, True):
+            return _quoted(value)
         case g.Text(value) | g.Number(value) | g.Flag(value):
             return value
         case g.Several(items):
@@ -77,6 +102,17 @@ def _of(node: g.Condition) -> Value:
             if word == "??":
                 return _of(right) if one is None else one
             return _binary(word, one, _of(right))
+
+
+def _quoted(text: str) -> Value:
+    """A text in quotes: one that is a time is the number of its seconds (tryParseTime)."""
+    if _NEAR_A_TIME.match(text):
+        for layout in _LAYOUTS:
+            with suppress(ExpressionError):
+                return float((parsed(layout, text) - _EPOCH) // timedelta(seconds=1))
+        with suppress(ExpressionError):  # a time of day is in the year 0, which Python does not have
+            return float((parsed(f"2006 {_KITCHEN}", f"2000 {text}") - _YEAR_2000).seconds - _YEAR_0)
+    return text
 
 
 def _flag(value: Value, word: str) -> bool:
