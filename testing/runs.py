@@ -161,12 +161,13 @@ def _run(folder: Path, ready: _Ready, approve: bool) -> Machine:
     def executor(report: Callable[[Event], None]) -> Pods:
         return Pods(place, report, settings)
 
-    def answer(node: Node) -> dict[str, str] | None:
-        supplied = ready.fake.supplied(node)
-        return {} if supplied is None and approve else supplied
+    def answer(_: Node) -> dict[str, str] | None:
+        return {} if approve else None
 
     caches = cache_of(folder / "cache", ready.means.artifacts)
-    runner = Runner(place, executor, fake=ready.fake, approve=answer, caches=caches)
+    runner = Runner(
+        place, executor, fake=ready.fake, supplied=ready.fake.supplied, approve=answer, caches=caches
+    )
     configs = {name: dict(data) for name, data in ready.means.config_maps.items()}
     try:
         return runner.begin(Inputs(ready.manifest, [], configs, {}))

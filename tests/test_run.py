@@ -670,6 +670,51 @@ def test_a_gate_says_what_it_takes(flowdsl: Callable[..., Result], folder: Path)
     assert flowdsl("--resume", "one", "--fake", "gate=true", "--approve").code == 0
 
 
+TRIES = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: tries-}
+spec:
+  entrypoint: main
+  templates:
+  - name: main
+    steps:
+    - - {name: gate, template: gate}
+      - {name: work, template: work, onExit: bye}
+    - - name: last
+        template: say
+        arguments:
+          parameters: [{name: text, value: "{{steps.gate.outputs.parameters.go}} {{steps.work.outputs.parameters.at}}"}]
+  - name: gate
+    suspend: {duration: 1h}
+    inputs: {parameters: [{name: go, default: "yes"}]}
+    outputs: {parameters: [{name: go, valueFrom: {supplied: {}}}]}
+  - name: work
+    retryStrategy: {limit: 2}
+    script: {image: "busybox:1.36", command: [sh], source: "echo {{retries}} > /tmp/at; exit $(( {{retries}} < 1 ))"}
+    outputs: {parameters: [{name: at, valueFrom: {path: /tmp/at}}]}
+  - name: say
+    inputs: {parameters: [{name: text}]}
+    script: {image: "busybox:1.36", command: [sh], source: "echo {{inputs.parameters.text}} > /tmp/said; exit 3"}
+    outputs: {parameters: [{name: said, valueFrom: {path: /tmp/said}}]}
+  - {name: bye, container: {image: "busybox:1.36", command: ["true"]}}
+"""
+
+
+def test_what_was_tried_again_or_waited_is_taken_from_an_earlier_run(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "tries.yaml").write_text(TRIES)
+    done = flowdsl("tries.yaml", "--fake", "gate=no", "--name", "one")
+    assert (done.code, "gate: succeeded" in done.err) == (1, True), "a gate that is faked waits for no time"
+    assert done.out.endswith("after a change: flowdsl run tries.yaml --from last --of one\n")
+    done = flowdsl("tries.yaml", "--from", "last", "--of", "one", "--name", "two")
+    assert (done.code, "last: failed" in done.err) == (1, True)
+    done = flowdsl("tries.yaml", "--only", "last", "--of", "two", "--name", "three")
+    assert (done.code, ["said", "no", "1"] in rows(done.out)) == (1, True)
+    assert done.out.endswith("after a change: flowdsl run tries.yaml --only last --of two\n")
+
+
 def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     assert flowdsl("pipeline.py", "--name", "one", "-p", "n=4", "-p", "mode=SLOW").code == 1
     done = flowdsl("pipeline.py", "--from", "publish", "--name", "two", "-p", "mode=FAST")

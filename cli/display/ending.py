@@ -43,9 +43,8 @@ def summary(
     files: Files,
     settings: Mapping[str, Any],
     stood_in: Mapping[str, str],
-    target: str,
 ) -> str:
-    """The end of a run as text: `stood_in` says by node what stood in for its pod, `target` what was run."""
+    """The end of a run as text: `stood_in` says by node what stood in for its pod."""
     paint, folder = paint_of_output(), files.folder
     entries = tree(machine.run.name, machine.nodes.values())
     run = machine.run.name
@@ -57,7 +56,7 @@ def summary(
     failed = [] if machine.phase == "Succeeded" else _failed(entries)[0]
     parts.append(_failures(failed, folder, paint))
     parts.append(_results(machine, files, settings, paint))
-    parts.append(_last(machine, folder, failed, paint, target))
+    parts.append(_last(machine, folder, failed, paint, settings))
     return "\n".join(part for part in parts if part)
 
 
@@ -295,7 +294,13 @@ def _padded(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(name.ljust(width), value) for name, value in rows]
 
 
-def _last(machine: Machine, folder: Path, failed: list[Entry], paint: Paint, target: str) -> str:
+def _last(
+    machine: Machine,
+    folder: Path,
+    failed: list[Entry],
+    paint: Paint,
+    settings: Mapping[str, Any],
+) -> str:
     run = machine.run.name
     ended = machine.finished if machine.finished is not None else machine.started
     phase = machine.phase or "Pending"
@@ -304,9 +309,11 @@ def _last(machine: Machine, folder: Path, failed: list[Entry], paint: Paint, tar
     if machine.message and not (failed and machine.message.startswith("child ")):
         line += f": {plain(machine.message)}"
     lines = [line, f"its folder is {shown(folder)}"]
-    if failed and target:
-        step = failed[0].path.partition("(")[0].rpartition(".")[2]
-        lines.append(f"after a change: {shlex.join(['flowdsl', 'run', target, '--from', step, '--of', run])}")
+    if failed and settings.get("target"):
+        which = ["--from", failed[0].path.partition("(")[0].rpartition(".")[2], "--of", run]
+        if settings.get("only"):  # a run of one step has no others to take
+            which = ["--only", str(settings["only"]), "--of", str(settings.get("of"))]
+        lines.append(f"after a change: {shlex.join(['flowdsl', 'run', str(settings['target']), *which])}")
     return "".join(f"{one}\n" for one in lines)
 
 

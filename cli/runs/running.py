@@ -187,7 +187,7 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
         taken = Earlier(before, folder, step, name, "--only" if options.only else "--from")
         if options.only:
             manifest = only(manifest, taken.status, step)
-            settings["only"] = step
+            settings |= {"only": step, "of": before.name}
         else:
             stand_ins.append(taken)
             skipped |= taken.names
@@ -373,6 +373,7 @@ class _Run:
             pods,
             fake=self.fake,
             watch=self.watch,
+            supplied=self.supplied,
             approve=self.approve,
             caches=cache_of((options.folder / "cache").resolve(), artifacts),
         )
@@ -394,12 +395,13 @@ class _Run:
             self.view.notice(new)
         self.view(machine, batch)
 
+    def supplied(self, node: Node) -> dict[str, str] | None:
+        """What a suspended node is given, if something stands in for it."""
+        found = (one.supplied(node) for one in self.stand_ins)
+        return next((given for given in found if given is not None), None)
+
     def approve(self, node: Node) -> dict[str, str] | None:
         """What a suspended node goes on with, if it may."""
-        for one in self.stand_ins:
-            found = one.supplied(node)
-            if found is not None:
-                return found
         if self.options.approve and not wanted(node):
             return {}
         self.view.pause()
@@ -449,12 +451,4 @@ class _Run:
             return
         if self.runner.past():
             err(f"the run {self.name} has ended; this is its end\n")
-        out(
-            summary(
-                machine,
-                self.files,
-                self.settings,
-                self.stood_in,
-                str(self.settings.get("target") or ""),
-            )
-        )
+        out(summary(machine, self.files, self.settings, self.stood_in))

@@ -258,8 +258,6 @@ class Machine:
             f"{name}: a graph whose tasks have all ended" for name in self.run.frames if name not in inner
         ]
 
-    # --- pods --------------------------------------------------------------------------------------
-
     # --- suspension, shutdown, deadline ------------------------------------------------------------
 
     def waits_for_somebody(self) -> list[Node]:
@@ -268,6 +266,10 @@ class Machine:
         timed = any(until is not None for _, until in self.run.suspended.values())
         if at_work or timed or self.run.backing_off:
             return []
+        return self.suspended()
+
+    def suspended(self) -> list[Node]:
+        """The nodes that are suspended."""
         return [self.run.by_id[name] for name in self.run.suspended]
 
     def _resumed(self, node: str, given: dict[str, str]) -> None:

@@ -70,7 +70,11 @@ class Waits(Exception):
 
 
 class Runner:
-    """A run in a folder. `executor` makes what executes its pods, from the function that takes their events."""
+    """A run in a folder. `executor` makes what executes its pods, from the function that takes their events.
+
+    `supplied`: what a suspended step is given without being waited for, `approve`: what somebody says to one that
+    nothing else goes on beside.
+    """
 
     def __init__(
         self,
@@ -79,6 +83,7 @@ class Runner:
         *,
         fake: Callable[[events.StartPod], events.Outcome | None] | None = None,
         watch: Callable[[Machine, list[events.Event]], None] | None = None,
+        supplied: Callable[[Node], dict[str, str] | None] | None = None,
         approve: Callable[[Node], dict[str, str] | None] | None = None,
         caches: Path | None = None,
     ) -> None:
@@ -87,6 +92,7 @@ class Runner:
         self._make = executor
         self._fake = fake
         self._watch = watch
+        self._supplied = supplied
         self._approve = approve
         self._caches = caches
         self._events: deque[events.Event] = deque()
@@ -245,6 +251,8 @@ class Runner:
                 return [events.Woken(now)]
             if self._events:
                 return [self._events.popleft() for _ in range(len(self._events))]
+            if given := self._given(self.machine.suspended(), self._supplied):
+                return given
             if self._watch is not None:
                 self._watch(self.machine, [])
             if waiting := self.machine.waits_for_somebody():
@@ -263,16 +271,21 @@ class Runner:
         return min(pauses, default=None)
 
     def _answers(self, waiting: list[Node]) -> list[events.Event]:
-        found: list[events.Event] = []
         if self._status_due:
             self._save_status()
-        for node in waiting:
-            given = self._approve(node) if self._approve is not None else None
-            if given is not None:
-                found.append(events.Resumed(time.time(), node.id, given))
+        found = self._given(waiting, self._approve)
         if not found:
             raise Waits(waiting)
         return found
+
+    def _given(
+        self, suspended: list[Node], answer: Callable[[Node], dict[str, str] | None] | None
+    ) -> list[events.Event]:
+        """Those of suspended nodes that go on, with their answers."""
+        if answer is None:
+            return []
+        answers = ((node.id, answer(node)) for node in suspended)
+        return [events.Resumed(time.time(), node, given) for node, given in answers if given is not None]
 
     # --- what is written ---------------------------------------------------------------------------
 

@@ -260,8 +260,9 @@ class Earlier:
         }
         for node in nodes.values():  # one that succeeded after a while does so at once
             if node["type"] == "Retry" and node["phase"] == "Succeeded":
-                attempts: list[str] = node.get("children") or []
-                names = [str(nodes[one]["name"]) for one in attempts if one in nodes]
+                children: list[str] = node.get("children") or []
+                below = (nodes[one] for one in children if one in nodes)
+                names = [str(one["name"]) for one in below if part(one, "nodeFlag").get("retried")]
                 last = next((self._kept[one] for one in reversed(names) if one in self._kept), None)
                 if last is not None:
                     self._kept[f"{node['name']}(0)"] = last
@@ -269,9 +270,12 @@ class Earlier:
         """The keys of files by the name of the earlier run, and what they are by that of this one."""
         self._kept = {name: self._renamed(outcome) for name, outcome in self._kept.items()}
         self._answers = {
-            str(nodes[event.node]["name"]): event.supplied
-            for event in past
-            if isinstance(event, events.Resumed) and event.node in nodes and event.node not in again
+            str(node["name"]): {
+                str(one["name"]): any_string(one["value"])
+                for one in several(part(node, "outputs"), "parameters")
+            }
+            for node in nodes.values()
+            if node["type"] == "Suspend" and node["phase"] == "Succeeded" and node["id"] not in again
         }
         inside = {str(node["name"]): task_of(node["name"], self._name) for node in nodes.values()}
         open_steps = {task for name, task in inside.items() if name not in self._kept}
