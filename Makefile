@@ -25,6 +25,9 @@ MATERIAL = @test -d "$${FLOWDSL_CORPUS:-../shared}" || { \
 	echo "make $@: no reference material in $${FLOWDSL_CORPUS:-../shared}; name its folder: FLOWDSL_CORPUS=/path make $@" >&2; \
 	exit 1; }
 
+# What one process compiled the others load: some shells and images tell Python to keep nothing.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:

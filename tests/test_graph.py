@@ -309,7 +309,8 @@ DOT: Any = Lark(
     NAME: /[a-z]+/
     ID: /"(\\.|[^"\\\n])*"/
     %ignore /\s+/
-    """
+    """,
+    parser="lalr",
 )
 
 

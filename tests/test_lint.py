@@ -7,6 +7,7 @@ import json
 import pkgutil
 import re
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,12 @@ def documents(path: Path) -> list[Object]:
     return [*yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)]
 
 
+@cache
+def originals() -> list[Object]:
+    """The documents of all files, which every test leaves as they are."""
+    return [document for path in FILES for document in documents(path)]
+
+
 def show(problem: Problem) -> str:
     """One finding as a golden file has it."""
     finding = problem.finding
@@ -58,7 +65,7 @@ def text_at(document: Any, path: tuple[str | int, ...]) -> str:
 
 
 def test_parts_are_inside_their_texts() -> None:
-    found = [(each, document) for path in FILES for document in documents(path) for each in lint(document)]
+    found = [(each, document) for document in originals() for each in lint(document)]
     parts = [(each.part, text_at(document, each.path)) for each, document in found if each.part is not None]
     assert len(parts) > 100
     assert [(part, text) for part, text in parts if not 0 <= part[0] <= part[1] <= len(text)] == []
@@ -127,28 +134,25 @@ def test_the_fields_of_pods_are_those_of_the_schema() -> None:
 
 
 def test_every_finding_says_what_to_do() -> None:
-    for path in FILES:
-        for document in documents(path):
-            for problem in lint(document):
-                assert problem.finding.message
-                assert problem.finding.advice, problem.finding
+    for document in originals():
+        for problem in lint(document):
+            assert problem.finding.message
+            assert problem.finding.advice, problem.finding
 
 
 def test_paths_lead_into_the_document() -> None:
-    for path in FILES:
-        for document in documents(path):
-            for problem in lint(document):
-                node: Any = document
-                for step in problem.path:
-                    node = node[step]
+    for document in originals():
+        for problem in lint(document):
+            node: Any = document
+            for step in problem.path:
+                node = node[step]
 
 
 def test_lint_leaves_the_document_alone() -> None:
-    for path in FILES:
-        for document in documents(path):
-            before = deepcopy(document)
-            assert list(map(show, lint(document))) == list(map(show, lint(document)))
-            assert document == before
+    for document in originals():
+        before = deepcopy(document)
+        assert list(map(show, lint(document))) == list(map(show, lint(document)))
+        assert document == before
 
 
 SCALARS = st.sampled_from(
@@ -169,8 +173,7 @@ ANYTHING = st.recursive(
 @given(st.data())
 def test_any_manifest_can_be_linted(data: st.DataObject) -> None:
     """Whatever is put in place of some parts of a manifest, the answer is a list of findings."""
-    originals = [document for path in FILES for document in documents(path)]
-    document = deepcopy(data.draw(st.sampled_from(originals)))
+    document = deepcopy(data.draw(st.sampled_from(originals())))
     for _ in range(data.draw(st.integers(1, 4))):
         node: Any = document
         while True:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-FEW, MANY = 1_000, 4_000
+FEW, MANY = 600, 2_400
 LAPTOP = 10_000
-GROWTH = 1.1 * MANY / FEW
+GROWTH = 1.05 * MANY / FEW
 MEMORY = 300_000_000 // 1024  # KiB
 ROOT = Path(__file__).parents[2]
 PEAK = """
