@@ -31,11 +31,13 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test corpus test-reader test-clients test-cluster test-peers lint types docs wheel-test bench clean
+.PHONY: help environments demo test corpus test-reader test-clients test-cluster test-peers lint types docs wheel-test bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
 		printf '  %-12s %s\n' "$$name" "$$text"; done
+
+environments: $(DEV) $(VENV)/.group-docs $(VENV)/.group-go $(PEERS) ## install what the other targets need
 
 demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 	@mkdir -p build/demo
