@@ -114,8 +114,11 @@ class RetriedCache(Finding):
 
     code = "FD326"
     title = "a run that finds the result of `{step}` never ends: `{task}` waits for it, and it is tried again"
-    label = "Argo loses what waits for cached steps with `retries`"
-    help = "call `{step}` in a pipeline of its own without `retries`, and that with .options(retries=...)"
+    label = "Argo loses what waits only for cached results with retries"
+    help = (
+        "let a graph of its own call `{step}`, and move the retries there: "
+        "in Python a pipeline with .options(retries=...), in YAML a template with `dag`"
+    )
     step: str
     task: str
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from flowdsl.compiler.carry.carry import Carried
-    from flowdsl.compiler.lowering.plans import CallPlan, GraphPlan
+    from flowdsl.compiler.lowering.plans import CallPlan
     from flowdsl.places.place import Place
 
 FORMAT = "1"
@@ -226,36 +226,6 @@ def judged(
             if isinstance(leaf, RunField) and leaf.name != "namespace":
                 yield Diagnostic(findings.RunInKey(step.name, name, leaf.name), plan.call.argument(name))
     yield from _size(plan, place)
-
-
-def lost(
-    graph: GraphPlan,
-    cached: frozenset[int],
-    setting: Callable[[Call], ir.Settings],
-    said: Callable[[Call, str], Place],
-) -> Iterator[Diagnostic]:
-    """Tasks that wait only for cached steps which are tried again: an earlier result leaves them no way to begin.
-
-    Such a result is the node of the retries alone, without attempts, and Argo hangs what comes next below the last of
-    these. Source: getOutboundNodes in workflow/controller/operator.go of Argo 4.1.
-    """
-    silent: dict[str, Call] = {}
-    for plan in graph.calls:
-        alone = plan.call.loop is None and not plan.around and not plan.call.may_fail
-        if alone and id(plan.call) in cached:
-            asked = setting(plan.call)
-            if asked.control.retries is not None or asked.placement.spot:
-                silent[plan.name] = plan.call
-    told: set[str] = set()
-    for plan in graph.calls if silent else ():
-        needs = {*plan.after, *plan.ended}
-        if needs and needs <= silent.keys():
-            for name in sorted(needs - told):
-                told.add(name)
-                call = silent[name]
-                asked = setting(call)
-                option = "retries" if asked.control.retries is not None else "spot"
-                yield Diagnostic(findings.RetriedCache(call.target.name, plan.name), said(call, option))
 
 
 def _files(name: str, form: Form) -> Iterator[tuple[str, Form]]:

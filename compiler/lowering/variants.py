@@ -128,10 +128,6 @@ class Variants:
     def _met(self, plan: GraphPlan) -> list[GraphPlan]:
         """A graph and those inside it, the templates of their steps noted, each once."""
         graphs = [plan]
-        if self.planner.cached:
-            from flowdsl.compiler.lowering.memo import lost
-
-            self._tell(lost(plan, self.planner.cached, self.setting, self.said))
         for call in plan.calls:
             target, sub = call.call.target, call.sub
             if isinstance(target, StepDef):

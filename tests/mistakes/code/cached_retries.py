@@ -25,3 +25,23 @@ def nightly(rate: float = 0.1) -> float:
     again = judge.options(name="again", retries=3)(judged)
     best(losses, again)
     return train.options(name="last")(judged)
+
+
+@step(image="python:3.12-slim", cache=True, retries=1)
+def score(rate: float) -> float:
+    return rate
+
+
+@pipeline
+def scored(rate: float) -> float:
+    return score(rate)
+
+
+@pipeline
+def looped() -> float:
+    return judge(best(fan_out(score, over={"rate": [0.1, 0.2]}), 0.3))
+
+
+@pipeline
+def nested(rate: float) -> float:
+    return judge(scored.options(name="inner")(rate))
