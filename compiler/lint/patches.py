@@ -138,10 +138,10 @@ def patched(view: View) -> Iterator[Problem]:
     """
     if view.external:
         return
-    above = _filled(view.spec)
+    above = patch_of(view.spec)
     told: set[Path] = set()
     for template in view.templates:
-        own = _filled(template.data)
+        own = patch_of(template.data)
         bodies = [(above, view.path), (own, template.path)]
         if not template.is_pod or not (above or own):
             continue
@@ -158,7 +158,7 @@ def patched(view: View) -> Iterator[Problem]:
                 yield Problem((*path, "podSpecPatch"), BadPatch(NO_PATCH, reason))
 
 
-def _filled(owner: Object) -> Object:
+def patch_of(owner: Object) -> Object:
     """The patch of a template or spec with words in place of its tags; empty where something in it is wrong."""
     patch = string(owner, "podSpecPatch")
     if not patch:

@@ -396,6 +396,9 @@ FORMS: Mapping[Field, Form] = {
         "write the path without `/` in front and without `..`",
     ),
     ("ServiceAccountTokenProjection", "path"): _FILE,
+    ("VolumeDevice", "devicePath"): Form(
+        "`devicePath`", goes_down, "goes up by `..`", "write the path without `..`"
+    ),
     **{
         (owner, field): _object(kind)
         for owner, field, kind in (

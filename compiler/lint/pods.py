@@ -72,6 +72,18 @@ class Incomplete(Finding):
     way: str
 
 
+class EmptyClaim(Finding):
+    """The source of a claim that Kubernetes drops without a word."""
+
+    code = "FD829"
+    severity = "warning"
+    title = "the claim begins empty: Kubernetes drops a `dataSource` of the kind `{kind}`"
+    label = "dropped without a word"
+    help = "{way}"
+    kind: str
+    way: str
+
+
 def fields(view: View) -> Iterator[Problem]:
     """Fields of pods and claims have values that Kubernetes takes there."""
     idle = _idle(view)
@@ -320,6 +332,18 @@ def _projected(found: Typed) -> Iterator[Problem]:
                 taken |= {file} - {""}
 
 
+def _finalizers(found: Typed) -> Iterator[Problem]:
+    """Who has a say before an object is gone. Source: ValidateFinalizerName, ValidateFinalizers of apimachinery."""
+    names: list[str] = found.data.get("finalizers") or []
+    for index, name in enumerate(names):
+        if not is_qualified_name(name):
+            reason, way = "not the name of a finalizer", "write a name such as `example.com/cleanup`"
+            yield Problem((*found.path, "finalizers", index), NotForPods("a finalizer", name, reason, way))
+    if {"orphan", "foregroundDeletion"} <= set(names):
+        both = "the object has `orphan` and `foregroundDeletion` as finalizers at once"
+        yield Problem((*found.path, "finalizers"), Alternatives(both, "keep one of them"))
+
+
 def _claim(found: Typed) -> Iterator[Problem]:
     modes: list[str] = found.data.get("accessModes") or []
     if "ReadWriteOncePod" in modes and len(modes) > 1:
@@ -332,6 +356,34 @@ def _claim(found: Typed) -> Iterator[Problem]:
     if inside(found.data, "resources", "requests").get("storage") is None:
         way = "add `resources: {requests: {storage: 10Gi}}`"
         yield Problem(found.path, Incomplete("the claim", "`resources.requests.storage`", way))
+    yield from _origin(found)
+
+
+def _origin(found: Typed) -> Iterator[Problem]:
+    """What a claim begins with: one thing, of a kind that it can begin with.
+
+    Source: Kubernetes, validateDataSource and EnforceDataSourceBackwardsCompatibility.
+    """
+    old, new = (inside(found.data, field) for field in ("dataSource", "dataSourceRef"))
+    if old and new and any(old.get(field) != new.get(field) for field in ("apiGroup", "kind", "name")):
+        both = "the claim has another `dataSource` than `dataSourceRef`"
+        yield Problem((*found.path, "dataSource"), Alternatives(both, "keep one of them"))
+        return
+    field, source = ("dataSourceRef", new) if new else ("dataSource", old)
+    kind, group = string(source, "kind"), string(source, "apiGroup")
+    path = (*found.path, field, "kind")
+    if not kind or "{{" in kind + group or (kind == "PersistentVolumeClaim" and not group):
+        return
+    way = "add `apiGroup: snapshot.storage.k8s.io`" if kind == "VolumeSnapshot" else "add its `apiGroup`"
+    if not group and (new or "ephemeral" in found.path):
+        reason = "without an `apiGroup`, only a PersistentVolumeClaim"
+        yield Problem(path, NotForPods(f"`kind` of a `{field}`", kind, reason, way))
+    elif not new and (kind, group) != _SNAPSHOT:
+        way = way if not group else "write it as `dataSourceRef`"
+        yield Problem(path, EmptyClaim(f"{group}/{kind}".lstrip("/"), way))
+
+
+_SNAPSHOT = ("VolumeSnapshot", "snapshot.storage.k8s.io")
 
 
 _OWN: Mapping[str, Rule] = {
@@ -341,6 +393,7 @@ _OWN: Mapping[str, Rule] = {
     "EmptyDirVolumeSource": _scratch,
     "EnvVar": _variable,
     "LabelSelector": _selected,
+    "ObjectMeta": _finalizers,
     "PersistentVolumeClaimSpec": _claim,
     "PodDNSConfig": _resolver,
     "ProjectedVolumeSource": _projected,

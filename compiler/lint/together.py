@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.patches import patch_of
 from flowdsl.compiler.lint.pods import Alternatives, Incomplete, NotForPods
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.problem import Problem
@@ -75,24 +76,145 @@ def accounts(view: View) -> Iterator[Problem]:
             yield Problem((*path, field), finding)
 
 
+def propagation(view: View) -> Iterator[Problem]:
+    """Mounts reach into those of the node, or are read-only below, where Kubernetes lets them.
+
+    Argo mounts what `main` mounts in a container of its own too, which is not privileged, and may write there.
+    Source: Argo Workflows, addOutputArtifactsVolumes; Kubernetes, ValidateVolumeMounts.
+    """
+    for template in view.templates:
+        is_patched = any(each.get("podSpecPatch") for each in (template.data, view.defaults, view.spec))
+        for place, container in template.containers:
+            main = len(place) == 1 or (place[0] == "containerSet" and container.get("name") == "main")
+            contexts = inside(view.defaults if main else {}, str(place[0])), container
+            granted = any(inside(each, "securityContext").get("privileged") is True for each in contexts)
+            for index, mount in enumerate(entries(container, "volumeMounts")):
+                path = (*template.path, *place, "volumeMounts", index)
+                way, both = string(mount, "mountPropagation"), string(mount, "recursiveReadOnly")
+                if way == "Bidirectional" and not (granted and (is_patched or not main)):
+                    reason = "only in a container with `privileged: true`"
+                    advice = (
+                        f"write `HostToContainer`, or {'add' if not main else 'mount it in a sidecar with'} "
+                    )
+                    advice += "`securityContext: {privileged: true}`"
+                    if main and granted:
+                        reason = "Argo mounts it in its container `wait` too, which is not privileged"
+                    finding = NotForPods("`mountPropagation`", way, reason, advice)
+                    yield Problem((*path, "mountPropagation"), finding)
+                if both not in ("IfPossible", "Enabled") or (main and is_patched):
+                    continue
+                reason, advice = "", "take it out, or mount the volume in a sidecar"
+                if main:
+                    reason = "Argo mounts it in its container `wait` too, where it is not read-only"
+                elif not mount.get("readOnly"):
+                    reason, advice = "only in a mount with `readOnly: true`", "add `readOnly: true`"
+                elif way not in ("", "None"):
+                    reason, advice = (
+                        f"not in a mount with `mountPropagation: {way}`",
+                        "take one of the two out",
+                    )
+                if reason:
+                    finding = NotForPods("`recursiveReadOnly`", both, reason, advice)
+                    yield Problem((*path, "recursiveReadOnly"), finding)
+
+
+def devices(view: View) -> Iterator[Problem]:
+    """What containers use as a device is a claim of the template: Argo adds those of the spec for mounts alone.
+
+    Source: Argo Workflows, addVolumeReferences; Kubernetes, ValidateVolumeDevices.
+    """
+    shared = {string(each, "name") for each in entries(view.spec, "volumes")}
+    shared |= {string(each, "metadata", "name") for each in entries(view.spec, "volumeClaimTemplates")}
+    for template in view.templates:
+        using = [each for each in template.containers if each[1].get("volumeDevices")]
+        is_patched = any(each.get("podSpecPatch") for each in (template.data, view.defaults, view.spec))
+        if not using or template.body == "containerSet" or is_patched:
+            continue
+        mounts = {string(each, "name") for _, owner in template.containers for each in _mounts(owner)}
+        volumes = (*entries(view.defaults, "volumes"), *entries(template.data, "volumes"))
+        own = {string(each, "name"): each for each in volumes}
+        for place, container in using:
+            mounted = {string(each, "name") for each in _mounts(container)}
+            for index, device in enumerate(entries(container, "volumeDevices")):
+                name = string(device, "name")
+                path = (*template.path, *place, "volumeDevices", index, "name")
+                reason, way = "", "declare it in `volumes` of the template, as a `persistentVolumeClaim`"
+                if name in mounted:
+                    reason, way = "the container mounts it as a folder too", "keep one of the two"
+                elif name in own and own[name].keys().isdisjoint(("persistentVolumeClaim", "ephemeral")):
+                    reason, way = (
+                        "not a claim, and nothing else is a device",
+                        "use a claim, or `volumeMounts`",
+                    )
+                elif name in shared and name not in own and name not in mounts:
+                    reason = "Argo gives pods a volume of the spec for `volumeMounts` alone"
+                if reason:
+                    yield Problem(path, NotForPods("the volume of a device", name, reason, way))
+
+
+def _mounts(container: Object) -> list[Object]:
+    return entries(container, "volumeMounts")
+
+
+def sysctls(view: View) -> Iterator[Problem]:
+    """A sysctl is set once, and not one of the network where that is the node's. Source: validateSysctls."""
+    network = view.spec.get("hostNetwork") is True
+    for owner, path in view.owners:
+        taken: set[str] = set()
+        for index, each in enumerate(entries(owner, "securityContext", "sysctls")):
+            name = string(each, "name")
+            reason, way = "", "take it out"
+            if name in taken:
+                reason = "set already"
+            elif network and name.replace("/", ".").startswith("net."):
+                reason = "the pod is in the network of its node"
+            if reason:
+                place = (*path, "securityContext", "sysctls", index, "name")
+                yield Problem(place, NotForPods("the name of a sysctl", name, reason, way))
+            taken.add(name)
+
+
 def ports(view: View) -> Iterator[Problem]:
     """A port of the node belongs to one container, and is that of the container in the network of the node."""
+    patches = {path: patch_of(owner) for owner, path in view.owners}
+    shared = any(patches.get(path, {}).get("hostNetwork") is True for path in _above(view))
+    network = view.spec.get("hostNetwork") is True or shared
+    for path, patch in patches.items():
+        for container in entries(patch, "containers"):
+            for port in entries(container, "ports"):
+                if _apart(port, network or patch.get("hostNetwork") is True):
+                    yield Problem((*path, "podSpecPatch"), _other_port(port))
     for template in view.templates:
         taken: set[tuple[object, ...]] = set()
+        own = network or patches[template.path].get("hostNetwork") is True
         for place, container in template.containers:
             listed = enumerate(entries(container, "ports") if place[0] != "initContainers" else ())
             for index, port in listed:
-                given, own = port.get("hostPort") or 0, port.get("containerPort")
+                given = port.get("hostPort") or 0
                 path = (*template.path, *place, "ports", index, "hostPort")
                 key = given, port.get("protocol") or "TCP", port.get("hostIP") or ""
-                if given not in (0, own) and view.spec.get("hostNetwork"):
-                    reason = "not the `containerPort`, and the pod is in the network of its node"
-                    finding = NotForPods("`hostPort`", str(given), reason, f"write `{own}`, or take it out")
-                    yield Problem(path, finding)
+                if _apart(port, own):
+                    yield Problem(path, _other_port(port))
                 elif given and key in taken:
                     reason, way = "already a port of the pod", "give each container a port of its own"
                     yield Problem(path, NotForPods("`hostPort`", str(given), reason, way))
                 taken.add(key)
+
+
+def _above(view: View) -> tuple[Path, Path]:
+    """Where patches of all pods stand."""
+    return view.path, (*view.path, "templateDefaults")
+
+
+def _apart(port: Object, network: bool) -> bool:
+    """Whether a port of the node is another than that of its container, in the network of the node."""
+    return network and port.get("hostPort") not in (None, 0, port.get("containerPort"))
+
+
+def _other_port(port: Object) -> NotForPods:
+    reason = "not the `containerPort`, and the pod is in the network of its node"
+    way = f"write `{port.get('containerPort')}`, or take it out"
+    return NotForPods("`hostPort`", str(port["hostPort"]), reason, way)
 
 
 def pages(view: View) -> Iterator[Problem]:
