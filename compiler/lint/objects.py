@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint.tree import is_list, is_mapping, string
+from flowdsl.compiler.lint.workloads import flaw as workload_flaw
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.condition import conditions
@@ -114,7 +115,10 @@ def _flaw(resource: Object, manifest: str) -> tuple[str, str] | None:
     if len(objects) > 1 and action != "delete":
         way = "make a template for each of them: Argo reads the answer about one object"
         return f"the manifest has {len(objects)} objects", way
-    return next(filter(None, (_incomplete(each, action, flags) for each in objects)), None)
+    found = filter(None, (_incomplete(each, action, flags) for each in objects))
+    return next(found, None) or (
+        workload_flaw(objects[0], flags) if action in ("create", "apply", "replace") else None
+    )
 
 
 def _incomplete(body: Any, action: object, flags: object) -> tuple[str, str] | None:

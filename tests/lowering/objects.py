@@ -26,8 +26,8 @@ def train(name: str, rate: float, workers: int, notes: dict[str, int], mode: Mod
     }
     return manifest(
         {
-            "apiVersion": "batch/v1",
-            "kind": "Job",
+            "apiVersion": "example.com/v1",
+            "kind": "Training",
             "metadata": {"name": f"{run.name}-train", "labels": {"mode": mode, "shape": f"{mode}-{size}", "by": name}},
             "spec": {
                 "completions": workers,

@@ -8,7 +8,15 @@ def train() -> None:
             "apiVersion": "batch/v1",
             "kind": "Job",
             "metadata": {"name": f"{run.name}-train"},
-            "spec": {"ttlSecondsAfterFinished": 60, "template": {}},
+            "spec": {
+                "ttlSecondsAfterFinished": 60,
+                "template": {
+                    "spec": {
+                        "restartPolicy": "Never",
+                        "containers": [{"name": "main", "image": "trainer:2"}],
+                    },
+                },
+            },
         }
     )
 
