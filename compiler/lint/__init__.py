@@ -108,6 +108,7 @@ RULES: tuple[Rule, ...] = (
     settings.times,
     arriving.arriving_times,
     arriving.arriving_labels,
+    arriving.arriving_made_labels,
     arriving.arriving_keys,
     arriving.arriving_loops,
     arriving.arriving_images,

@@ -9,6 +9,7 @@ from flowdsl.compiler.lint.loops import LoopFields, is_whole, no_list
 from flowdsl.compiler.lint.names import VALUE_FORM, BadLabel
 from flowdsl.compiler.lint.settings import NO_MEMO_KEY, BadKey, duration_faults, too_short, whole_faults
 from flowdsl.compiler.lint.tree import compact, entries, inside, is_mapping, string
+from flowdsl.compiler.lint.view import Template
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.table import value_at
 from flowdsl.grammar.image import fault as image_fault
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import Template, View
+    from flowdsl.compiler.lint.view import View
     from flowdsl.diagnostic import Finding
 
 _TIMES = (
@@ -80,6 +81,16 @@ def arriving_labels(view: View) -> Iterator[Problem]:
                 for path, value in arriving(view, template, text, (*template.path, *fields, key)):
                     if value and not is_label_value(value):
                         yield Problem(path, BadLabel(value, f"the value of {what}", VALUE_FORM))
+
+
+def arriving_made_labels(view: View) -> Iterator[Problem]:
+    """The values that labels of the run get by an expression that is one parameter are such, where they are written."""
+    around = Template({}, view.path)
+    for each in inside(view.spec, "workflowMetadata", "labelsFrom").values():
+        tag = f"{{{{{string(each or {}, 'expression')}}}}}"
+        for path, value in arriving(view, around, tag, ()):
+            if path and value and not is_label_value(value):
+                yield Problem(path, BadLabel(value, "the value of a label", VALUE_FORM))
 
 
 def arriving_loops(view: View) -> Iterator[Problem]:

@@ -69,6 +69,11 @@ _IN_HOOK = (
 )
 
 
+_IN_LABEL = (
+    "labels of a run are made before anything runs: write a parameter of the workflow, or a text in quotes"
+)
+
+
 def cron_references(view: View) -> Iterator[Problem]:
     """What says when a CronWorkflow starts runs, and when it stops doing so, can be read and names what there is."""
     if view.kind != "CronWorkflow":
@@ -129,13 +134,10 @@ def workflow_expression(
             if (fault := only.fault(reference, known)) is not None:
                 yield Spot(path, (reference.start, reference.end)).problem(fault)
             continue
-        if (
-            path[len(view.path)] == "hooks"
-            and reference.path[0] in ROOTS - {"workflow"}
-            and name not in known
-        ):
+        why = {"hooks": _IN_HOOK, "workflowMetadata": _IN_LABEL}.get(str(path[len(view.path)]))
+        if why and reference.path[0] in ROOTS - {"workflow"} and name not in known:
             span = start + reference.start, start + reference.end
-            yield Spot(path, span, expression=True).problem(UnknownVariable(name, (), _IN_HOOK))
+            yield Spot(path, span, expression=True).problem(UnknownVariable(name, (), why))
             continue
         if reference.path[0] != "workflow" or len(reference.path) == 1 or reference.guarded:
             continue

@@ -23,8 +23,11 @@ _SAME: Mapping[str, Mapping[str, str]] = {
     "Artifact": {"value": "from"},
     "ConfigMapVolumeSource": {"configMapName": "name"},
     "Parameter": {"from": "value"},
+    "NFSVolumeSource": {"host": "server"},
     "VolumeMount": {"path": "mountPath"},
     "WorkflowSpec": {"exitHandler": "onExit", "priorityClassName": "podPriorityClassName"},
+    **{f"ConfigMap{use}": {"configMapName": "name"} for use in ("EnvSource", "KeySelector", "Projection")},
+    **{f"Secret{use}": {"secretName": "name"} for use in ("EnvSource", "KeySelector", "Projection")},
     **{name: {"entrypoint": "command", "environment": "env"} for name in _CONTAINERS},
     **{name: {"condition": "when", "if": "when", "loop": "withItems"} for name in _CALLS},
 }
