@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.ir import Store
     from flowdsl.compiler.lowering.ask import Texts
-    from flowdsl.compiler.lowering.variants import Variant
     from flowdsl.compiler.ports import Taken
     from flowdsl.compiler.steps.leaves import Descriptions
     from flowdsl.tracing.trace import Graph
@@ -66,7 +65,6 @@ class CallPlan:
         "store",
         "sub",
         "taken",
-        "variant",
     )
 
     def __init__(self, call: Call, name: str) -> None:
@@ -85,7 +83,6 @@ class CallPlan:
         self.taken: set[tuple[str, Taken]] = set()  # outputs that Argo takes values out of
         self.picked: dict[str, None] = {}  # what a task of its own hands on of the best of its rows
         self.sub: GraphPlan | None = None
-        self.variant: Variant | None = None  # of a step, when it is looked for
         self.condition: Expr | None = None
         self.after: dict[str, None] = {}
         self.ended: dict[str, tuple[str, ...]] = {}  # tasks it waits for, by how they may have ended

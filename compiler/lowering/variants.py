@@ -95,6 +95,7 @@ class Variants:
         self.names = Templates()
         self.graphs: dict[int, str] = {}
         self._known: dict[tuple[Any, ...], Variant] = {}
+        self._of: dict[int, Variant] = {}  # by the id of the plan of a call
         self._alike: dict[str, list[StepDef | PipelineDef]] = {}
         self._settings: dict[Any, ir.Settings] = {}
         self._defaults: dict[int, dict[str, Any]] = {}
@@ -112,7 +113,7 @@ class Variants:
         for plan in graphs:
             for call in plan.calls:
                 if call.sub is None:
-                    variant = call.variant or self.of(call)
+                    variant = self.of(call)
                     looped = call.call.loop is not None and not call.around
                     counted = looped or (plan.looped and bool(variant.placed))
                     variant.looped |= looped
@@ -172,7 +173,7 @@ class Variants:
 
     def of(self, plan: CallPlan) -> Variant:
         """The variant of its step that a call runs."""
-        known = plan.variant
+        known = self._of.get(id(plan))
         if known is None:
             call = plan.call
             step = call.target
@@ -190,7 +191,7 @@ class Variants:
             known = self._known.get(key)
             if known is None:
                 known = self._known[key] = Variant(step, options, forms, plan.store)
-            plan.variant = known
+            self._of[id(plan)] = known
         return known
 
     def setting(self, call: Call) -> ir.Settings:
