@@ -223,9 +223,8 @@ def _ended(run: Run, path: Path, outcomes: Sequence[Outcome], again: str) -> int
     new = sum(one.new for one in outcomes)
     there = sum(one.record is not None for one in outcomes)
     size = sum(file.size for one in outcomes if one.found is not None for file in one.found.files)
-    said = f"{path}: {there} of {len(outcomes)} outputs, {_bytes(size)}"
-    if not outcomes:
-        said = f"{path}: no files; the values are in run.json"
+    brought = f"{there} of {len(outcomes)} outputs, {_bytes(size)}"
+    said = f"{path}: {brought if outcomes else 'no files; the values are in run.json'}"
     out(said + ("" if new == there else f"; {there - new} were there before") + "\n")
     going = [one.path for one in run.steps if one.leaf and not one.node.ended]
     if going:

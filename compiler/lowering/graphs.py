@@ -172,11 +172,7 @@ class Graphs:
     def _arguments(given: dict[str, Carried]) -> tuple[ir.Argument, ...]:
         found: list[ir.Argument] = []
         for name, carried in given.items():
-            form, values, kind = carried
-            if form is PLAIN:
-                found.append(ir.Argument(name, "parameter", values[0], kind))
-            else:
-                found += handed(name, carried)
+            found += handed(name, carried)
         return tuple(found)
 
     def _body(self, graph: GraphPlan, plan: CallPlan) -> str:

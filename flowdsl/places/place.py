@@ -82,8 +82,8 @@ def here() -> Site:
     library: Site | None = None
     frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage] -- no public one is as fast
     while frame is not None:
-        if (package := _package(frame)) != "flowdsl":
-            if package not in sys.stdlib_module_names and frame.f_code.co_filename != "<string>":
+        if not is_ours(frame):
+            if not is_library(frame):
                 return Site(frame.f_code, frame.f_lasti)
             library = library or Site(frame.f_code, frame.f_lasti)
         frame = frame.f_back
