@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from flowdsl import __version__
 from flowdsl.cli.display.report import Format
-from flowdsl.cli.process import Refused
+from flowdsl.cli.process import STDIN, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,9 +40,16 @@ def _file(hint: Any, tokens: Sequence[Token]) -> Path:
     """The path of a file to write; a slash at its end, which no path keeps, says that a folder is meant."""
     text = tokens[0].value
     path = Path(text)
+    if text == STDIN:
+        raise Refused("- is no file: name the one to write")
     if text.endswith("/"):
         raise Refused(f"{text} is a folder: name a file in it, as {path / 'pipeline.yaml'}")
     return path
+
+
+def _output(hint: Any, tokens: Sequence[Token]) -> Path | None:
+    """The path of a file to write; None for `-`, which is standard output."""
+    return None if tokens[0].value == STDIN else _file(hint, tokens)
 
 
 Kind = Literal["workflow", "template", "cluster-template", "cron"]
@@ -52,7 +59,7 @@ VersionOption = Annotated[
     Literal["3.6", "3.7", "4.0", "4.1"] | None,
     Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
 ]
-OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_file)]
+OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_output)]
 WRITTEN = Parameter(converter=_file)
 FLAG = Parameter(negative="", show_default=False)
 SEVERAL = Parameter(negative="", show_default=False)

@@ -473,8 +473,14 @@ def test_the_output_is_what_standard_output_gets(flowdsl: Callable[..., Result])
     text = flowdsl("compile", "pipeline.py").out
     assert flowdsl("compile", "pipeline.py", "-o", "a.yaml") == (0, "", "")
     assert Path("a.yaml").read_bytes().decode() == text
+    assert flowdsl("compile", "pipeline.py", "-o", "-") == (0, text, "")
     assert "héllo → " in text
     assert listing() == ["a.yaml", "pipeline.py"]
+    assert flowdsl("graph", "pipeline.py", "--svg", "-") == (
+        2,
+        "",
+        "flowdsl: - is no file: name the one to write\n",
+    )
 
 
 def test_the_same_content_is_not_written_again(flowdsl: Callable[..., Result]) -> None:
