@@ -93,7 +93,7 @@ def kinds() -> dict[str, type[Finding]]:
 
 
 #: Found in manifests too big for a file: see the tests of sizes below.
-SIZES = {"FD362", "FD595", "FD596", "FD597", "FD598", "FD774"}
+SIZES = {"FD362", "FD595", "FD596", "FD597", "FD598", "FD774", "FD867"}
 
 #: Of manifests that somebody wrote, and of several at once: tests/check has them.
 WRITTEN = {
@@ -317,7 +317,18 @@ def test_sizes() -> None:
     assert codes(items(3000)) == []
     assert codes(items(6000)) == ["FD596"]
     assert codes(items(20_000)) == ["FD595"]
-    echo: Object = {"image": "busybox", "command": ["echo"], "args": ["{{inputs.parameters.v}}"]}
+    echo: Object = {"image": "busybox", "command": ["echo", "{{inputs.parameters.v}}"]}
+    by_env: Object = {
+        "image": "busybox",
+        "command": ["env"],
+        "env": [{"name": "V", "value": echo["command"][1]}],
+    }
+    by_args: Object = {"image": "busybox", "command": ["echo"], "args": echo["command"][1:]}
+    long = {"parameters": [{"name": "v", "value": "x" * 131_073}]}
+    for container, expected in ((by_env, ["FD597"]), (by_args, ["FD867"]), ({**echo, **by_args}, ["FD867"])):
+        assert codes(workflow(leaf("leaf", "v", container=container), arguments=long)) == expected
+    first = {**leaf("leaf", "v"), "initContainers": [{**by_args, "name": "first"}]}
+    assert codes(workflow(first, arguments=long)) == ["FD597"]
     for value, expected in (("x" * 131_072, []), ("x" * 131_073, ["FD597"]), ("é" * 65_537, ["FD597"])):
         given = {"parameters": [{"name": "v", "value": value}]}
         assert codes(workflow(leaf("leaf", "v", container=echo), arguments=given)) == expected
@@ -328,7 +339,7 @@ def test_sizes() -> None:
         # What a file holds may be of any size.
         raw = {
             "parameters": [{"name": "v"}],
-            "artifacts": [{"name": "a", "path": "/a", "raw": {"data": echo["args"][0]}}],
+            "artifacts": [{"name": "a", "path": "/a", "raw": {"data": echo["command"][1]}}],
         }
         assert codes(workflow(call, leaf(inputs=raw))) == []
         through = dag("main", task("t", v="{{workflow.parameters.v}}"))

@@ -14,7 +14,7 @@ from flowdsl.diagnostic import Finding
 from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Call, View
@@ -105,6 +105,19 @@ class TextTooBig(Finding):
     title = "{what} is {size} KiB; a container can be given {most}"
     label = "{size} KiB"
     help = "keep it in a file: in the image, in a repository, in a ConfigMap or on a volume"
+    what: str
+    size: int
+    most: int
+
+
+class LongArgument(Finding):
+    """An argument so long that its program is given the path of a file instead."""
+
+    code = "FD867"
+    severity = "warning"
+    title = "{what} is {size} KiB; above {most} Argo keeps an argument in a file, and gives `@` and its path"
+    label = "{size} KiB"
+    help = "hand it on as a file, unless the program reads what is named by `@`"
     what: str
     size: int
     most: int
@@ -214,25 +227,24 @@ def _exchanged(node: Any, others: dict[int, Object]) -> Any:
 
 
 def values(view: View) -> Iterator[Problem]:
-    """Values that are written out fit into a container's variable, scripts into an environment."""
-    start = view.named.get(view.setting("entrypoint"))
+    """Values that are written out fit into a container's variable or argument, scripts into an environment."""
+    start = [view.named[name] for name in (view.setting("entrypoint"),) if name in view.named]
     path = (*view.path, "arguments")
-    for place, name, size in _too_big(inside(view.spec, "arguments"), path):
-        users = [_arrives(template, "workflow", name, set()) for template in view.templates]
-        if any(users) or (start is not None and _arrives(start, "inputs", name, set())):
-            yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
+    users = [("workflow", view.templates), ("inputs", start)]
+    yield from _unfit(inside(view.spec, "arguments"), path, users)
     whole = _size(view) if any(_excess(template.source) for template in view.templates) else 0
     for template in view.templates:
         if (size := _excess(template.source)) and not 2 * size > whole >= BIG_OBJECT:  # which is told as such
             big = SourceBig(template.title, size // KIB, MOST_VARIABLE // KIB)
             yield Problem((*template.path, "script", "source"), big)
-        for place, name, size in _too_big(inside(template.data, "inputs"), (*template.path, "inputs")):
-            if _arrives(template, "inputs", name, set()):
-                yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
+        yield from _unfit(
+            inside(template.data, "inputs"), (*template.path, "inputs"), [("inputs", [template])]
+        )
     for call in view.calls if 4 * max(map(len, view.values), default=0) > MOST_VARIABLE else ():
-        for place, name, size in _too_big(inside(call.data, "arguments"), (*call.path, "arguments")):
-            if call.callee is not None and _arrives(call.callee, "inputs", name, set()):
-                yield Problem(place, ValueTooBig(name, size // KIB, MOST_VARIABLE // KIB))
+        if call.callee is not None:
+            yield from _unfit(
+                inside(call.data, "arguments"), (*call.path, "arguments"), [("inputs", [call.callee])]
+            )
 
 
 def texts(view: View) -> Iterator[Problem]:
@@ -241,7 +253,7 @@ def texts(view: View) -> Iterator[Problem]:
         if not template.is_leaf or 4 * len(template.text) <= MOST_VARIABLE:
             continue
         for path, container in template.containers:
-            for place, finding in _given(container):
+            for place, finding in _given(container, in_file=_in_file(path)):
                 yield Problem((*template.path, *path, *place), finding)
         manifest = string(template.data, "resource", "manifest")
         if manifest and _excess(manifest):
@@ -250,17 +262,29 @@ def texts(view: View) -> Iterator[Problem]:
                     yield Problem((*template.path, "resource", "manifest"), finding)
 
 
-def _given(container: Object) -> Iterator[tuple[Path, TextTooBig]]:
-    """The variables and arguments of a container that are too long: where, and what is wrong."""
+def _given(container: Object, *, in_file: bool = False) -> Iterator[tuple[Path, Finding]]:
+    """The variables and arguments of a container that are too long: where, and what is wrong.
+
+    `in_file`: its arguments may come in a file.
+    """
     for index, variable in enumerate(entries(container, "env")):
         if size := _alone(name := str(variable.get("name")), variable.get("value")):
             what = "the script, a variable of its pods," if name == _SCRIPT else f"the variable `{name}`"
             yield ("env", index, "value"), TextTooBig(what, size // KIB, MOST_VARIABLE // KIB)
     for field in ("command", "args"):
+        made = LongArgument if in_file and field == "args" else TextTooBig
         listed: list[object] = container[field] if is_list(container.get(field)) else []
         for index, text in enumerate(listed):
             if size := _alone("", text):
-                yield (field, index), TextTooBig("an argument", size // KIB, MOST_VARIABLE // KIB)
+                yield (field, index), made("an argument", size // KIB, MOST_VARIABLE // KIB)
+
+
+def _in_file(container: Path) -> bool:
+    """Whether the arguments of a container of a template come in a file where they are too long.
+
+    Source: build in workflow/controller/workflowpod.go, runEmissary in cmd/argoexec/commands/emissary.go of Argo 4.1.
+    """
+    return "initContainers" not in container
 
 
 def _alone(name: str, text: object) -> int:
@@ -270,34 +294,45 @@ def _alone(name: str, text: object) -> int:
     return _excess(f"{name}=" + TAG.sub("", text).replace("$$", "$"))
 
 
-def _too_big(lists: Object, path: Path) -> Iterator[tuple[Path, str, int]]:
-    """The values and defaults of parameters that fit into no variable: where, of which parameter, their bytes."""
+def _unfit(lists: Object, path: Path, users: Sequence[tuple[str, Sequence[Template]]]) -> Iterator[Problem]:
+    """The values and defaults of parameters that are too long for how containers are given them.
+
+    `users`: the first word of the tag for the parameters in templates, and those templates.
+    """
     for index, parameter in enumerate(entries(lists, "parameters")):
         for field in ("value", "default"):
-            if size := _excess(parameter.get(field)):
-                yield (*path, "parameters", index, field), parameter.get("name") or "", size
+            if not (size := _excess(parameter.get(field))):
+                continue
+            name, seen = parameter.get("name") or "", set[tuple[int, str, str]]()
+            ways = {
+                way for root, templates in users for one in templates for way in _ways(one, root, name, seen)
+            }
+            place, most = (*path, "parameters", index, field), MOST_VARIABLE // KIB
+            if False in ways:
+                yield Problem(place, ValueTooBig(name, size // KIB, most))
+            elif ways:
+                yield Problem(place, LongArgument(f"the value of `{name}`", size // KIB, most))
 
 
-def _arrives(template: Template, root: str, name: str, seen: set[tuple[int, str, str]]) -> bool:
-    """Whether a container is given a parameter as an argument or variable, in the template or what it calls.
+def _ways(template: Template, root: str, name: str, seen: set[tuple[int, str, str]]) -> Iterator[bool]:
+    """How containers are given a parameter, in a template and what it calls: for each whether it may come in a file.
 
     Raw artifacts, scripts and manifests come in files, of any size.
     """
     if (id(template), root, name) in seen:
-        return False
+        return
     seen.add((id(template), root, name))
     last = re.escape(name)
     asked = re.compile(rf"\b{root}\.parameters(?:\.{last}|\[\\?['\"]{last}\\?['\"]\])(?![\w-])").search
-    for _, container in template.containers:
-        if asked(compact([container.get(field) for field in ("command", "args", "env")])):
-            return True
-    return any(
-        call.callee is not None
-        and asked(str(parameter.get("value")))
-        and _arrives(call.callee, "inputs", parameter.get("name") or "", seen)
-        for call in (*template.calls, *template.hooks)
-        for parameter in entries(call.data, "arguments", "parameters")
-    )
+    for path, container in template.containers:
+        if asked(compact([container.get(field) for field in ("command", "env")])):
+            yield False
+        if asked(compact(container.get("args"))):
+            yield _in_file(path)
+    for call in (*template.calls, *template.hooks):
+        for parameter in entries(call.data, "arguments", "parameters"):
+            if call.callee is not None and asked(str(parameter.get("value"))):
+                yield from _ways(call.callee, "inputs", parameter.get("name") or "", seen)
 
 
 def _excess(value: object) -> int:
