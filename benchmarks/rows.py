@@ -60,7 +60,7 @@ class Plan(NamedTuple):
 
 
 def short(pythons: Mapping[Tool, Path]) -> Plan:
-    """Under a minute: for continuous integration."""
+    """Some two minutes: for continuous integration."""
     return Plan(pythons, 2, (10, 100, 1000), (1000,), 100)
 
 
