@@ -47,6 +47,13 @@ def _file(hint: Any, tokens: Sequence[Token]) -> Path:
     return path
 
 
+def _folder(hint: Any, tokens: Sequence[Token]) -> Path:
+    """The path of a folder to write into."""
+    if tokens[0].value == STDIN:
+        raise Refused("- is no folder: name the one to write into")
+    return Path(tokens[0].value)
+
+
 def _output(hint: Any, tokens: Sequence[Token]) -> Path | None:
     """The path of a file to write; None for `-`, which is standard output."""
     return None if tokens[0].value == STDIN else _file(hint, tokens)
@@ -60,6 +67,7 @@ VersionOption = Annotated[
     Parameter(help="A version of Argo; else that of the cluster, or 4.1."),
 ]
 OutputOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_output)]
+FolderOption = Annotated[Path | None, Parameter(name=["--output", "-o"], converter=_folder)]
 WRITTEN = Parameter(converter=_file)
 FLAG = Parameter(negative="", show_default=False)
 SEVERAL = Parameter(negative="", show_default=False)

@@ -702,7 +702,7 @@ spec:
 
 
 def test_what_was_tried_again_or_waited_is_taken_from_an_earlier_run(
-    flowdsl: Callable[..., Result], folder: Path
+    flowdsl: Callable[..., Result], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "tries.yaml").write_text(TRIES)
     done = flowdsl("tries.yaml", "--fake", "gate=no", "--name", "one")
@@ -713,6 +713,9 @@ def test_what_was_tried_again_or_waited_is_taken_from_an_earlier_run(
     done = flowdsl("tries.yaml", "--only", "last", "--of", "two", "--name", "three")
     assert (done.code, ["said", "no", "1"] in rows(done.out)) == (1, True)
     assert done.out.endswith("after a change: flowdsl run tries.yaml --only last --of two\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TRIES.encode())))
+    done = flowdsl("-", "--from", "last", "--of", "one", "--name", "four")
+    assert done.out.endswith("after a change: flowdsl run - --from last --of four\n")
 
 
 def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from flowdsl.cli.clusters.reach import USUAL, Reach
-from flowdsl.cli.root import FLAG, SEVERAL, app
+from flowdsl.cli.root import FLAG, SEVERAL, FolderOption, app
 
 
 @app.command(
@@ -25,7 +24,7 @@ def fetch_command(
     name: str,
     /,
     *what: str,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: FolderOption = None,
     list_: Annotated[bool, Parameter(name="--list", negative="", show_default=False)] = False,
     mount: Annotated[list[str], SEVERAL] | None = None,
     endpoint: Annotated[str | None, Parameter(env_var="FLOWDSL_ENDPOINT", show_env_var=True)] = None,

@@ -239,7 +239,7 @@ Examples:
   flowdsl --install-completion
   flowdsl --install-completion --shell zsh --output ~/.zfunc/_flowdsl""",
 )
-def completion_command(*, shell: Shell | None = None, output: Path | None = None) -> int:
+def completion_command(*, shell: Shell | None = None, output: Annotated[Path | None, WRITTEN] = None) -> int:
     """Let the shell complete commands, options and files.
 
     Writes a script to where the shell looks for it and, for bash, zsh and

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.display.report import visible
 from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, table
+from flowdsl.cli.process import STDIN
 from flowdsl.runtime.local import logs
 from flowdsl.runtime.local.rounds import HIDDEN, tables, texts_of, value_of
 from flowdsl.runtime.local.shapes import several
@@ -313,7 +314,9 @@ def _last(
         which = ["--from", failed[0].path.partition("(")[0].rpartition(".")[2], "--of", run]
         if settings.get("only"):  # a run of one step has no others to take
             which = ["--only", str(settings["only"]), "--of", str(settings.get("of"))]
-        lines.append(f"after a change: {shlex.join(['flowdsl', 'run', str(settings['target']), *which])}")
+        target = str(settings["target"])
+        again = shlex.join(["flowdsl", "run", "-" if target == STDIN else target, *which])
+        lines.append(f"after a change: {again}")
     return "".join(f"{one}\n" for one in lines)
 
 

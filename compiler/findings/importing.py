@@ -85,8 +85,9 @@ class DoesNotCompile(Finding):
 
     code: ClassVar[str] = "FD866"
     title: ClassVar[str] = "as a pipeline this would be refused ({refusal}): {said}"
-    label: ClassVar[str] = "nothing is written"
+    label: ClassVar[str] = "{reason}"
     help: ClassVar[str] = "{way}"
     refusal: str
     said: str
+    reason: str
     way: str

@@ -29,13 +29,13 @@ class Imported(NamedTuple):
     diagnostics: list[Diagnostic]
     places: list[tuple[int, Document, Path]]
 
-    def refused(self, line: int, code: str, message: str, way: str) -> Diagnostic | None:
+    def refused(self, line: int, finding: DoesNotCompile) -> Diagnostic | None:
         """What the compiler says about a line of the text, at what that was written for."""
         found = [one for one in self.places if one[0] <= line]
         if not found:
             return None
         _, document, path = found[-1]
-        return Diagnostic(DoesNotCompile(code, message, way), document.span(path))
+        return Diagnostic(finding, document.span(path))
 
 
 def imported(documents: Sequence[Document]) -> Imported:

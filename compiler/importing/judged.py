@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.compile import InternalError, compile_loaded
+from flowdsl.compiler.findings.importing import DoesNotCompile
 from flowdsl.compiler.findings.load import NoPipeline
 from flowdsl.compiler.load import LoadError, load
 from flowdsl.diagnostic import Diagnostic
@@ -14,7 +15,9 @@ from flowdsl.places.place import Span
 
 if TYPE_CHECKING:
     from flowdsl.compiler.importing.importing import Imported
+    from flowdsl.diagnostic import Finding
 
+_NOTHING = "nothing is written"
 _WAY = "change it in the manifest, or take it out, and write it into the pipeline by hand"
 
 
@@ -22,7 +25,7 @@ def refusals(made: Imported) -> list[Diagnostic]:
     """What the compiler refuses of a text, at what it was written for."""
     if not made.text or any(one.finding.severity == "error" for one in made.diagnostics):
         return []
-    found: list[tuple[int, str, str, str]] = []
+    found: list[tuple[int, DoesNotCompile]] = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pipeline.py"
         file.write_text(made.text, encoding="utf-8")
@@ -30,11 +33,9 @@ def refusals(made: Imported) -> list[Diagnostic]:
             loaded = load(file)
             compiled = compile_loaded(loaded)
         except LoadError as error:
-            found.append(
-                (error.span.line if error.span else 1, error.diagnostic.finding.code, error.message, _WAY)
-            )
+            found.append((error.span.line if error.span else 1, _said(error.diagnostic.finding, _WAY)))
         except InternalError as error:
-            found.append((1, "FD000", str(error), _WAY))
+            found.append((1, DoesNotCompile("FD000", str(error), _NOTHING, _WAY)))
         else:
             for one in compiled.diagnostics:
                 steps_only = isinstance(one.finding, NoPipeline) and "@pipeline" not in made.text
@@ -42,6 +43,11 @@ def refusals(made: Imported) -> list[Diagnostic]:
                     continue
                 span = None if one.place is None else loaded.sources.resolve(one.place)
                 line = span.line if isinstance(span, Span) else 1
-                found.append((line, one.finding.code, one.finding.message, one.finding.advice or _WAY))
+                found.append((line, _said(one.finding, one.finding.advice or _WAY)))
     told = [made.refused(*one) for one in found]
     return [*{(one.place, one.finding.message): one for one in told if one is not None}.values()]
+
+
+def _said(finding: Finding, way: str) -> DoesNotCompile:
+    """What the compiler says of a text, said of what the text was written for."""
+    return DoesNotCompile(finding.code, finding.message, finding.caption or _NOTHING, way)

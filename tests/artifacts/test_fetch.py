@@ -230,6 +230,8 @@ def test_another_run_goes_elsewhere(
     run["metadata"]["uid"] = "u-2"
     assert command([]) == 2
     assert "holds another run of this name: name another folder with -o" in capsys.readouterr().err
+    assert command(["-o", "-"]) == 2
+    assert capsys.readouterr().err == "flowdsl: - is no folder: name the one to write into\n"
     assert command(["-o", "second"]) == 0
     assert there(tmp_path / "second") == EVERYTHING
 
