@@ -190,16 +190,21 @@ class Processes:
         """Kill all that a program has started and that still runs, until there is none of it."""
         if not self.isolated:
             self.signal(job.pid, KILL)
+        over: set[int] = set()
         while True:
             with self.spawning:
                 found = False
                 for pid in self.strangers():
-                    try:
-                        if self.belongs(pid, job):
-                            found = True
+                    if ended(pid):
+                        # What it had started may have become a child of this process after the list was read.
+                        found = found or pid not in over
+                        over.add(pid)
+                    elif self.belongs(pid, job):
+                        found = True
+                        try:
                             os.kill(pid, KILL)
-                    except OSError:
-                        pass  # it has ended
+                        except OSError:
+                            pass  # it has ended
                     if not self.starting:  # else it may be the first one of a program
                         reaped(pid)
             if not found:
@@ -223,11 +228,16 @@ class Processes:
         return found
 
     def belongs(self, pid: int, job: Job) -> bool:
-        """Whether a process was started by this program."""
-        if job.space:
-            return os.readlink(f"/proc/{pid}/ns/mnt") == job.space
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return f"FLOWDSL_CONTAINER={job.id}\0".encode() in file.read()
+        """Whether a process was started by this program, or is ending: what that has started is not seen yet."""
+        try:
+            if job.space:
+                return os.readlink(f"/proc/{pid}/ns/mnt") == job.space
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                return f"FLOWDSL_CONTAINER={job.id}\0".encode() in file.read()
+        except PermissionError:
+            return ended(pid)
+        except OSError:
+            return True
 
 
 def watched(pid: int) -> int:
@@ -244,6 +254,15 @@ def reaped(pid: int) -> None:
         os.waitpid(pid, os.WNOHANG)
     except OSError:
         pass  # the child of another process
+
+
+def ended(pid: int) -> bool:
+    """Whether a process has ended; its exit code may not have been taken yet. Source: proc_pid_stat(5)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2][:1] in b"ZX"
+    except OSError:
+        return True
 
 
 def children(pid: int) -> list[int]:
