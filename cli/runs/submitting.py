@@ -91,7 +91,9 @@ def _asked(options: Options, texts: dict[str, str]) -> Asked:
 
 
 def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = None) -> int:
+    from flowdsl.cli.clusters.reach import Found
     from flowdsl.cli.runs.reading import machine_readable
+    from flowdsl.cli.runs.waiting import detached
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.trouble import Unreachable
 
@@ -103,23 +105,29 @@ def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = N
         err(f"nothing was created in namespace `{cluster.namespace}`; --no-check submits all the same\n")
         return REFUSED
     name = str(run["metadata"]["name"])
-    again = f"flowdsl get {name}{reach.flags()}"
+    unknown = f"whether the run {name} was created is unknown; see\n  flowdsl get {name}{reach.flags()}\n"
+    made: Json | None = None
     try:
         made = cluster.create(WORKFLOW, run, dry_run=options.dry_run == "server")
+        _beside(cluster, run, made)
+        if options.dry_run:
+            err(f"the server would create the run {name} in namespace `{cluster.namespace}`\n")
+        if not options.dry_run or options.output != "name":
+            out(machine_readable(made, options.output))
+        return _after(cluster, made, options, reach)
     except KeyboardInterrupt:
-        err(f"\ninterrupted: whether the run {name} was created is unknown; see\n  {again}\n")
+        if options.dry_run:
+            raise
+        gone_on = (
+            None if made is None else detached(Found(made, None, cluster), options.after or "wait", reach)
+        )
+        err(f"\n{gone_on or f'interrupted: {unknown}'}")
         return INTERRUPTED
     except Unreachable as error:
-        if not error.sent or options.dry_run:
+        if made is not None or not error.sent or options.dry_run:
             raise
-        err(f"flowdsl: {error}\nwhether the run {name} was created is unknown; see\n  {again}\n")
+        err(f"flowdsl: {error}\n{unknown}")
         return UNKNOWN
-    _beside(cluster, run, made)
-    if options.dry_run:
-        err(f"the server would create the run {name} in namespace `{cluster.namespace}`\n")
-    if not options.dry_run or options.output != "name":
-        out(machine_readable(made, options.output))
-    return _after(cluster, made, options, reach)
 
 
 def _beside(cluster: Cluster, run: Json, made: Json) -> None:
@@ -137,7 +145,7 @@ def _beside(cluster: Cluster, run: Json, made: Json) -> None:
 
 def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
     from flowdsl.cli.clusters.reach import Found
-    from flowdsl.cli.runs.waiting import detached, follow, lost, seconds_of
+    from flowdsl.cli.runs.waiting import follow, lost, seconds_of
     from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
 
     if not options.after:
@@ -152,9 +160,6 @@ def _after(cluster: Cluster, made: Json, options: Options, reach: Reach) -> int:
             if code not in (DONE, REFUSED):  # a log that cannot be read keeps no run from its end
                 return code
         return follow(found, seconds_of(options.timeout), reach, options.after)
-    except KeyboardInterrupt:
-        err(f"\n{detached(found, options.after, reach)}")
-        return INTERRUPTED
     except (Overdue, Vanished):
         raise
     except ClusterError as error:  # the run is there, whatever keeps it from being seen
