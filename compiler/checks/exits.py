@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from flowdsl.tracing.trace import Call
 
 _NAMES = frozenset(("exit", "_exit", "quit", "SystemExit"))
+_FORKS = frozenset(("fork", "forkpty"))
+_CAUGHT = frozenset(("SystemExit", "BaseException"))
 
 
 def exits(
@@ -25,10 +27,13 @@ def exits(
 ) -> Iterator[Diagnostic]:
     """The first place where a step that returns something ends without that.
 
-    Not of a step on several pods: all but one of its processes may end as they like.
+    Not of a step on several pods, or that forks: all but one of its processes may end as they like.
     """
     kind = step.signature.returns
-    if _NAMES.isdisjoint(step.code.co_names) or isinstance(kind, (t.Nothing, t.Unsupported)):
+    names = step.code.co_names
+    if _NAMES.isdisjoint(names) or isinstance(kind, (t.Nothing, t.Unsupported)):
+        return
+    if not _FORKS.isdisjoint(names):
         return
     if isinstance(kind, t.Maybe) and t.holds_file(kind):
         return  # a file that is not there is None
@@ -49,6 +54,8 @@ def _successes(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
                 pass
             case ast.Try(finalbody=last) if node.handlers:
                 yield from _successes([*node.handlers, *node.orelse, *last])
+            case ast.With(items=items) | ast.AsyncWith(items=items) if any(map(_catches, items)):
+                pass
             case ast.Call(
                 ast.Name("exit" | "quit" | "SystemExit")
                 | ast.Attribute(ast.Name("sys"), "exit")
@@ -61,3 +68,8 @@ def _successes(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
                 yield raised
             case _:
                 yield from _successes(ast.iter_child_nodes(node))
+
+
+def _catches(item: ast.withitem) -> bool:
+    """Whether a context is told of the exception that ends a process: `suppress(SystemExit)`."""
+    return any(isinstance(node, ast.Name) and node.id in _CAUGHT for node in ast.walk(item.context_expr))

@@ -1,5 +1,6 @@
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from flowdsl import Torch, Volume, pipeline, step
@@ -41,9 +42,28 @@ def train(epochs: int) -> float:
     return 1 / epochs
 
 
+@step(image="python:3.12-slim")
+def measure(text: str) -> int:
+    child = os.fork()
+    if child == 0:
+        print("in a process of its own")
+        os._exit(0)
+    os.waitpid(child, 0)
+    return len(text)
+
+
+@step(image="python:3.12-slim")
+def convert(text: str) -> int:
+    with suppress(SystemExit):
+        sys.exit(0)
+    return len(text)
+
+
 @pipeline
 def nightly(text: str = "a b") -> None:
     resume(done=True)
     clean(text)
     count(text)
     train(3)
+    measure(text)
+    convert(text)
