@@ -118,10 +118,10 @@ def _send(run: Json, options: Options, reach: Reach, cluster: Cluster | None = N
     except KeyboardInterrupt:
         if options.dry_run:
             raise
-        gone_on = (
-            None if made is None else detached(Found(made, None, cluster), options.after or "wait", reach)
-        )
-        err(f"\n{gone_on or f'interrupted: {unknown}'}")
+        if made is None:
+            err(f"\ninterrupted: {unknown}")
+        else:
+            err(f"\n{detached(Found(made, None, cluster), options.after or 'wait', reach)}")
         return INTERRUPTED
     except Unreachable as error:
         if made is not None or not error.sent or options.dry_run:

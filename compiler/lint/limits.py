@@ -115,9 +115,13 @@ class LongArgument(Finding):
 
     code = "FD867"
     severity = "warning"
-    title = "{what} is {size} KiB; above {most} Argo keeps an argument in a file, and gives `@` and its path"
+    title = (
+        "{what} is {size} KiB; above {most} Argo 4 keeps an argument in a file, and gives `@` and its path"
+    )
     label = "{size} KiB"
-    help = "hand it on as a file, unless the program reads what is named by `@`"
+    help = (
+        "hand it on as a file, unless the program reads what is named by `@`; with Argo 3 it does not start"
+    )
     what: str
     size: int
     most: int
