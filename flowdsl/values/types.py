@@ -175,7 +175,7 @@ _INSTEAD = {
 }
 _LIBRARY = ("builtins", "collections.abc", "datetime", "decimal", "fractions", "uuid")
 _records: dict[object, Type] = {}
-_MODULES = re.compile(r"\b(?:typing|collections\.abc)\.|<file [^<>\n]+>\.")
+_MODULES = re.compile(r"\b(?:typing|collections\.abc|pathlib(?:\._local)?)\.|<file [^<>\n]+>\.")
 
 
 def describe(annotation: object) -> Type:
