@@ -42,7 +42,7 @@ environments: $(DEV) $(VENV)/.group-docs $(VENV)/.group-go $(PEERS) ## install w
 demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 	@mkdir -p build/demo
 	$(BIN)/flowdsl compile $(EXAMPLE) -o build/demo/pipeline.yaml
-	cd build/demo && $(abspath $(BIN))/flowdsl run $(abspath $(EXAMPLE))
+	cd build/demo && "$(abspath $(BIN))/flowdsl" run "$(abspath $(EXAMPLE))"
 
 test: $(DEV) ## the tests that need nothing outside the checkout
 	$(call TESTS,tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers \

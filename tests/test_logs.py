@@ -864,8 +864,8 @@ def test_a_wrong_argument_is_one_line(
 
 
 def test_a_reader_that_has_seen_enough_ends_it_quietly(here: Path) -> None:
-    command = f"{sys.executable} -m flowdsl.cli logs demo-1 | head -c 1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], cwd=here, capture_output=True, check=False)
+    command = '"$0" -m flowdsl.cli logs demo-1 | head -c 1; exit ${PIPESTATUS[0]}'
+    done = subprocess.run(["bash", "-c", command, sys.executable], cwd=here, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert len(done.stdout) == 1
 

@@ -294,7 +294,7 @@ def test_why_a_trial_failed_is_said_of_the_step_within_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    path = CASES / "failing.py"
+    path = shlex.quote(str(CASES / "failing.py"))
     assert flowdsl(shlex.split(f"sweep {path} rate=0.1,0.2 --metric max --run --name some")) == 0
     assert "1   0.2          Failed: load: ValueError: rate 0.2 is too large" in capsys.readouterr().out
     assert flowdsl(shlex.split("get some --rounds")) == 0

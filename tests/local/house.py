@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Generator
@@ -15,6 +16,8 @@ from flowdsl.runtime.local.pods.settings import Settings
 
 Json = dict[str, Any]
 PATIENCE = 60.0
+PYTHON = f'#!/bin/sh\n"exec" "{sys.executable}" "$0" "$@"\n'
+"""The first lines of a program in Python: `#!` takes no path with a space in it."""
 
 
 class Street(NamedTuple):

@@ -6,7 +6,6 @@ import http.server
 import json
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.local.house import Street, result, sh, street
+from tests.local.house import PYTHON, Street, result, sh, street
 
 Json = dict[str, Any]
 
@@ -123,7 +122,7 @@ def test_plugins_and_changes_of_a_cluster_are_refused_with_the_reason(one: Stree
     assert "--kubectl" in done.message
 
 
-KUBECTL = f"""#!{sys.executable}
+KUBECTL = f"""{PYTHON}
 import json, os, sys
 log = os.environ["FAKE_LOG"]
 with open(log, "a") as file:

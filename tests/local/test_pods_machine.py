@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from flowdsl.runtime.local.events import PodEnded, PodRunning, StartPod
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.units import shape
-from tests.local.house import Street, result, sh, street
+from tests.local.house import PYTHON, Street, result, sh, street
 
 Json = dict[str, Any]
 
@@ -109,7 +108,7 @@ def test_a_machine_without_a_gpu_says_so_once(tmp_path: Path) -> None:
         ]
 
 
-DOCKER = f"""#!{sys.executable}
+DOCKER = f"""{PYTHON}
 import json, os, re, sys
 words = sys.argv[1:]
 with open(os.environ["FAKE_LOG"], "a") as log:

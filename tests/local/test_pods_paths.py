@@ -309,6 +309,7 @@ def test_an_ordinary_user_has_the_same() -> None:
             )
         (tree / "tests/local").mkdir(parents=True)
         shutil.copy(root / "tests/local/house.py", tree / "tests/local")
+        subprocess.run(["chmod", "-R", "a+rX", tree], check=True)  # whatever the umask is
         done = subprocess.run(
             [python, "-I", "-c", code, str(tree), str(home)],
             user=65534,
