@@ -66,6 +66,22 @@ def test_a_claim_is_the_folder_that_the_user_names(pods: Street, tmp_path: Path)
         assert "does not exist" in others.run(sh(":", **mounted("/data")), volumes=CLAIM).message
 
 
+@pytest.mark.parametrize("isolate", [None, False])
+def test_a_project_may_have_any_sign_in_its_path(tmp_path: Path, isolate: bool | None) -> None:
+    folder = tmp_path / "Ann's work, part $1"
+    data = folder / "my data"
+    data.mkdir(parents=True)
+    (data / "x").write_text("hello")
+    text = "mkdir /tmp/out; cp /data/x /tmp/out/x; cp /tmp/out/x $HOME; echo $(cat $HOME/x) /data/x; cd /data; pwd -P"
+    outputs = {"parameters": [{"name": "x", "valueFrom": {"path": "/tmp/out/x"}}]}
+    template = {**sh(text, **mounted("/data")), "outputs": outputs}
+    with street(folder, isolate=isolate, mounts={"datasets": data}) as pods:
+        done = pods.run(template, volumes=CLAIM, result=True)
+    assert result(done).split("\n") == ["hello /data/x", "/data"]
+    assert done.outputs is not None
+    assert done.outputs["parameters"][0]["value"] == "hello"
+
+
 def test_a_mount_is_in_the_list_of_mounts(tmp_path: Path) -> None:
     with street(tmp_path) as pods:
         if pods.pods.house.isolated:

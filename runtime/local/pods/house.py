@@ -11,6 +11,7 @@ from typing import Any
 
 from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.helper import Helper
+from flowdsl.runtime.local.pods.paths import Links
 from flowdsl.runtime.local.pods.rooms import remove
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import Store
@@ -80,6 +81,7 @@ class House:
         self.base = environment.base(settings, shims(self.folder, settings.python))
         self.helper: Helper | None = None
         self.plain = Plain(self.scratch)
+        self.links = Links()
         self.isolated = False
         self.broken: list[BaseException] = []
 

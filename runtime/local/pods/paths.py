@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from flowdsl.runtime.local.pods.rooms import HIDDEN, OPENED, shown
+from flowdsl.grammar.regex import regex
+from flowdsl.runtime.local.pods.rooms import HIDDEN, OPENED, remove, shown
 
 _MOST_LINKS = 40
+_PLAIN = regex(r"[\w@+=:,.-]*")
+"""Names that mean themselves in a shell, and in the quotes of other languages."""
 
 
 class View:
@@ -67,22 +71,54 @@ def _of_machine(path: str) -> bool:
     return False
 
 
-class Rewriting:
-    """The paths of a container in its texts, where it cannot see them itself."""
+class Links:
+    """Other names for places of this machine that have a space, a quote or another sign in them."""
 
-    def __init__(self, places: Mapping[str, Path]) -> None:
-        self.places = {path: str(places[path]) for path in sorted(places, key=len, reverse=True)}
-        known = "|".join(map(re.escape, self.places))
+    def __init__(self) -> None:
+        self.folder = ""
+        self.made: dict[str, Path] = {}
+
+    def plain(self, place: Path) -> Path:
+        """The place, by a name that can stand in any script. Raises OSError."""
+        parts = str(place).split("/")
+        odd = max((number for number, part in enumerate(parts, 1) if not _PLAIN.fullmatch(part)), default=0)
+        if not odd:
+            return place
+        self.folder = self.folder or tempfile.mkdtemp(prefix="flowdsl-", dir="/tmp")
+        behind = "/".join(parts[:odd])
+        if behind not in self.made:
+            link = self.made[behind] = Path(self.folder, str(len(self.made)))
+            link.symlink_to(behind)
+        return Path(self.made[behind], *parts[odd:])
+
+    def close(self) -> None:
+        """None of the names is needed any more."""
+        if self.folder:
+            remove(self.folder)
+
+
+class Rewriting:
+    """The paths of a container in its texts, where it cannot see them itself.
+
+    `names`: how the places are called in texts, if not as they are.
+    """
+
+    def __init__(self, places: Mapping[str, Path], names: Mapping[str, Path] | None = None) -> None:
+        longest = sorted(places, key=len, reverse=True)
+        self.places = {path: str(places[path]) for path in longest}
+        self.names = {path: str((names or places)[path]) for path in longest}
+        known = "|".join(map(re.escape, longest))
         self.known = re.compile(rf"(?<![\w./-])(?:{known})(?![\w.-])")
 
     def here(self, text: str) -> str:
         """A text with the places of this machine for the paths of the container, whole parts of paths only."""
-        return self.known.sub(lambda found: self.places[found[0]], text) if self.places else text
+        return self.known.sub(lambda found: self.names[found[0]], text) if self.names else text
 
     def there(self, text: str) -> str:
         """A text that a program has written, as it would have written it in a container."""
-        for path, place in self.places.items():
-            text = text.replace(place, path)
+        for known in (self.names, self.places):
+            for path, place in known.items():
+                text = text.replace(place, path)
         return text
 
 

@@ -223,6 +223,7 @@ class Pods:
                 over.set()
         assert self.house.helper is not None
         self.house.helper.close()
+        self.house.links.close()
         shutil.rmtree(self.house.folder / "artifacts.part", ignore_errors=True)
 
     def _answered(self, answer: Json) -> None:

@@ -219,13 +219,17 @@ class Program:
         """The same with the places of this machine, where a step has no file system of its own."""
         self.root = self.pod.house.plain.take()
         declared = ["/argo", "/var/run/argo", *([cwd] if cwd != "/" else []), *self.declared()]
-        self.rewriting = Rewriting(rewritten(self.root, self.places, declared))
+        plain = self.pod.house.links.plain
+        names = {path: plain(place) for path, place in self.places.items()}
+        self.rewriting = Rewriting(
+            rewritten(self.root, self.places, declared), rewritten(plain(self.root), names, declared)
+        )
         here = self.rewriting.here
         shown = {
             name: value if self.pod.house.base.get(name) == value else here(value)
             for name, value in env.items()
         }
-        shown |= {"HOME": str(self.root / "root"), "FLOWDSL_CONTAINER": self.id}
+        shown |= {"HOME": str(plain(self.root) / "root"), "FLOWDSL_CONTAINER": self.id}
         texts = [
             (here(path), here(data.decode(errors="surrogateescape")), mode) for path, data, mode in files
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import shlex
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -191,6 +192,6 @@ def shims(folder: Path, python: str) -> Path:
         if not Path(python).with_name(name).exists():
             made.mkdir(parents=True, exist_ok=True)
             shim = made / name
-            shim.write_text(f'#!/bin/sh\nexec "{python}" "$@"\n', encoding="utf-8")
+            shim.write_text(f'#!/bin/sh\nexec {shlex.quote(python)} "$@"\n', encoding="utf-8")
             shim.chmod(0o755)
     return made
