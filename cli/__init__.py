@@ -26,8 +26,9 @@ def main() -> None:
         # What is compiled has the same bytes everywhere.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     from flowdsl.cli.app import run
-    from flowdsl.cli.process import INTERRUPTED, signals_like_ctrl_c
+    from flowdsl.cli.process import INTERRUPTED, ask_this_machine_directly, signals_like_ctrl_c
 
+    ask_this_machine_directly()
     with signals_like_ctrl_c() as came:
         code = run(sys.argv[1:])
     if code == INTERRUPTED and came:

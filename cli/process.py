@@ -38,6 +38,21 @@ class Refused(Exception):
     """A command that cannot be done as it was asked for; the text is one line that says why. Exit code 2."""
 
 
+_THIS_MACHINE = "localhost,127.0.0.1,::1"
+
+
+def ask_this_machine_directly() -> None:
+    """Ask no proxy for what this machine serves: a cluster in a container, or what a port is forwarded to.
+
+    Source: ProxyFromEnvironment of Go's net/http, by which kubectl and argo go.
+    """
+    if {"http_proxy", "https_proxy", "all_proxy"} & {name.lower() for name in os.environ}:
+        given = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
+        if given != "*":
+            named = f"{given},{_THIS_MACHINE}" if given else _THIS_MACHINE
+            os.environ |= {"no_proxy": named, "NO_PROXY": named}
+
+
 @contextlib.contextmanager
 def signals_like_ctrl_c() -> Generator[list[int]]:
     """Let SIGTERM and SIGHUP do what Ctrl-C does, unless they are ignored, as `nohup` has it; those that came."""

@@ -9,6 +9,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from flowdsl.cli.commands import load
+from flowdsl.cli.process import ask_this_machine_directly
 from flowdsl.runtime.cluster.policy import Policy
 
 # The same examples on every machine, and no verdict that depends on its speed. Hypothesis also tries the constants that
@@ -26,6 +27,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Runners of tests name a width for themselves; what a command writes does not depend on it unless a test says so.
 os.environ.pop("COLUMNS", None)
+
+# Tests talk to this machine only.
+ask_this_machine_directly()
 
 # Commands add themselves in the order in which they are first used, and a message lists them: one order for all tests.
 load()

@@ -338,6 +338,19 @@ def test_a_run_that_nothing_runs_any_more_says_how_it_goes_on(flowdsl: Callable[
     assert flowdsl("list").out.splitlines()[1].endswith("nothing runs it now")
 
 
+def test_settings_that_cannot_be_used_are_not_those_of_nobody(flowdsl: Callable[..., Result]) -> None:
+    keep("hello-1", 1, "Failed")
+    settings = Path(os.environ["KUBECONFIG"])
+    settings.write_text("{apiVersion: v1, kind: Config, clusters: [], users: [], contexts: []}")
+    assert flowdsl("list", "-o", "name") == (0, "hello-1\n", "")
+    settings.write_text(
+        "{apiVersion: v1, kind: Config, clusters: [], users: [], contexts: [{name: a, context: {}}]}"
+    )
+    code, out, err = flowdsl("list", "-o", "name")
+    assert (code, out) == (2, "")
+    assert "names no current context: name one with --context; it has a" in err
+
+
 def test_events_are_those_of_a_cluster(flowdsl: Callable[..., Result]) -> None:
     keep("hello-1", 1, "Failed")
     assert "has no events: leave out --events" in flowdsl("get", "hello-1", "--events").err

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,31 @@ def test_settings_name_the_namespace_and_the_cluster(url: str, tmp_path: Path) -
     assert cluster.namespace == "team-a"
     assert cluster.called == "cluster `test`"
     assert cluster.get(WORKFLOW, "one")["metadata"]["labels"] == {"a": "b"}
+
+
+def test_no_proxy_is_asked_for_this_machine(url: str, tmp_path: Path) -> None:
+    """As with kubectl, whatever the variables say: nothing listens at the port of the proxy."""
+    given = {name: one for name, one in os.environ.items() if name.lower() != "no_proxy"}
+    given["KUBECONFIG"] = str(kubeconfig(url, tmp_path / "config", "team-a"))
+    closed = "http://127.0.0.1:9"
+    for more in ({}, {"NO_PROXY": "example.com"}):
+        environment = {**given, "http_proxy": closed, "HTTPS_PROXY": closed, **more}
+        command = [sys.executable, "-m", "flowdsl.cli", "list", "--request-timeout", "5"]
+        done = subprocess.run(
+            command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "one" in done.stdout
+
+
+@pytest.mark.skipif(find_spec("socks") is not None, reason="the package that SOCKS needs is installed")
+@pytest.mark.filterwarnings("ignore:SOCKS support in urllib3")
+def test_a_proxy_that_needs_a_package(tmp_path: Path) -> None:
+    file = kubeconfig("https://10.0.0.9", tmp_path / "config")
+    file.write_text(file.read_text().replace('"server"', '"proxy-url": "socks5://127.0.0.1:9", "server"'))
+    said = "the proxy socks5://127.0.0.1:9 speaks SOCKS, for which a package is missing: pip install pysocks"
+    with pytest.raises(Misconfigured, match=said):
+        connect(file)
 
 
 def test_settings_may_be_several_files(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,12 +105,12 @@ def _found(reach: Reach, wanted: Wanted, *, local: bool, everywhere: bool) -> tu
     """The Workflows that the server, or the folder, has; where that is; and whether it is the folder."""
     from flowdsl.runtime.cluster.kinds import WORKFLOW
     from flowdsl.runtime.cluster.seam import EVERYWHERE
-    from flowdsl.runtime.cluster.trouble import Misconfigured
+    from flowdsl.runtime.cluster.trouble import Unconfigured
 
     if not local:
         try:
             cluster = reach.connect()
-        except Misconfigured:
+        except Unconfigured:
             if reach != USUAL or everywhere or not RUNS.is_dir():
                 raise
             local = True

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from flowdsl.runtime.cluster.trouble import Misconfigured, Unreachable
+from flowdsl.runtime.cluster.trouble import Misconfigured, Unconfigured, Unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -111,6 +111,10 @@ class Transport:
             if not configuration.verify_ssl:
                 unverified()
             pool = client.rest.RESTClientObject(configuration).pool_manager
+        except ImportError:
+            raise Misconfigured(
+                f"the proxy {configuration.proxy} speaks SOCKS, for which a package is missing: pip install pysocks"
+            ) from None
         except (config.ConfigException, YAMLError, OSError, LookupError, *_MALFORMED) as error:
             raise Misconfigured(f"the settings of the cluster cannot be read: {_why(error)}") from error
         return Way(str(configuration.host).rstrip("/"), pool, configuration, context, namespace, identity)
@@ -205,7 +209,7 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
     files = str(access.kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config")
     if not any(Path(one).expanduser().exists() for one in files.split(os.pathsep)):
         if access.kubeconfig or not _ACCOUNT.is_dir():
-            raise Misconfigured(
+            raise Unconfigured(
                 f"there is no cluster to talk to: no file {files}; name one with $KUBECONFIG, or log in first"
             )
         import_module("kubernetes.config").load_incluster_config(client_configuration=configuration)
@@ -217,7 +221,8 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
     if not name or name not in contexts:
         known = f"it has {', '.join(sorted(contexts))}" if contexts else "it has none"
         if not name:
-            raise Misconfigured(f"{files} names no current context: name one with --context; {known}")
+            error = Misconfigured if contexts else Unconfigured
+            raise error(f"{files} names no current context: name one with --context; {known}")
         raise Misconfigured(f"there is no context `{name}` in {files}: {known}")
     _load_context(name, files, config, configuration)
     named: dict[str, str] = contexts[name] or {}

@@ -26,6 +26,10 @@ class Misconfigured(ClusterError):
     """There are no usable settings for a cluster: nothing was asked of it."""
 
 
+class Unconfigured(Misconfigured):
+    """There are no settings for a cluster at all."""
+
+
 class Unreachable(ClusterError):
     """A cluster that gave no usable answer. `sent`: whether it may have done what was asked.
 
