@@ -79,12 +79,25 @@ def test_no_proxy_is_asked_for_this_machine(url: str, tmp_path: Path) -> None:
         assert "one" in done.stdout
 
 
+def behind(proxy: str, url: str, path: Path) -> Path:
+    """Settings of a cluster that is reached by way of a proxy."""
+    file = kubeconfig(url, path)
+    file.write_text(file.read_text().replace('"server"', f'"proxy-url": "{proxy}", "server"'))
+    return file
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_proxy_that_the_settings_name(url: str, tmp_path: Path) -> None:
+    cluster = connect(behind("http://127.0.0.1:9", url, tmp_path / "config"), Policy())
+    with pytest.raises(Unreachable, match="Connection refused"):
+        cluster.get(WORKFLOW, "one")
+
+
 @pytest.mark.skipif(find_spec("socks") is not None, reason="the package that SOCKS needs is installed")
 @pytest.mark.filterwarnings("ignore:SOCKS support in urllib3")
 def test_a_proxy_that_needs_a_package(tmp_path: Path) -> None:
-    file = kubeconfig("https://10.0.0.9", tmp_path / "config")
-    file.write_text(file.read_text().replace('"server"', '"proxy-url": "socks5://127.0.0.1:9", "server"'))
-    said = "the proxy socks5://127.0.0.1:9 speaks SOCKS, for which a package is missing: pip install pysocks"
+    file = behind("socks5://127.0.0.1:9", "https://10.0.0.9", tmp_path / "config")
+    said = "the proxy socks5://127.0.0.1:9 speaks SOCKS: pip install --upgrade kubernetes pysocks"
     with pytest.raises(Misconfigured, match=said):
         connect(file)
 

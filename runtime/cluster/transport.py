@@ -101,6 +101,7 @@ class Transport:
 
     def _load(self) -> Way:
         """Read the settings. Raises Misconfigured."""
+        from urllib3.exceptions import ProxySchemeUnknown
         from yaml import YAMLError
 
         client: Any = import_module("kubernetes.client")  # it has no types before version 37
@@ -111,9 +112,9 @@ class Transport:
             if not configuration.verify_ssl:
                 unverified()
             pool = client.rest.RESTClientObject(configuration).pool_manager
-        except ImportError:
+        except (ImportError, ProxySchemeUnknown):  # of the client, from version 37, and of urllib3 before it
             raise Misconfigured(
-                f"the proxy {configuration.proxy} speaks SOCKS, for which a package is missing: pip install pysocks"
+                f"the proxy {configuration.proxy} speaks SOCKS: pip install --upgrade kubernetes pysocks"
             ) from None
         except (config.ConfigException, YAMLError, OSError, LookupError, *_MALFORMED) as error:
             raise Misconfigured(f"the settings of the cluster cannot be read: {_why(error)}") from error
@@ -226,6 +227,10 @@ def _settings(access: Access, config: Any, configuration: Any) -> tuple[str, str
         raise Misconfigured(f"there is no context `{name}` in {files}: {known}")
     _load_context(name, files, config, configuration)
     named: dict[str, str] = contexts[name] or {}
+    clusters = {each.value["name"]: each.value.get("cluster") for each in merged.get("clusters") or ()}
+    cluster: Mapping[str, str] = clusters.get(named.get("cluster")) or {}
+    if proxy := cluster.get("proxy-url"):
+        configuration.proxy, configuration.no_proxy = proxy, None  # the client does so from version 37
     users = {each.value["name"]: each.value.get("user") for each in merged.get("users") or ()}
     identity = _impersonated(users.get(named.get("user")) or {})
     return name, access.namespace or named.get("namespace") or "default", identity
