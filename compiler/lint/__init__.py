@@ -50,6 +50,7 @@ from flowdsl.compiler.lint import (
 from flowdsl.compiler.lint.emptied import at_key
 from flowdsl.compiler.lint.follow import without_followers
 from flowdsl.compiler.lint.graph import EmptyGraph
+from flowdsl.compiler.lint.joined import joined, only_together
 from flowdsl.compiler.lint.names import NoName
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.lint.view import View
@@ -203,10 +204,20 @@ def lint(
     view = View(manifest, each=False, library=library)
     if not view.exists:
         return [at_key(document, problem) for problem in by_schema]
+    found = _found(view, rules, by_schema)
+    if not by_schema and (together := joined(view)) is not None:
+        found += only_together(
+            view, together, found, lambda one: _found(View(one, each=False, library=library), RULES)
+        )
+    return [at_key(document, problem) for problem in (merge(whole, found) if by_schema else found)]
+
+
+def _found(view: View, rules: tuple[Rule, ...], by_schema: Sequence[Problem] = ()) -> list[Problem]:
+    """What the rules find: by templates and calls of each sort first, and by all of them if that is something."""
     found = problems(view, rules, by_schema)
     if found and (len(view.templates) < len(view.all) or _may_repeat(view, found)):
-        found = problems(View(manifest, library=library), rules, by_schema)
-    return [at_key(document, problem) for problem in (merge(whole, found) if by_schema else found)]
+        return problems(View(view.document, library=view.library), rules, by_schema)
+    return found
 
 
 def _may_repeat(view: View, found: Sequence[Problem]) -> bool:
@@ -228,6 +239,8 @@ def shelf(documents: Iterable[dict[str, Any]]) -> Library:
                 name = view.metadata.get("name")
                 if isinstance(name, str) and view.exists:
                     found.setdefault((view.kind, name), view)
+    for view in found.values():
+        view.link(found)
     return found
 
 

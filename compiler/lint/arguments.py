@@ -263,15 +263,7 @@ def given_to_base(view: View) -> Iterator[Problem]:
         return
     own = entries(view.spec, "arguments", "parameters")
     known = view.base.arguments
-    missing = {name for name, each in known.items() if all(each.get(field) is None for field in VALUES)}
-    for template in view.base.templates:
-        used = (
-            _USED.findall(text) for text in (template.text, template.source) if "workflow.parameters." in text
-        )
-        missing.update(name for names in used for name in names if name not in known)
-    missing -= {
-        each.get("name") or "" for each in own if any(each.get(field) is not None for field in VALUES)
-    }
+    missing = not_given(view, view.base)
     others = {
         each.get("name") or "": index for index, each in enumerate(own) if each.get("name") not in known
     }
@@ -282,6 +274,22 @@ def given_to_base(view: View) -> Iterator[Problem]:
             path = (*view.path, "arguments", "parameters", others[meant], "name")
         base = string(view.spec, "workflowTemplateRef", "name")
         yield Problem(path, NotGiven(name, base, meant))
+
+
+def not_given(view: View, base: View) -> set[str]:
+    """The parameters that an object needs, and that a workflow which runs it does not give."""
+    known = base.arguments
+    missing = {name for name, each in known.items() if all(each.get(field) is None for field in VALUES)}
+    for template in base.templates:
+        used = (
+            _USED.findall(text) for text in (template.text, template.source) if "workflow.parameters." in text
+        )
+        missing.update(name for names in used for name in names if name not in known)
+    return missing - {
+        each.get("name") or ""
+        for each in entries(view.spec, "arguments", "parameters")
+        if any(each.get(field) is not None for field in VALUES)
+    }
 
 
 VALUES = ("value", "valueFrom")

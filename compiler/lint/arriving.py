@@ -245,3 +245,24 @@ def with_values(view: View, text: str) -> str:
 
 _HARMLESS = regex(r"[\w.+-]+")
 """Values that are what they are with quotes around them and without."""
+
+
+def as_called(view: View, template: Template, data: Object) -> Object:
+    """A template without the values of inputs that each call replaces. Source: Argo Workflows, ProcessArgs."""
+    calls = view.callers.get(id(template))
+    listed = entries(data, "inputs", "parameters")
+    if not calls or template.name in (view.setting("entrypoint"), view.setting("onExit")):
+        return data
+    given = [
+        {
+            each.get("name")
+            for each in entries(call.data, "arguments", "parameters")
+            if each.get("value") is not None
+        }
+        for call in calls
+    ]
+    kept = [
+        {**each, "value": None} if all(each.get("name") in names for names in given) else each
+        for each in listed
+    ]
+    return {**data, "inputs": {**data["inputs"], "parameters": kept}} if listed else data

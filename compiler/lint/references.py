@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import conditions, reading, typing
-from flowdsl.compiler.lint.arriving import arriving
+from flowdsl.compiler.lint.arriving import arriving, as_called
 from flowdsl.compiler.lint.converted import converted
 from flowdsl.compiler.lint.failures import Missing, can_fail, missing, missing_at_end, skip
 from flowdsl.compiler.lint.filled import filled
@@ -96,7 +96,7 @@ def references(view: View) -> Iterator[Problem]:
             }
         elif harmless(template, scope.allowed):
             continue
-        yield from reader.texts(data, template.path, Place(template, None).outer)
+        yield from reader.texts(as_called(view, template, data), template.path, Place(template, None).outer)
     yield from late_problems(late)
 
 

@@ -180,5 +180,7 @@ def workflow_fault(view: View, name: str, known: frozenset[str]) -> Finding | No
     }
     own = [each for each in known if each.startswith(f"workflow.{word}.") and not each.endswith(".json")]
     if word in ("parameters", "labels", "annotations") and not own:
-        return UnknownVariable(name, (), f"the workflow has no {word}")
+        key = name.removeprefix("workflow.parameters.")
+        way = f"add `{key}` to the arguments of the workflow, which has none"
+        return UnknownVariable(name, (), f"the workflow has no {word}" if key in (name, "json") else way)
     return UnknownVariable(name, sorted(own or known), reasons.get(word, ""))

@@ -62,9 +62,14 @@ def workflow_variables(view: View) -> frozenset[str]:
     for source in sources:
         for field, word in (("labels", "labels"), ("labelsFrom", "labels"), ("annotations", "annotations")):
             known.update(f"workflow.{word}.{key}" for key in inside(source, field))
-    called = {id(call.callee) for call in (*view.outlines, *view.hooks)}
+    reached = [call.callee for call in (*view.outlines, *view.hooks) if call.callee is not None]
+    called = set(map(id, reached))
+    for template in reached:  # grows while it is walked, by what templates of other objects call
+        new = {id(call.callee): call.callee for call in template.outlines if call.callee is not None}
+        reached += [callee for key, callee in new.items() if key not in called]
+        called.update(new)
     runs = view.kind in ("Workflow", "CronWorkflow")
-    for template in view.all:
+    for template in {id(each): each for each in (*view.all, *reached)}.values():
         known.update(
             name for name in global_outputs(template) if not runs or id(template) in called or "{{" in name
         )

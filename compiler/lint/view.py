@@ -328,6 +328,13 @@ class View:
             template.calls.clear()
             template.hooks.clear()
 
+    def link(self, library: Library) -> None:
+        """Follow its calls to the templates of the documents of a library, which it may be one of."""
+        self.library = library
+        for call in (*self.calls, *self.hooks):
+            if call.data.get("templateRef") is not None and call.data.get("inline") is None:
+                self._resolve(call)
+
     def templates_of(self, reference: Object) -> Mapping[str, Template] | None:
         """The templates of the object that a `templateRef` means, which may be this one; None when it is not there."""
         meant = named_by(reference)

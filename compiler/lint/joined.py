@@ -1,0 +1,215 @@
+"""A workflow with the templates of other objects that it uses, as Argo runs it: all of them are its own then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from flowdsl.compiler.lint.arguments import not_given
+from flowdsl.compiler.lint.tree import inside, is_list, is_mapping, string
+from flowdsl.compiler.lint.view import named_by
+from flowdsl.compiler.schema.table import value_at
+from flowdsl.diagnostic import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import Template, View
+    from flowdsl.compiler.problem import Problem
+
+
+class FailsHere(Finding):
+    """A template of another object that fails with what the workflow has that uses it."""
+
+    code = "FD830"
+    title = "`{template}` of `{owner}` fails in this workflow: {found}"
+    label = "run with the parameters, volumes and defaults of this workflow"
+    help = "{way}"
+    template: str
+    owner: str
+    found: str
+    way: str
+
+
+class Guest(NamedTuple):
+    """A template of another object, and the place in the workflow that brings it in."""
+
+    owner: View
+    template: Template
+    via: Path
+
+
+class Joined(NamedTuple):
+    """The workflow with all of its templates, the first `own` of which are written in it."""
+
+    document: Object
+    own: int
+    guests: list[Guest]
+
+    def guest(self, view: View, path: Path) -> Guest | None:
+        """The template of another object that a path leads into; None where it is the workflow's own."""
+        start = len(view.path)
+        if path[start : start + 1] != ("templates",) or len(path) == start + 1:
+            return None
+        index = int(path[start + 1]) - self.own
+        return self.guests[index] if index >= 0 else None
+
+
+def joined(view: View) -> Joined | None:
+    """A workflow that uses templates of objects that are known, with these; None where it uses none.
+
+    Source: Argo Workflows, storedTemplates of the status, and JoinWorkflowSpec.
+    """
+    if view.kind not in ("Workflow", "CronWorkflow") or view.external:
+        return None
+    joining = _Joining(view)
+    base = view.base
+    spec = view.spec
+    if base is not None:
+        if view.listed:
+            return None  # which is told
+        spec = _over(base.spec, {key: value for key, value in spec.items() if key != "workflowTemplateRef"})
+        given: list[Object] = [{"name": name} for name in sorted(not_given(view, base))]
+        spec = _over({"arguments": {"parameters": given}}, spec)  # which is told, and may be given later
+        for template in base.listed:
+            joining.name(base, template, (*view.path, "workflowTemplateRef"))
+    templates = [joining.rewritten(each.data, None, each.path) for each in view.listed]
+    hooks = {
+        name: joining.call(hook or {}, None, (*view.path, "hooks", name))
+        for name, hook in inside(view.spec, "hooks").items()
+    }
+    for guest in joining.guests:  # grows while it is walked
+        data = joining.rewritten(guest.template.data, guest.owner, guest.via)
+        templates.append({**data, "name": joining.names[id(guest.template)]})
+    if not joining.guests:
+        return None
+    spec = {**spec, "templates": templates, "hooks": {**inside(spec, "hooks"), **hooks}}
+    if view.kind == "CronWorkflow":
+        spec = {**inside(view.document, "spec"), "workflowSpec": spec}
+    return Joined({**view.document, "spec": spec}, len(view.listed), joining.guests)
+
+
+class _Joining:
+    """The templates that a workflow uses of other objects, as they are found."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.guests: list[Guest] = []
+        self.names: dict[int, str] = {}
+        self.taken = set[str]() if view.base is not None else set(view.named)
+
+    def name(self, owner: View, template: Template, via: Path) -> str:
+        """The name of a template of another object in the workflow, which has it from now on."""
+        if (known := self.names.get(id(template))) is not None:
+            return known
+        name, count = template.name, 1
+        while name in self.taken:
+            count += 1
+            name = f"{template.name}-{count}"
+        self.taken.add(name)
+        self.names[id(template)] = name
+        self.guests.append(Guest(owner, template, via))
+        return name
+
+    def rewritten(self, data: Object, owner: View | None, path: Path) -> Object:
+        """A template whose calls name templates of the workflow alone, as far as they are known."""
+
+        def each(call: Object, *place: str | int) -> Object:
+            return self.call(call, owner, (*path, *place) if owner is None else path)
+
+        if is_mapping(data.get("dag")):
+            tasks: list[Object] = data["dag"].get("tasks") or []
+            listed = [each(task, "dag", "tasks", index) for index, task in enumerate(tasks)]
+            return {**data, "dag": {**data["dag"], "tasks": listed}}
+        if is_list(data.get("steps")):
+            groups: list[list[Object]] = data["steps"]
+            return {
+                **data,
+                "steps": [
+                    [each(step, "steps", at, index) for index, step in enumerate(group)]
+                    for at, group in enumerate(groups)
+                ],
+            }
+        return data
+
+    def call(self, data: Object, owner: View | None, path: Path) -> Object:
+        """A task, step or hook that names a template of the workflow, if it is known."""
+        call = data.copy()
+        reference: Object | None = data.get("templateRef")
+        if data.get("inline") is not None:
+            call["inline"] = self.rewritten(
+                data["inline"], owner, path if owner is not None else (*path, "inline")
+            )
+        elif reference is not None:
+            via = path if owner is not None else (*path, "templateRef")
+            name = self._found(self._meant(reference), reference.get("template"), via)
+            if name:
+                del call["templateRef"]
+                call["template"] = name
+        for field in ("template", "onExit") if owner is not None else ():
+            if data.get(field):
+                call[field] = self._found(owner, data[field], path) or data[field]
+        if data.get("hooks"):
+            call["hooks"] = {
+                name: self.call(hook or {}, owner, path if owner is not None else (*path, "hooks", name))
+                for name, hook in inside(data, "hooks").items()
+            }
+        return call
+
+    def _meant(self, reference: Object) -> View | None:
+        """The object that a reference means."""
+        return self.view.library.get(named_by(reference))
+
+    def _found(self, owner: View | None, name: Any, via: Path) -> str:
+        """The name that a template of an object has here; empty where it is not there."""
+        template = None if owner is None else owner.named.get(name)
+        return "" if owner is None or template is None else self.name(owner, template, via)
+
+
+def _over(below: Any, above: Any) -> Any:
+    """A value with what lies over it: fields and named entries of lists are those of both."""
+    if is_mapping(below) and is_mapping(above):
+        return {
+            **below,
+            **{key: _over(below[key], above[key]) if key in below else above[key] for key in above},
+        }
+    if is_list(below) and is_list(above):
+        names: set[object] = {each.get("name") for each in above if is_mapping(each)}
+        return [*above, *(each for each in below if not is_mapping(each) or each.get("name") not in names)]
+    return below if above is None else above
+
+
+def only_together(
+    view: View, whole: Joined, told: list[Problem], find: Callable[[Object], list[Problem]]
+) -> list[Problem]:
+    """The errors that a workflow has only together with the templates that it uses, each at its own place in it.
+
+    `told` has what it has without them, and `find` looks for what a document has.
+    """
+    found: list[Problem] = []
+    known = {(each.path, each.finding.code) for each in told}
+    messages = {each.finding.message for each in told}
+    alone: dict[int, set[tuple[str, Path, str]]] = {}
+    start = len(view.path) + 2
+    for problem in find(whole.document):
+        path, finding = problem.path, problem.finding
+        guest = whole.guest(view, path)
+        if finding.severity != "error":
+            continue
+        if guest is None:
+            if (path, finding.code) not in known and value_at(view.document, path) is not None:
+                found.append(problem)
+            continue
+        if id(guest.owner) not in alone:
+            alone[id(guest.owner)] = {
+                (guest.owner.listed[int(each.path[2])].name, each.path[3:], each.finding.code)
+                for each in find(guest.owner.document)
+                if each.path[1:2] == ("templates",) and len(each.path) > 2
+            }
+        own = guest.template.name, path[start:], finding.code
+        if own in alone[id(guest.owner)] or finding.message in messages:
+            continue
+        owner = string(guest.owner.metadata, "name")
+        here = FailsHere(guest.template.name, owner, finding.message, finding.advice)
+        found.append(problem._replace(path=guest.via, finding=here, on_key=False, part=None, also=()))
+    return found
