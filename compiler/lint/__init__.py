@@ -52,6 +52,7 @@ from flowdsl.compiler.lint.follow import without_followers
 from flowdsl.compiler.lint.graph import EmptyGraph
 from flowdsl.compiler.lint.joined import joined, only_together
 from flowdsl.compiler.lint.names import NoName
+from flowdsl.compiler.lint.patched import patched
 from flowdsl.compiler.lint.sound import sound
 from flowdsl.compiler.lint.view import View
 from flowdsl.compiler.problem import Problem
@@ -120,6 +121,7 @@ RULES: tuple[Rule, ...] = (
     metrics.metrics,
     patches.patches,
     patches.patched,
+    patches.arriving_patches,
     settings.pod_resources,
     schedules.schedules,
     resources.resources,
@@ -205,10 +207,11 @@ def lint(
     if not view.exists:
         return [at_key(document, problem) for problem in by_schema]
     found = _found(view, rules, by_schema)
-    if not by_schema and (together := joined(view)) is not None:
-        found += only_together(
-            view, together, found, lambda one: _found(View(one, each=False, library=library), RULES)
-        )
+    for larger in (patched(view), joined(view)) if not by_schema else ():
+        if larger is not None:
+            found += only_together(
+                view, larger, found, lambda one: _found(View(one, each=False, library=library), RULES)
+            )
     return [at_key(document, problem) for problem in (merge(whole, found) if by_schema else found)]
 
 

@@ -65,20 +65,22 @@ def arriving_keys(view: View) -> Iterator[Problem]:
     """The values that keys of memoization get by a tag are such, where they are written."""
     for template in view.all:
         text = string(template.data, "memoize", "key")
-        if "{{" in text:
-            for path, value in arriving(view, template, text, (*template.path, "memoize", "key")):
+        if "{{" in text and not NO_MEMO_KEY.search(_plain(text)):
+            for path, value in composed(view, template, text, (*template.path, "memoize", "key")):
                 if (wrong := NO_MEMO_KEY.search(value)) is not None:
-                    yield Problem(path, BadKey(value), part=wrong.span())
+                    whole = value_at(view.document, path) == value
+                    yield Problem(path, BadKey(value), part=wrong.span() if whole else None)
 
 
 def arriving_labels(view: View) -> Iterator[Problem]:
     """The values that labels of pods and of nodes get by a tag are such, where they are written."""
-    for template in view.all:
-        for fields, what in ((("metadata", "labels"), "a label"), (("nodeSelector",), "a node's label")):
+    around = Template(view.spec, view.path)
+    for template, pod in ((around, "podMetadata"), *((each, "metadata") for each in view.all)):
+        for fields, what in (((pod, "labels"), "a label"), (("nodeSelector",), "a node's label")):
             for key, text in inside(template.data, *fields).items():
-                if "{{" not in str(text):
+                if "{{" not in str(text) or not is_label_value(_plain(text)):
                     continue
-                for path, value in arriving(view, template, text, (*template.path, *fields, key)):
+                for path, value in composed(view, template, text, (*template.path, *fields, key)):
                     if value and not is_label_value(value):
                         yield Problem(path, BadLabel(value, f"the value of {what}", VALUE_FORM))
 
@@ -132,12 +134,19 @@ def arriving_images(view: View) -> Iterator[Problem]:
         for place, container in template.containers:
             text = string(container, "image")
             for path, value in (
-                arriving(view, template, text, (*template.path, *place)) if "{{" in text else ()
+                composed(view, template, text, (*template.path, *place))
+                if "{{" in text and not image_fault(_plain(text))
+                else ()
             ):
                 reason = image_fault(value) if value else "the API server refuses a pod without an image"
                 if reason and path not in told:
                     told.add(path)
                     yield Problem(path, BadImage(value, reason))
+
+
+def _plain(text: str) -> str:
+    """A text with a word in place of each tag: what is wrong with that is told where it stands."""
+    return TAG.sub("tag", text)
 
 
 def _renamed(finding: Finding, field: str) -> Finding:
@@ -169,6 +178,33 @@ def arriving(view: View, template: Template, text: str, path: Path) -> Iterator[
             elif giver is not None and value.count("{{") == 1 and (id(giver), value) not in seen:
                 seen.add((id(giver), value))
                 left.append((giver, value, place))
+
+
+def composed(view: View, template: Template, text: str, path: Path) -> Iterator[tuple[Path, str]]:
+    """The values of a text that may have tags between other words, each with the path of what decides it.
+
+    All that its tags stand for has to be written, and not left empty for now. Where several of them have several
+    values, those of one call are taken together.
+    """
+    if TAG.fullmatch(text) or "{{" not in text:
+        yield from arriving(view, template, text, path)
+        return
+    given = {tag[0]: list(arriving(view, template, tag[0], path)) for tag in TAG.finditer(text)}
+    longest = max(given.values(), key=len, default=None)
+    if longest is None:  # braces that are not closed
+        return
+    if any(
+        len(some) not in (1, len(longest)) or not all(each for _, each in some) for some in given.values()
+    ):
+        return
+    for index, (place, _) in enumerate(longest):
+        values = {tag: some[index if index < len(some) else 0][1] for tag, some in given.items()}
+        yield place, _with(text, values)
+
+
+def _with(text: str, values: dict[str, str]) -> str:
+    """A text with values in place of its tags."""
+    return TAG.sub(lambda tag: values[tag[0]], text)
 
 
 def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Template | None, str, Path]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.arriving import arriving
+from flowdsl.compiler.lint.arriving import composed
 from flowdsl.compiler.lint.variables import ALWAYS
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
@@ -111,7 +111,7 @@ def targets(view: View) -> Iterator[Problem]:
         elif call.callee is None and (call.known or _is_never_filled(view, call, data["template"])):
             yield Problem((*call.path, "template"), UndefinedTemplate(data["template"], view.named))
         elif call.callee is None and not view.external:
-            for path, name in arriving(view, call.owner, data["template"], (*call.path, "template")):
+            for path, name in composed(view, call.owner, data["template"], (*call.path, "template")):
                 if name and name not in view.named:
                     yield Problem(path, UndefinedTemplate(name, view.named))
     for call in view.outlines:  # a task's own `onExit` names a template too

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.compiler.lint.arguments import not_given
@@ -32,22 +33,27 @@ class FailsHere(Finding):
 
 
 class Guest(NamedTuple):
-    """A template of another object, and the place in the workflow that brings it in."""
+    """A template that a workflow has when it runs, the object that has it, and what in the workflow brings it in."""
 
     owner: View
     template: Template
     via: Path
+    finding: Callable[[Finding], Finding]
 
 
-class Joined(NamedTuple):
-    """The workflow with all of its templates, the first `own` of which are written in it."""
+class Whole(NamedTuple):
+    """A workflow with all of its templates, the first `own` of which are written in it.
+
+    `follows` says that the values of its own calls are followed to where they were not before.
+    """
 
     document: Object
     own: int
     guests: list[Guest]
+    follows: bool
 
     def guest(self, view: View, path: Path) -> Guest | None:
-        """The template of another object that a path leads into; None where it is the workflow's own."""
+        """The guest that a path leads into; None where it is one of the workflow's own templates."""
         start = len(view.path)
         if path[start : start + 1] != ("templates",) or len(path) == start + 1:
             return None
@@ -55,7 +61,7 @@ class Joined(NamedTuple):
         return self.guests[index] if index >= 0 else None
 
 
-def joined(view: View) -> Joined | None:
+def joined(view: View) -> Whole | None:
     """A workflow that uses templates of objects that are known, with these; None where it uses none.
 
     Source: Argo Workflows, storedTemplates of the status, and JoinWorkflowSpec.
@@ -84,9 +90,7 @@ def joined(view: View) -> Joined | None:
     if not joining.guests:
         return None
     spec = {**spec, "templates": templates, "hooks": {**inside(spec, "hooks"), **hooks}}
-    if view.kind == "CronWorkflow":
-        spec = {**inside(view.document, "spec"), "workflowSpec": spec}
-    return Joined({**view.document, "spec": spec}, len(view.listed), joining.guests)
+    return Whole(view.with_spec(spec), len(view.listed), joining.guests, follows=True)
 
 
 class _Joining:
@@ -108,7 +112,7 @@ class _Joining:
             name = f"{template.name}-{count}"
         self.taken.add(name)
         self.names[id(template)] = name
-        self.guests.append(Guest(owner, template, via))
+        self.guests.append(Guest(owner, template, via, partial(_of, owner, template)))
         return name
 
     def rewritten(self, data: Object, owner: View | None, path: Path) -> Object:
@@ -179,37 +183,46 @@ def _over(below: Any, above: Any) -> Any:
     return below if above is None else above
 
 
+def _of(owner: View, template: Template, finding: Finding) -> Finding:
+    """What is said of a template of another object."""
+    return FailsHere(template.name, string(owner.metadata, "name"), finding.message, finding.advice)
+
+
 def only_together(
-    view: View, whole: Joined, told: list[Problem], find: Callable[[Object], list[Problem]]
+    view: View, whole: Whole, told: list[Problem], find: Callable[[Object], list[Problem]]
 ) -> list[Problem]:
-    """The errors that a workflow has only together with the templates that it uses, each at its own place in it.
+    """The errors that a workflow has only together with its guests, each at its own place in it.
 
     `told` has what it has without them, and `find` looks for what a document has.
     """
     found: list[Problem] = []
-    known = {(each.path, each.finding.code) for each in told}
     messages = {each.finding.message for each in told}
-    alone: dict[int, set[tuple[str, Path, str]]] = {}
-    start = len(view.path) + 2
+    known = {id(view): _marks(told)}
     for problem in find(whole.document):
         path, finding = problem.path, problem.finding
-        guest = whole.guest(view, path)
         if finding.severity != "error":
             continue
+        guest = whole.guest(view, path)
         if guest is None:
-            if (path, finding.code) not in known and value_at(view.document, path) is not None:
+            if (
+                whole.follows
+                and (path, finding.code) not in known[id(view)]
+                and value_at(view.document, path) is not None
+            ):
                 found.append(problem)
             continue
-        if id(guest.owner) not in alone:
-            alone[id(guest.owner)] = {
-                (guest.owner.listed[int(each.path[2])].name, each.path[3:], each.finding.code)
-                for each in find(guest.owner.document)
-                if each.path[1:2] == ("templates",) and len(each.path) > 2
-            }
-        own = guest.template.name, path[start:], finding.code
-        if own in alone[id(guest.owner)] or finding.message in messages:
+        owner = guest.owner
+        if id(owner) not in known:
+            known[id(owner)] = _marks(find(owner.document))
+        rest = path[len(view.path) + 2 :]
+        there = *guest.template.path, *rest
+        if rest == ("name",) or (there, finding.code) in known[id(owner)] or finding.message in messages:
             continue
-        owner = string(guest.owner.metadata, "name")
-        here = FailsHere(guest.template.name, owner, finding.message, finding.advice)
-        found.append(problem._replace(path=guest.via, finding=here, on_key=False, part=None, also=()))
+        here = guest.finding(finding)
+        if (guest.via, here.code) not in known[id(view)]:
+            found.append(problem._replace(path=guest.via, finding=here, on_key=False, part=None, also=()))
     return found
+
+
+def _marks(problems: list[Problem]) -> set[tuple[Path, str]]:
+    return {(each.path, each.finding.code) for each in problems}

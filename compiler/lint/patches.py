@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.compiler.lint.arriving import with_values
+from flowdsl.compiler.lint.arriving import composed, with_values
 from flowdsl.compiler.lint.names import OWN_VOLUMES
 from flowdsl.compiler.lint.objects import unreadable
 from flowdsl.compiler.lint.pods import values
@@ -15,6 +15,7 @@ from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, Unknow
 from flowdsl.compiler.schema.table import fields, is_type, rules
 from flowdsl.compiler.schema.validate import At, is_number, reading
 from flowdsl.diagnostic import Finding
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, tags
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ class BadPatch(Finding):
     code = "FD568"
     title = "`podSpecPatch` {found}"
     label = "{reason}"
-    help = "write fields of a pod's spec, such as `containers: [{{name: main, ...}}]`"
+    help = "{way}"
     found: str
     reason: str
+    way: str = "write fields of a pod's spec, such as `containers: [{name: main, ...}]`"
 
 
 class LeftOut(Finding):
@@ -68,16 +70,39 @@ def patches(view: View) -> Iterator[Problem]:
         found, part = NO_MAPPING, None
         whole = with_values(view, patch)
         body = None if "{{" in whole else _read(whole)
+        written = "{{" not in patch  # else what its values make of it is told where they are written
         if (fault := unreadable(patch)) is not None:
             reason, part = fault
         elif not text.startswith("{") and ":" not in text:
             reason = "it has no `field: value`"
-        elif body is not None and (wrong := _fault(body)) is not None:
+        elif body is not None and written and (wrong := _fault(body)) is not None:
             found, reason = wrong
         else:
             yield from _left_out(body, patch, (*path, "podSpecPatch"))
             continue
         yield Problem((*path, "podSpecPatch"), BadPatch(found, reason), part=part)
+
+
+def arriving_patches(view: View) -> Iterator[Problem]:
+    """The values that patches of pods get by a tag make no other patch of them, where they are written."""
+    for template in view.all if not view.external else ():
+        for owner, path in ((view.spec, view.path), (template.data, template.path)):
+            text = string(owner, "podSpecPatch")
+            for place, patch in (
+                composed(view, template, text, (*path, "podSpecPatch")) if "{{" in text else ()
+            ):
+                body = _read(patch)
+                if body is not None and (wrong := _fault(body)) is not None:
+                    yield Problem(place, BadPatch(*wrong))
+
+
+def whole_patch(text: str) -> Object:
+    """A patch that can be applied; empty where it cannot, or says more than what its fields become."""
+    body = None if _DIRECTIVE.search(text) else _read(text)
+    return body if is_mapping(body) and _fault(body) is None else {}
+
+
+_DIRECTIVE = regex(r"\$(?:patch|retainKeys|deleteFromPrimitiveList|setElementOrder)\b")
 
 
 def _read(patch: str) -> Any:
@@ -168,7 +193,11 @@ def patch_of(owner: Object) -> Object:
         return {}
     wrong = [each for each in _findings(body) if isinstance(each, WrongType)]
     if "{{" in patch:  # a word may stand for any value, but for none that has parts
-        wrong = [each for each in wrong if ":" in each.expression or is_type(each.expression)]
+        wrong = [
+            each
+            for each in wrong
+            if ":" in each.expression or is_type(each.expression) or isinstance(each.value, (dict, list))
+        ]
         return {} if wrong else body
     return {} if wrong or _fault(body) is not None else body
 

@@ -321,6 +321,12 @@ class View:
                 sorts.setdefault(template.sort, template)
             self.templates = list(sorts.values())
 
+    def with_spec(self, spec: Object) -> Object:
+        """The document with another spec of its runs."""
+        if self.kind == "CronWorkflow":
+            spec = {**inside(self.document, "spec"), "workflowSpec": spec}
+        return {**self.document, "spec": spec}
+
     def clear(self) -> None:
         """Part the templates from their calls, which hold each other: nothing is left for the collector to find."""
         for template in self.all:

@@ -1,0 +1,152 @@
+"""The templates of a workflow with the patches of their pods in them, as the API server sees the pods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from flowdsl.compiler.lint.arriving import composed
+from flowdsl.compiler.lint.joined import Guest, Whole
+from flowdsl.compiler.lint.names import OWN_VOLUMES
+from flowdsl.compiler.lint.patches import MERGED_BY, NO_PATCH, BadPatch, whole_patch
+from flowdsl.compiler.lint.tree import entries, is_mapping, string
+from flowdsl.compiler.schema.table import fields, is_type, rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from flowdsl.compiler.lint.tree import Object, Path
+    from flowdsl.compiler.lint.view import Template, View
+    from flowdsl.diagnostic import Finding
+
+_SHARED = (
+    "affinity",
+    "automountServiceAccountToken",
+    "hostAliases",
+    "initContainers",
+    "nodeSelector",
+    "priorityClassName",
+    "securityContext",
+    "serviceAccountName",
+    "tolerations",
+)
+"""Fields that templates have under the same names as pods."""
+
+_MAIN = ("container", "script")
+_ARGOS = ("init", "wait", "supervisor", "artifact-plugin-")
+"""How the names of containers begin that Argo adds to a pod."""
+
+
+def patched(view: View) -> Whole | None:
+    """A document with what their patches make of its templates beside them; None where it has no patch.
+
+    Source: Argo Workflows, ApplyPodSpecPatch: first the patch of the spec, then that of the template.
+    """
+    guests: list[Guest] = []
+    templates: list[Object] = []
+    taken = set(view.named)
+    for template in view.listed:
+        for data, via in _results(view, template) if template.body in (*_MAIN, "containerSet") else ():
+            name = next(each for n in range(len(taken) + 1) if (each := f"{template.name}-{n}") not in taken)
+            taken.add(name)
+            templates.append({**data, "name": name})
+            guests.append(Guest(view, template, via, _finding))
+    if not guests:
+        return None
+    spec = {**view.spec, "templates": [*(each.data for each in view.listed), *templates]}
+    return Whole(view.with_spec(spec), len(view.listed), guests, follows=False)
+
+
+def _finding(finding: Finding) -> Finding:
+    """What is said of a pod that its patch makes wrong."""
+    return BadPatch(NO_PATCH, finding.message, finding.advice)
+
+
+def _results(view: View, template: Template) -> Iterator[tuple[Object, Path]]:
+    """What the patches make of a template, each with the place that decides it: once for all values of their tags."""
+    above, own = (
+        _bodies(view, template, string(owner, "podSpecPatch"), (*path, "podSpecPatch"))
+        for owner, path in ((view.spec, view.path), (template.data, template.path))
+    )
+    for index in range(max(len(above), len(own))):
+        (below, via), (over, at) = (
+            each[min(index, len(each) - 1)] if each else _NONE for each in (above, own)
+        )
+        if below or over:
+            yield _patched(view, _patched(view, template.data, below), over), at or via
+
+
+_NONE: tuple[Object, Path] = ({}, ())
+
+
+def _bodies(view: View, template: Template, text: str, path: Path) -> list[tuple[Object, Path]]:
+    """The patches that a text is for the values that its tags are known to have, each with what decides it."""
+    texts = {each: place for place, each in composed(view, template, text, path)} if text else {}
+    return [(whole_patch(each), place) for each, place in (texts or {text: path}).items() if each]
+
+
+def _patched(view: View, data: Object, patch: Object) -> Object:
+    """A template with a patch of its pod in it."""
+    if not patch:
+        return data
+    body = next((field for field in _MAIN if data.get(field) is not None), "")
+    main: Object = {**data[body], "name": "main"} if body else {}
+    group = [main] if body else entries(data, "containerSet", "containers")
+    beside = entries(data, "sidecars")
+    shared = {field: value for field in _SHARED if (value := data.get(field) or view.spec.get(field))}
+    listed: Object = {**shared, "containers": [*group, *beside], "volumes": entries(data, "volumes")}
+    after = _merged("PodSpec", listed, patch)
+    result = {**data, **{field: after.get(field) for field in _SHARED if field in patch}}
+    if "initContainers" in patch:
+        result["initContainers"] = _written(after.get("initContainers"))
+    names = {string(each, "name") for each in group}
+    containers = _written(after.get("containers")) or group
+    if body:
+        result[body] = {key: value for key, value in containers[0].items() if key != "name"}
+    else:
+        inside = [each for each in containers if string(each, "name") in names]
+        result["containerSet"] = {**data["containerSet"], "containers": inside}
+    if others := [each for each in containers if string(each, "name") not in names]:
+        result["sidecars"] = others
+    around = {string(each, "name") for each in entries(view.spec, "volumes")}
+    if volumes := [each for each in after.get("volumes") or () if string(each, "name") not in around]:
+        result["volumes"] = volumes
+    return result
+
+
+def _written(containers: list[Object] | None) -> list[Object]:
+    """The containers of a pod that are not Argo's, without mounts of volumes that are."""
+    found: list[Object] = []
+    for each in containers or ():
+        if not string(each, "name").startswith(_ARGOS):
+            mounts = [one for one in entries(each, "volumeMounts") if one.get("name") not in OWN_VOLUMES]
+            found.append({**each, "volumeMounts": mounts} if "volumeMounts" in each else each)
+    return found
+
+
+def _merged(expression: str, below: Any, above: Any) -> Any:
+    """A value with a patch in it, as Kubernetes merges them: lists entry by entry where entries have a key."""
+    if not is_mapping(below) or not is_mapping(above):
+        return above
+    known: Mapping[str, str] = fields(expression) if is_type(expression) else {}
+    result = below.copy()
+    for field, value in above.items():
+        inner = known.get(field, "any")
+        keys = rules(expression).get(field, {}).get("keys", {}).keys() & MERGED_BY if known else ()
+        if value is None:
+            result.pop(field, None)
+        elif keys:
+            result[field] = _by_key(inner.partition(":")[2], next(iter(keys)), result.get(field) or [], value)
+        elif field in result and (is_type(inner) or inner.startswith("map:")):
+            result[field] = _merged(inner, result[field], value)
+        else:
+            result[field] = value
+    return result
+
+
+def _by_key(expression: str, key: str, below: list[Object], above: list[Object]) -> list[Object]:
+    """A list of entries with those of a patch in it."""
+    found = {each.get(key): each for each in below}
+    for each in above:
+        there = found.get(each.get(key))
+        found[each.get(key)] = each if there is None else _merged(expression, there, each)
+    return list(found.values())
