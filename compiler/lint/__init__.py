@@ -146,6 +146,7 @@ RULES: tuple[Rule, ...] = (
     together.sysctls,
     together.ports,
     together.pages,
+    together.probed,
     text.characters,
     text.sources,
     limits.object_size,

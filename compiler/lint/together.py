@@ -5,6 +5,7 @@ Source: Kubernetes 1.35, pkg/apis/core/validation/validation.go and pkg/kubelet/
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.patches import patch_of
@@ -215,6 +216,33 @@ def _other_port(port: Object) -> NotForPods:
     reason = "not the `containerPort`, and the pod is in the network of its node"
     way = f"write `{port.get('containerPort')}`, or take it out"
     return NotForPods("`hostPort`", str(port["hostPort"]), reason, way)
+
+
+def probed(view: View) -> Iterator[Problem]:
+    """What a daemon is asked before it serves, and a container when it has begun, is asked at a port that it has.
+
+    Source: Kubernetes, ResolveContainerPort: a probe that finds no port never succeeds, and a hook fails.
+    """
+    for template in view.templates:
+        asked: list[tuple[str, ...]] = [("lifecycle", "postStart")]
+        if template.data.get("daemon"):
+            asked += [("readinessProbe",), ("startupProbe",)]
+        for place, container in template.containers:
+            if place[0] == "initContainers":
+                continue
+            names = {string(each, "name") for each in entries(container, "ports")}
+            for fields, way in product(asked, ("httpGet", "tcpSocket")):
+                port: object = inside(container, *fields, way).get("port")
+                if not isinstance(port, str) or port.isdecimal() or port in names or "{{" in f"{port}{names}":
+                    continue
+                ends = "so the container is killed" if fields == asked[0] else "so the daemon is never ready"
+                finding = NotForPods(
+                    f"the port of `{fields[-1]}`",
+                    port,
+                    f"no port of the container has this name, {ends}",
+                    f"add `{{name: {port}, containerPort: ...}}` to its `ports`, or write the number",
+                )
+                yield Problem((*template.path, *place, *fields, way, "port"), finding)
 
 
 def pages(view: View) -> Iterator[Problem]:
