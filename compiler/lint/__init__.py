@@ -80,6 +80,7 @@ RULES: tuple[Rule, ...] = (
     graph.bodies,
     graph.plugins,
     calls.targets,
+    calls.scopes,
     calls.hooks,
     graph.dependencies,
     loops.loops,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.arriving import composed
 from flowdsl.compiler.lint.variables import ALWAYS
+from flowdsl.compiler.lint.view import named_by
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.template import TAG
@@ -72,6 +73,41 @@ class HookWithoutExpression(Finding):
     label = "only the hook `exit` needs none"
     help = 'add `expression`, such as `workflow.status == "Running"`, or name the hook `exit`'
     name: str
+
+
+class WrongScope(Finding):
+    """A reference that is looked for in the namespace where the object is of the cluster, or the other way round."""
+
+    code = "FD831"
+    severity = "warning"
+    title = "`{name}` is a {kind}, and a {wanted} is asked for"
+    label = "looked for {where}"
+    help = "{way}"
+    name: str
+    kind: str
+    wanted: str
+    where: str
+    way: str
+
+
+def scopes(view: View) -> Iterator[Problem]:
+    """References ask for the kind that the object of their name has, where it is one of those that are known."""
+    references = [(view.spec, view.path, "workflowTemplateRef")]
+    references += [(call.data, call.path, "templateRef") for call in (*view.outlines, *view.hooks)]
+    for owner, path, field in references:
+        reference: Object | None = owner.get(field)
+        if reference is None or named_by(reference) in (
+            *view.library,
+            (view.kind, view.metadata.get("name")),
+        ):
+            continue
+        wanted, name = named_by(reference)
+        kind = "WorkflowTemplate" if wanted.startswith("Cluster") else "ClusterWorkflowTemplate"
+        if (kind, name) in view.library:
+            far = kind.startswith("Cluster")
+            where = "in the namespace of the workflow" if far else "in the whole cluster"
+            way = "add `clusterScope: true` beside the name" if far else "take `clusterScope` out"
+            yield Problem((*path, field, "name"), WrongScope(name, kind, wanted, where, way))
 
 
 def entrypoint(view: View) -> Iterator[Problem]:
