@@ -158,12 +158,13 @@ def _rbac(unit: _Unit, manifests: Sequence[Manifest]) -> list[dict[str, Any]]:
 def judge(manifest: Manifest, traces: Iterable[Trace], version: str) -> list[Diagnostic]:
     """The findings about a manifest for a version of Argo, each at the place in the user's file that caused it."""
     from flowdsl.compiler.lint import lint
+    from flowdsl.compiler.lint.limits import for_version
     from flowdsl.compiler.origins import placed
     from flowdsl.compiler.schema.versions import misfits
 
     found: list[Diagnostic] = []
     for problem in (*lint(manifest.body), *misfits(manifest.body, version)):
-        diagnostic = placed(problem, manifest, traces)
+        diagnostic = placed(for_version(problem, version), manifest, traces)
         if diagnostic is None:
             where = ".".join(map(str, problem.path))
             raise InternalError(f"{where}: {problem.finding.message} [{problem.finding.code}]")

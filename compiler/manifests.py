@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from flowdsl.compiler.lint import WRITTEN, arguments, lint, shelf
+from flowdsl.compiler.lint.limits import for_version
 from flowdsl.compiler.schema import beside, kinds
 from flowdsl.compiler.schema.findings import dotted
 from flowdsl.compiler.schema.versions import LATEST, misfits
@@ -95,10 +96,11 @@ def check_manifests(
 def _findings(document: Document, library: Library, version: str) -> Iterable[Diagnostic]:
     yield from document.doubts
     told: set[tuple[Span, str]] = set()
-    for problem in (
+    for found in (
         *lint(document.body, library, WRITTEN, document.written),
         *misfits(document.body, version),
     ):
+        problem = for_version(found, version)
         if document.within and isinstance(problem.finding, arguments.ToBeGiven):
             continue  # what makes objects of it gives it a value
         around = None if problem.part is None else document.span(problem.path)

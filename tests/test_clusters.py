@@ -356,6 +356,34 @@ spec:
 """
 
 
+def test_a_long_argument_is_an_error_for_an_argo_that_does_not_keep_it_in_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest, pipeline = tmp_path / "long.yaml", tmp_path / "long.py"
+    manifest.write_text(OLD.replace('[sh, -c, ":"]', f'[echo], args: ["{"x" * 131_073}"]'))
+    pipeline.write_text(LONG)
+    for file in map(str, (manifest, pipeline)):
+        for version, code in (("4.0", 0), ("3.7", 2)):
+            assert run(["check", file, "--argo-version", version, "--format", "concise"]) == code
+            assert ("error[FD362]" if code else "warning[FD867]") in capsys.readouterr().out
+
+
+LONG = """from flowdsl import command, container, pipeline
+
+TEXT = "x" * 131_073
+
+
+@container(image="busybox:1.36")
+def echo(text: str) -> None:
+    command("echo", text)
+
+
+@pipeline
+def long() -> None:
+    echo(TEXT)
+"""
+
+
 def test_manifests_are_judged_for_the_version_of_the_cluster(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

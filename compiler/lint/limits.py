@@ -119,12 +119,18 @@ class LongArgument(Finding):
         "{what} is {size} KiB; above {most} Argo 4 keeps an argument in a file, and gives `@` and its path"
     )
     label = "{size} KiB"
-    help = (
-        "hand it on as a file, unless the program reads what is named by `@`; with Argo 3 it does not start"
-    )
+    help = "hand it on as a file, unless the program reads what is named by `@`"
     what: str
     size: int
     most: int
+
+
+def for_version(problem: Problem, version: str) -> Problem:
+    """A problem as a version of Argo has it: before 4.0, no argument is kept in a file."""
+    finding = problem.finding
+    if isinstance(finding, LongArgument) and version < "4":
+        return problem._replace(finding=TextTooBig(finding.what, finding.size, finding.most))
+    return problem
 
 
 class SourceBig(Finding):
