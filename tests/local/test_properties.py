@@ -157,7 +157,9 @@ class Watch:
         assert sum("alone" in node.template for node in running) <= 1
         active: Counter[str] = Counter()
         for node in run.machine.nodes.values():
-            first = not node.retried or node.name.endswith("(0)")  # further attempts need no place in a frame
+            # An attempt needs no place in a frame beside what it is an attempt of, once that has a node: with the first
+            # attempt, or while it waits for a lock.
+            first = not node.retried or (node.name.endswith("(0)") and "alone" not in node.template)
             if node.boundary and first and not node.fulfilled and node.type in ("Pod", "Steps", "DAG"):
                 active[node.boundary.name] += 1
         for name, count in active.items():
