@@ -250,8 +250,10 @@ class Dag(Frame):
 
         def refused(message: str, on_exit: bool) -> None:
             if not on_exit:
-                self._refused(node, hooks, message, target=target)
+                new = target and made == self.machine.agenda.passes
+                self._refused(node, hooks, message, target=target, new=new)
 
+        made = self.machine.agenda.passes
         name = f"tasks.{task.name}"
         target = loop is None and task.name in self.last
         hooks = Hooks(
@@ -273,9 +275,12 @@ class Dag(Frame):
             self.machine.held[node.id] = hooks.postpones
         self.machine.when_changed(node, hooks.changed, now=target)
 
-    def _refused(self, node: Node, hooks: Hooks, message: str, *, target: bool) -> None:
-        """A hook cannot be judged or begin: its task is an error, and of a target the graph."""
-        if node.fulfilled or node.phase == RUNNING:
+    def _refused(self, node: Node, hooks: Hooks, message: str, *, target: bool, new: bool) -> None:
+        """A hook cannot be judged or begin: its task is an error, and of a target the graph.
+
+        In the pass in which the node of a target was made, only the graph asks (executeDAG).
+        """
+        if not new and (node.fulfilled or node.phase == RUNNING):
             self.machine.mark(node, ERROR, message)
             if (frame := self.machine.frames.get(node.name)) is not None:
                 frame.abandon()  # what it began goes on, but nothing else
