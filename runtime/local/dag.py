@@ -176,7 +176,7 @@ class Dag(Frame):
 
     def _loop(self, task: Task, holder: Json, scope: Scope) -> None:
         """Run a task for each item. Raises ArgoError."""
-        made = expanded(holder, scope) if loops(holder) else []
+        made = expanded(holder, scope, task=True) if loops(holder) else []
         if not made and loops(holder):
             self._skipped(task, SKIPPED, "Skipped, empty params")
             return

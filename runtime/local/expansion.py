@@ -15,6 +15,7 @@ from flowdsl.runtime.local.tags import ArgoError, Missing, replaced
 if TYPE_CHECKING:
     from flowdsl.runtime.local.node import Json
     from flowdsl.runtime.local.scope import Scope
+    from flowdsl.runtime.local.tags import Strict
 
 
 def _items(holder: Json) -> list[items.Item]:
@@ -26,8 +27,10 @@ def _items(holder: Json) -> list[items.Item]:
     return items.of_sequence(part(holder, "withSequence"))
 
 
-def expanded(holder: Json, scope: Scope) -> list[Json]:
+def expanded(holder: Json, scope: Scope, *, task: bool = False) -> list[Json]:
     """A task or step that has a loop, for each of its items, with its hooks. Raises ArgoError.
+
+    Of a `task`, the items are in the text whose tags Argo replaces: an item that is the text of a tag is one.
 
     A `when` that is false before the item is in it, as `'{{item}}' == 'a'` is, may be true with it: each round is
     judged by its own. So everything that is there is replaced, and the rest stays.
@@ -44,12 +47,15 @@ def expanded(holder: Json, scope: Scope) -> list[Json]:
         found = []
     body = {key: value for key, value in holder.items() if key not in _LOOP}
     seen = scope if proceed else scope.given()
+    strict: Strict = "everything" if proceed else "nothing"
+    loop = {key: holder[key] for key in _LOOP if task and key in holder}
     made: list[Json] = []
     for item in found:
+        layered = seen.with_layer(item.variables)
         try:
-            one: Json = replaced(
-                body, seen.with_layer(item.variables), "everything" if proceed else "nothing"
-            )
+            one: Json = replaced(body, layered, strict)
+            if not made:  # what holds for one item holds for all
+                replaced(loop, layered, strict)
         except Missing as error:
             raise ArgoError(str(error)) from None  # nothing that comes later gives an item another key
         one = {**one, "name": f"{holder['name']}({item.label})"}
