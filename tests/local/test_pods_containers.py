@@ -315,7 +315,8 @@ http.server.HTTPServer(('127.0.0.1', {port}), http.server.SimpleHTTPRequestHandl
 
 
 @pytest.mark.parametrize("kind", ["httpGet", "tcpSocket", "exec"])
-def test_a_daemon_runs_when_its_probe_holds(pods: Street, kind: str) -> None:
+def test_a_daemon_runs_when_its_probe_holds(pods: Street, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # a probe asks none
     port = free_port()
     probes: Json = {
         "httpGet": {"path": "/", "port": port},
