@@ -25,8 +25,10 @@ settings.load_profile("flowdsl")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Runners of tests name a width for themselves; what a command writes does not depend on it unless a test says so.
-os.environ.pop("COLUMNS", None)
+# Runners of tests name a width, and colours, for themselves; what a command writes does not depend on that unless a
+# test says so.
+for _name in ("COLUMNS", "FORCE_COLOR"):
+    os.environ.pop(_name, None)
 
 # Tests talk to this machine only.
 ask_this_machine_directly()
