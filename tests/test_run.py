@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import json
 import os
@@ -912,6 +913,21 @@ def test_a_name_is_used_once(flowdsl: Callable[..., Result]) -> None:
     done = flowdsl("gate.py", "--name", "one")
     assert done.code == 2
     assert "there is a run `one` already: choose another name, or go on with it: --resume one" in done.err
+
+
+def test_a_file_system_without_locks(
+    flowdsl: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def unknown(*_: int) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", unknown)
+    assert flowdsl("gate.py", "--name", "one").code == 4
+    assert flowdsl("--resume", "one", "--approve", "--fake", "gate=me").code == 0
+    assert run(["get", "one"]) == 0
+    assert run(["fetch", "one", "-o", "here"]) == 0
+    assert run(["delete", "one"]) == 0
+    capsys.readouterr()
 
 
 def test_a_gate_waits_for_somebody(flowdsl: Callable[..., Result]) -> None:

@@ -7,7 +7,6 @@ the rename was done. `run.json` is written last; then the rest of `.flowdsl` goe
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from flowdsl.runtime.artifacts.disk import content, keep, move, room, save, write_all
 from flowdsl.runtime.artifacts.trouble import NotOurs, Unfit
+from flowdsl.runtime.lock import take, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -51,11 +51,9 @@ class Folder:
         with room(self.work / "lock"):
             self.work.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.work / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not take(self._file):
                 waits()
-                fcntl.flock(self._file, fcntl.LOCK_EX)
+                wait_for(self._file)
         try:
             self._load()
         except BaseException:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -16,6 +15,7 @@ from flowdsl.runtime.local.cache import Cache
 from flowdsl.runtime.local.machine import Machine
 from flowdsl.runtime.local.places import handed
 from flowdsl.runtime.local.status import workflow
+from flowdsl.runtime.lock import take
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,11 +193,9 @@ class Runner:
             raise RunError(
                 f"the run {self.folder.name} cannot be written: {error.filename}: {error.strerror}"
             ) from None
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not take(self._lock):
             os.close(self._lock)
-            raise RunError(f"the run {self.folder.name} is going on in another process") from None
+            raise RunError(f"the run {self.folder.name} is going on in another process")
 
     def _go(self, log: journal.Journal, first: list[events.Event], again: list[events.Action]) -> Machine:
         if first:
@@ -325,12 +323,9 @@ def going_on(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
+        return not take(lock)
     finally:
         os.close(lock)
-    return False
 
 
 def _written(documents: list[Json]) -> str:
