@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flowdsl.runtime.local.events import PodEnded, PodRunning, StartPod
+from flowdsl.runtime.local.pods import groups
+from flowdsl.runtime.local.pods.amounts import machine
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.units import shape
@@ -46,6 +49,64 @@ def test_requests_bound_how_many_run_at_a_time(tmp_path: Path, requests: Json, w
         for number in range(6):
             pods.start(asks("sleep 0.3", **requests), f"n{number}")
         assert most(pods, 6) == wanted
+
+
+UNIFIED = {
+    "own": "0::/pod/step\n",
+    "pod/cpu.max": "150000 100000\n",
+    "pod/memory.max": "1073741824\n",
+    "pod/step/cpu.max": "max 100000\n",
+    "pod/step/memory.max": "max\n",
+}
+SPLIT = {
+    "own": "4:memory:/docker/12ab\n2:cpu,cpuacct:/docker/12ab\n1:name=systemd:/docker/12ab\n0::/\n",
+    "memory/memory.limit_in_bytes": "1073741824\n",
+    "cpu,cpuacct/cpu.cfs_quota_us": "150000\n",
+    "cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+}
+OPEN = {"own": "0::/\n", "cpu.max": "max 100000\n", "memory/memory.limit_in_bytes": "9223372036854771712\n"}
+
+
+@pytest.fixture
+def container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[dict[str, str]], None]]:
+    """Makes this process one of a container with such control groups."""
+
+    def made(files: dict[str, str]) -> None:
+        for name, text in files.items():
+            path = tmp_path / "groups" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        monkeypatch.setattr(groups, "ROOT", tmp_path / "groups")
+        monkeypatch.setattr(groups, "OWN", tmp_path / "groups/own")
+        groups.allowed.cache_clear()
+
+    yield made
+    groups.allowed.cache_clear()
+
+
+@pytest.mark.parametrize("files", [UNIFIED, SPLIT], ids=["v2", "v1"])
+def test_a_container_may_allow_less_than_the_machine_has(
+    tmp_path: Path, container: Callable[[dict[str, str]], None], files: dict[str, str]
+) -> None:
+    container(files)
+    with street(tmp_path) as pods:
+        wanted: list[Json] = [{"cpu": 2}, {"memory": "2Gi"}, {"cpu": 1}, {"cpu": 1}]
+        for number, requests in enumerate(wanted):
+            pods.start(asks("sleep 0.2", **requests), f"n{number}")
+        assert most(pods, 4) == 1
+        alone = [one for one in pods.pods.notices if "runs alone" in one]
+        assert alone == [
+            "t asks for 2 CPUs, this machine has 1.5: it runs alone.",
+            "t asks for 2.0 GiB of memory, this machine has 1.0: it runs alone.",
+        ]
+
+
+def test_a_container_without_limits_has_what_the_machine_has(
+    container: Callable[[dict[str, str]], None],
+) -> None:
+    known = machine(None, None)
+    container(OPEN)
+    assert machine(None, None) == known
 
 
 def test_a_step_that_asks_for_more_than_there_is_runs_alone(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
+from flowdsl.runtime.local.pods.groups import allowed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.shapes import part
 
@@ -66,13 +68,18 @@ def memory_limit(body: Json) -> float:
 
 def cores() -> int:
     """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    known = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return math.ceil(min(known, allowed().cpu))
 
 
 def machine(cpu: float | None, memory: int | None) -> tuple[float, float]:
     """The cores and bytes that pods may ask for in total."""
     size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return (float(cores()) if cpu is None else cpu), float(size if memory is None else memory)
+    most = allowed()
+    return (
+        float(min(cores(), most.cpu) if cpu is None else cpu),
+        float(min(size, most.memory) if memory is None else memory),
+    )
 
 
 def found_gpus(vendor: str) -> list[str]:
