@@ -10,7 +10,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.pipeline import Pipeline
-from flowdsl.places.place import Definition, Place, Site, operation, words
+from flowdsl.places.place import Definition, Place, Site, inside, operation, words
 from flowdsl.step import Step
 from flowdsl.tracing.stopped import explained, innermost, unseen
 from flowdsl.tracing.trace import TOKEN, Graph, OutsidePipeline, Trace, start, stop
@@ -187,7 +187,7 @@ def _refused(trace: Trace, error: Exception) -> bool:
         return False
     if operation(site)[0] in ("RAISE_VARARGS", "RERAISE") and not text.startswith(_NO_EXCEPTION):
         return False
-    if trace.told(site):
+    if trace.told(site) or any(inside(one, site) for _, one in trace.graph.pending):  # told at the end
         return True
     if isinstance(error, OutsidePipeline):
         where = "not in the body of a pipeline"
@@ -214,8 +214,8 @@ def _reads_a_value(frame: FrameType, site: Site) -> bool:
         found = frame.f_locals.get(name, frame.f_globals.get(name))
         if is_value(found) or type(found) in (Step, Pipeline):
             return True
-        inside = list(found.values()) if is_dict(found) else items_of(found)
-        if any(map(is_value, inside or ())):
+        contents = list(found.values()) if is_dict(found) else items_of(found)
+        if any(map(is_value, contents or ())):
             return True
     return False
 
