@@ -181,4 +181,4 @@ class Attempts:
         self._begin()
         frame = None if self.latest is None else self._machine.frames.get(self.latest.name)
         if frame is not None:
-            self._machine.agenda.later(frame.abandon)
+            self._machine.agenda.in_next_pass(frame.abandon)

@@ -89,15 +89,18 @@ class Run:
         self.parallelism.begin_pass()
 
     def drain(self) -> None:
-        """Do what is to be done until nothing is left, and give free places to those that wait for one."""
-        while True:
-            self.agenda.work()
-            if self.parallelism.hand_out():
-                continue
-            if not self.agenda.more():
-                return
+        """Do what is to be done until nothing is left."""
+        self.end_pass()
+        while self.agenda.more():
             self.begin_pass()
             self.agenda.go_on()
+            self.end_pass()
+
+    def end_pass(self) -> None:
+        """Do what is to be done in this pass, and give free places to those that wait for one."""
+        self.agenda.work()
+        while self.parallelism.hand_out():
+            self.agenda.work()
 
     def back_off(self, node: Node, on_exit: bool, until: float, again: Callable[[], None]) -> None:
         """Try again at a time, or earlier where nothing is to be tried any more."""

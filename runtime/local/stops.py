@@ -31,7 +31,7 @@ def shut_down(run: Run, strategy: events.Strategy) -> None:
             fail_pod(run, node, f"workflow shutdown with strategy:  {strategy}")
     give_up(run)
     _hurry(run, lambda on_exit: not run.may_run(on_exit))
-    run.drain()
+    run.end_pass()
     told: set[str] = set()
     # What ends may have something begin that fails at once.
     while fresh := [frame for name, frame in run.frames.items() if name not in told]:
@@ -39,7 +39,7 @@ def shut_down(run: Run, strategy: events.Strategy) -> None:
         for frame in reversed(fresh):
             if not frame.over and not run.may_run(frame.on_exit):
                 frame.shut_down()
-                run.drain()  # Argo looks at what follows it before what is around it ends
+                run.end_pass()  # Argo looks at what follows it before what is around it ends
 
 
 def too_late(run: Run) -> None:
