@@ -82,5 +82,6 @@ def _hurry(run: Run, wanted: Callable[[bool], bool]) -> None:
 
 
 def _still_running(run: Run) -> list[tuple[Node, Leaf]]:
+    """The pods that have not ended; a daemon that serves counts as one that has: its graph ends it."""
     found = [(run.by_id[name], execution) for name, execution in run.running.items()]
-    return [(node, execution) for node, execution in found if not node.completed]
+    return [(node, execution) for node, execution in found if not (node.completed or node.daemoned)]
