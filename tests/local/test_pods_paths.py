@@ -6,9 +6,11 @@ fixture says `isolated`; where it does not, these runs use the other way too), a
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import textwrap
 from pathlib import Path
@@ -31,6 +33,52 @@ def test_two_steps_have_each_their_own_tmp(pods: Street) -> None:
         pods.start(sh("test ! -e /tmp/x && echo > /tmp/x && sleep 0.3 && test -e /tmp/x"), name)
     assert {one.phase for one in pods.ended(2).values()} == {"Succeeded"}
     assert pods.shell("test ! -e /tmp/x").phase == "Succeeded"
+
+
+def test_a_step_may_remove_its_own_tmp(pods: Street) -> None:
+    """Only an empty folder, so that nothing is lost where a step would see that of the machine."""
+    whole = "ls -ld /tmp | cut -c 1-10; ls -A /tmp"
+    before = result(pods.shell(whole, "before"))
+    assert pods.run(sh("rmdir /tmp"), "removes").phase == "Succeeded"
+    assert result(pods.shell(whole, "after")) == before
+
+
+def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
+    """An overlay, as the file system of a container is one: steps have their own files there, too."""
+    program = """
+        import ctypes, json, os, sys
+        from pathlib import Path
+        from tests.local.house import result, sh, street
+
+        libc = ctypes.CDLL(None, use_errno=True)
+        folder, user, group = Path(sys.argv[1]), os.getuid(), os.getgid()
+        if sys.platform == "linux" and libc.unshare(0x20000 | (0x10000000 if user else 0)) == 0:
+            if user:
+                maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
+                for name, text in maps.items():
+                    Path("/proc/self", name).write_text(text)
+            libc.mount(b"none", b"/", None, ctypes.c_ulong(1 << 18 | 4096), None)
+            os.chdir(folder)
+            for one in ("lower", "upper", "work", "on"):
+                os.mkdir(one)
+            options = "lowerdir=lower,upperdir=upper,workdir=work"
+            any(libc.mount(b"o", b"on", b"overlay", 0, (options + more).encode()) == 0 for more in ("", ",userxattr"))
+            os.chdir("/")
+        with street(folder / "on") as pods:
+            out = {"parameters": [{"name": "p", "valueFrom": {"path": "/out/p"}}]}
+            text = "ls -A /tmp; ls -d /out; mkdir -p /out; echo 1 > /out/p; echo > /tmp/x; ls /tmp"
+            step = {**sh(text), "outputs": out}
+            done = [pods.run(step, name, result=True) for name in ("one", "two")]
+            print(json.dumps([done[0].outputs, done[0] == done[1]]))
+    """
+    made = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    outputs, same = json.loads(made.stdout)
+    assert (outputs["result"], outputs["parameters"][0]["value"], same) == ("x", "1", True)
 
 
 def test_a_claim_is_a_folder_that_outlives_the_run(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import errno
 import os
 import stat
 import sys
@@ -116,7 +117,7 @@ class Changes:
             return False
         with self.lock:
             for path in room.known:
-                found = libc.inotify_add_watch(self.queue, os.fsencode(path), CHANGED)
+                found = libc.inotify_add_watch(self.queue, os.fsencode(room.root + path), CHANGED)
                 if found < 0:
                     return False
                 self.rooms[found] = room
@@ -139,18 +140,142 @@ class Changes:
                         room.changed = True
 
 
+class Layout:
+    """What the root of a room holds before a program runs, made in a folder.
+
+    `known`: what belongs into each folder that can be written to, by its path in the room, and where it leads to if
+    it is a link. `mounts`: what is to be mounted where, as source, path and kind of file system.
+    """
+
+    def __init__(self, root: str, host: str, needed: list[str]) -> None:
+        self.root = root
+        self.host = host
+        self.known: dict[str, dict[str, str]] = {"": {}}
+        self.mounts: list[tuple[str, str, str]] = []
+        self.fill("")
+        for path, mode in HIDDEN.items():
+            if path in self.known:
+                os.chmod(root + path, mode)
+        for path in sorted(needed):
+            self.show(path)
+        self.folder("/run", "argo")
+        if "run" not in self.known["/var"]:
+            os.symlink("/run", f"{root}/var/run")
+            self.known["/var"]["run"] = "/run"
+
+    def folder(self, above: str, name: str) -> None:
+        """Make a folder in another one, in which a program may write."""
+        os.mkdir(f"{self.root}{above}/{name}")
+        self.known[above][name] = ""
+        self.known[f"{above}/{name}"] = {}
+
+    def fill(self, path: str) -> None:
+        """Make what the machine has in a folder appear at the same path."""
+        hidden = path in HIDDEN or not os.access(path or "/", os.R_OK)
+        names = [] if hidden else os.listdir(path or "/")
+        if not path:
+            own = {one.strip("/") for one in (*HIDDEN, *OPENED) if one.count("/") == 1}
+            names = sorted({one for one in names if shown(one)} | own | {"proc"})
+        for name in names:
+            one = f"{path}/{name}"
+            if one in OPENED or one in HIDDEN:
+                self.folder(path, name)
+                self.fill(one)
+                continue
+            try:
+                self.known[path][name] = self.link(one) or self.point(one)
+            except OSError:
+                continue  # a mount of another user, or one that has gone since
+
+    def link(self, path: str) -> str:
+        """Where a link of the machine leads to, which is made here, too; empty for what is none. Raises OSError."""
+        try:
+            to = os.readlink(path)
+        except OSError as error:
+            if error.errno == errno.EINVAL:
+                return ""
+            raise
+        os.symlink(to, self.root + path)
+        return to
+
+    def point(self, path: str) -> str:
+        """Make a path to mount on what the machine has there. Raises OSError."""
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            os.mkdir(self.root + path)
+        else:
+            os.close(os.open(self.root + path, os.O_CREAT | os.O_WRONLY, 0o600))
+        source = path if path in ("/dev", "/sys") else self.host + path
+        self.mounts.append(("proc", path, "proc") if path == "/proc" else (source, path, ""))
+        return ""
+
+    def show(self, path: str) -> None:
+        """Make one path of the machine visible, if it is in a folder that is hidden."""
+        if os.path.lexists(self.root + path) or not os.path.exists(path):
+            return
+        at = ""
+        *above, last = path.strip("/").split("/")
+        for name in above:
+            if not os.path.lexists(f"{self.root}{at}/{name}"):
+                self.folder(at, name)
+            at = f"{at}/{name}"
+            if at not in self.known:
+                return  # behind a link, or in what is seen as it is
+        self.known[at][last] = self.point(path)
+
+
+class Ground:
+    """What rooms stand on: a file system in memory, with the folders to mount on and what is the same in all rooms.
+
+    A folder on a disk takes up to a millisecond to be made, where many were removed shortly before, and a room has
+    fifty. So each room is an overlay of one layout in memory and of a folder on the disk for what programs write.
+    Where the kernel has no overlay for that (before 5.11 without root, on NFS, in a container that is on one itself)
+    the layout is made on the disk for each room. `needed`: as of the supervisor. Raises OSError.
+    """
+
+    def __init__(self, folder: str, needed: list[str]) -> None:
+        self.folder = folder
+        self.needed = needed
+        self.memory = f"{folder}/memory"
+        self.host = f"{self.memory}/host"
+        os.mkdir(self.memory)
+        mount("tmpfs", self.memory, 0, "tmpfs")
+        os.mkdir(self.host)
+        mount("/", self.host, BIND | REC)
+        read_only(self.host)
+        os.mkdir(f"{self.memory}/layout")
+        self.layout = Layout(f"{self.memory}/layout", self.host, needed)
+        self.overlays = True
+
+    def room(self, name: str, at: str) -> tuple[str, Layout]:
+        """Mount the root of a new room, without what is mounted in it; the folder on the disk for what is written."""
+        written, work = f"{self.folder}/{name}", f"{name}-work"
+        os.mkdir(written)
+        if self.overlays:
+            os.chdir(self.folder)  # in the options paths could not have commas
+            os.mkdir(work)
+            options = f"lowerdir=memory/layout,upperdir={name},workdir={work}"
+            for more in ("", ",userxattr"):
+                if libc.mount(b"overlay", os.fsencode(at), b"overlay", 0, (options + more).encode()) == 0:
+                    os.chdir("/")
+                    return written, self.layout
+            remove(work)
+            os.chdir("/")
+            self.overlays = False
+        mount(written, at, BIND)
+        return written, Layout(written, self.host, self.needed)
+
+
 class Room:
     """The root folder of a thread, and how to make it fresh again.
 
-    `blank`: a log without a name, to which nothing was written. `known`: what belongs into each folder that can be
-    written to, and where it leads to if it is a link.
+    `written`: the folder of the machine in which there is what programs write. `bare`: the same files as in the root,
+    without anything that is mounted there. `blank`: a log without a name, to which nothing was written.
     """
 
-    def __init__(self, folder: str, host: str, needed: list[str], changes: Changes) -> None:
-        self.root = f"{folder}/root"
-        self.shadows = f"{folder}/shadows"
-        self.host = host
-        self.known: dict[str, dict[str, str]] = {}
+    def __init__(self, name: str, ground: Ground, changes: Changes) -> None:
+        self.root = f"{ground.memory}/{name}"
+        self.bare = f"{self.root}-bare"
+        self.shadows = f"{ground.folder}/{name}-shadows"
         self.targets: list[str] = []
         self.made = 0
         self.changed = False
@@ -158,74 +283,17 @@ class Room:
         self.programs: dict[tuple[str, str], str] = {}
         self.changes = changes
         self.enter = os.open("/", os.O_PATH | os.O_CLOEXEC)
-        os.makedirs(self.root)
-        self.fill("", self.root)
-        for path, mode in HIDDEN.items():
-            if os.path.isdir(self.root + path):
-                os.chmod(self.root + path, mode)
-        for path in sorted(needed):
-            self.show(path)
-        self.folder(f"{self.root}/run", "argo")
-        if not os.path.lexists(f"{self.root}/var/run"):
-            os.symlink("/run", f"{self.root}/var/run")
-            self.known[f"{self.root}/var"]["run"] = "/run"
-        self.watched = changes.watch(self)
-
-    def folder(self, above: str, name: str) -> None:
-        """Make a folder in another one, in which a program may write."""
-        os.mkdir(f"{above}/{name}")
-        self.known[above][name] = ""
-        self.known[f"{above}/{name}"] = {}
-
-    def fill(self, path: str, target: str) -> None:
-        """Make what the machine has in a folder appear in another one."""
-        self.known.setdefault(target, {})
-        hidden = path in HIDDEN or not os.access(path or "/", os.R_OK)
-        names = [] if hidden else os.listdir(path or "/")
-        if not path:
-            own = {one.strip("/") for one in (*HIDDEN, *OPENED) if one.count("/") == 1}
-            names = sorted({one for one in names if shown(one)} | own | {"proc"})
-        for name in names:
-            one, at = f"{path}/{name}", f"{target}/{name}"
-            to = ""
+        os.mkdir(self.root)
+        os.mkdir(self.bare)
+        self.written, layout = ground.room(name, self.root)
+        self.known = layout.known
+        mount(self.root, self.bare, BIND)
+        for source, path, kind in layout.mounts:
             try:
-                if os.path.islink(one):
-                    to = os.readlink(one)
-                    os.symlink(to, at)
-                elif one == "/proc":
-                    os.mkdir(at)
-                    mount("proc", at, 0, "proc")
-                elif one in OPENED or one in HIDDEN:
-                    self.folder(target, name)
-                    self.fill(one, at)
-                else:
-                    self.bind(one if one in ("/dev", "/sys") else self.host + one, at)
+                mount(source, self.root + path, 0 if kind else BIND | REC, kind)
             except OSError:
                 continue  # a mount of another user, or one that has gone since
-            self.known[target][name] = to
-
-    def bind(self, source: str, at: str) -> None:
-        """Mount a folder or file at a path that is made for it."""
-        if os.path.isdir(source):
-            os.mkdir(at)
-        else:
-            os.close(os.open(at, os.O_CREAT | os.O_WRONLY, 0o600))
-        mount(source, at, BIND | REC)
-
-    def show(self, path: str) -> None:
-        """Make one path of the machine visible, if it is in a folder that is hidden."""
-        if os.path.lexists(self.root + path) or not os.path.exists(path):
-            return
-        at = self.root
-        *above, last = path.strip("/").split("/")
-        for name in above:
-            if not os.path.lexists(f"{at}/{name}"):
-                self.folder(at, name)
-            at = f"{at}/{name}"
-            if at not in self.known:
-                return  # behind a link, or in what is seen as it is
-        self.bind(self.host + path, self.root + path)
-        self.known[at][last] = ""
+        self.watched = changes.watch(self)
 
     def dirty(self) -> bool:
         """Whether something was written since the room was clean."""
@@ -234,20 +302,21 @@ class Room:
         return self.changed or self.made > 0 or not self.watched
 
     def clean(self) -> bool:
-        """Remove what was written; called where the mounts of the thread are not seen, so it cannot reach them.
+        """Remove what was written, and nothing of what is mounted. Raises OSError.
 
         Whether the room is as it was: a program may have removed what belongs to it.
         """
         for path, names in self.known.items():
-            if not os.path.isdir(path):
+            at = self.bare + path
+            if not os.path.isdir(at):
                 return False
-            found = os.listdir(path)
+            found = os.listdir(at)
             for name in found:
                 if name not in names:
-                    remove(f"{path}/{name}")
+                    remove(f"{at}/{name}")
             for name in names.keys() - set(found):
                 if names[name]:
-                    os.symlink(names[name], f"{path}/{name}")
+                    os.symlink(names[name], f"{at}/{name}")
         remove(self.shadows)
         self.made = 0
         if self.watched:
@@ -326,8 +395,12 @@ class Room:
         for name in os.listdir(source):
             if os.path.islink(f"{source}/{name}"):
                 os.symlink(os.readlink(f"{source}/{name}"), f"{at}/{name}")
+                continue
+            if os.path.isdir(f"{source}/{name}"):
+                os.mkdir(f"{at}/{name}")
             else:
-                self.bind(f"{source}/{name}", f"{at}/{name}")
+                os.close(os.open(f"{at}/{name}", os.O_CREAT | os.O_WRONLY, 0o600))
+            mount(f"{source}/{name}", f"{at}/{name}", BIND | REC)
         os.close(behind)
         os.close(before)
         self.inside()
@@ -347,7 +420,7 @@ class PlainRoom(Room):
     """No room: where nothing can be mounted, the texts of programs name folders of the runner."""
 
     def __init__(self) -> None:
-        self.root = ""
+        self.written = ""
         self.blank = -1
 
     def dirty(self) -> bool:

@@ -47,26 +47,22 @@ from flowdsl.runtime.local.pods.processes import (
     Processes,
     exactly,
     isolate,
-    locked,
     reaped,
     spawned,
     watched,
 )
 from flowdsl.runtime.local.pods.rooms import (
-    BIND,
     FS,
     LINUX,
     NEWNS,
-    REC,
     Changes,
+    Ground,
     Missing,
     PlainRoom,
     Room,
     check,
     found,
     libc,
-    mount,
-    read_only,
     remove,
 )
 
@@ -94,30 +90,22 @@ class Supervisor(Processes):
         self.fd = jobs
         self.control = control
         self.folder = str(settings["folder"])
-        self.needed: list[str] = settings["needed"]
+        self.ground = Ground(self.folder, settings["needed"]) if self.isolated else None
         self.changes = Changes()
         self.jobs: dict[str, Job] = {}
         self.stopped: set[str] = set()
         self.due: list[tuple[float, str]] = []
         self.workers = 0
         self.long = 0
-        self.sweeps: list[tuple[Room, _thread.LockType, list[bool]]] = []
-        self.bell = os.pipe()
         self.logs = str(settings["logs"])
         self.nameless = LINUX
         self.null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
 
     def serve(self) -> None:
-        """Until the sockets end; the rooms are cleaned here, where no mount of another thread is seen."""
+        """Until the sockets end."""
         while True:
             wait = max(0.0, self.due[0][0] - time.monotonic()) if self.due else REAPED if self.jobs else None
-            ready = select.select([self.control, self.bell[0]], [], [], wait)[0]
-            if self.bell[0] in ready:
-                os.read(self.bell[0], 1)
-                room, done, fresh = self.sweeps.pop(0)
-                fresh.append(room.clean())
-                done.release()
-            elif self.control in ready:
+            if select.select([self.control], [], [], wait)[0]:
                 size = os.read(self.control, 4)
                 if not size:
                     return
@@ -137,7 +125,7 @@ class Supervisor(Processes):
         do = what["do"]
         if do == "grow":
             while self.workers < what["workers"]:
-                self.apart(self.work, f"{self.folder}/room-{self.workers}", True)
+                self.apart(self.work, f"room-{self.workers}", True)
                 self.workers += 1
         elif do == "exec":
             self.apart(self.beside, what)
@@ -181,9 +169,9 @@ class Supervisor(Processes):
 
     # --- one program, in the thread of its room ---------------------------------------------------
 
-    def work(self, folder: str, more: bool) -> None:
+    def work(self, name: str, more: bool) -> None:
         """Run one program after the other, until one fails to leave the room as it was."""
-        room, space = self.moved_in(folder)
+        room, space = self.moved_in(name)
         if more:
             self.say({"ready": True})
         while True:
@@ -196,7 +184,7 @@ class Supervisor(Processes):
                     asked = marshal.load(file)
                 os.unlink(file.name)
             job = self.jobs[asked["id"]] = Job(asked, room, space)
-            answer: Json = {"id": job.id, "room": room.root, "kept": bool(asked.get("keep"))}
+            answer: Json = {"id": job.id, "room": room.written, "kept": bool(asked.get("keep"))}
             try:
                 self.start(job, answer)
             except OSError as error:
@@ -209,25 +197,25 @@ class Supervisor(Processes):
                 job.freed.acquire()
             try:
                 room.undo()
-                fresh = not room.dirty() or self.swept(room)
+                fresh = not room.dirty() or room.clean()
             except OSError:
                 fresh = False  # what is still mounted is not touched
             if not fresh:
-                self.apart(self.work, f"{folder}+", False)
+                self.apart(self.work, f"{name}+", False)
                 return
 
-    def moved_in(self, folder: str) -> tuple[Room, str]:
+    def moved_in(self, name: str) -> tuple[Room, str]:
         """The room of this thread, in its own mount namespace where that is allowed, and the name of that."""
         if LINUX:
             libc.unshare(FS)
-        if not self.isolated:
+        if self.ground is None:
             return PlainRoom(), ""
         check(libc.unshare(NEWNS), "unshare")
         for one in range(41):
             if one not in KEPT:
                 libc.prctl(CAPBSET_DROP, ctypes.c_ulong(one), 0, 0, 0)
         space = os.readlink(f"/proc/self/task/{_thread.get_native_id()}/ns/mnt")
-        return Room(folder, f"{self.folder}/host", self.needed, self.changes), space
+        return Room(name, self.ground, self.changes), space
 
     def start(self, job: Job, answer: Json) -> None:
         """Run a program to its end, and note in the answer how it went."""
@@ -347,15 +335,6 @@ class Supervisor(Processes):
         finally:
             room.outside()
 
-    def swept(self, room: Room) -> bool:
-        """Have a room cleaned by the main thread; whether it can be used again."""
-        done = locked()
-        fresh: list[bool] = []
-        self.sweeps.append((room, done, fresh))
-        os.write(self.bell[1], b".")
-        done.acquire()
-        return fresh[0]
-
     # --- beside -----------------------------------------------------------------------------------
 
     def beside(self, what: Json) -> None:
@@ -398,10 +377,6 @@ def main(jobs: int, control: int) -> None:
     settings: Json = marshal.loads(exactly(control, int.from_bytes(exactly(control, 4), "little")))
     if settings["isolate"]:
         isolate(settings["folder"])
-        host = f"{settings['folder']}/host"
-        os.mkdir(host)
-        mount("/", host, BIND | REC)
-        read_only(host)
     elif LINUX:
         libc.prctl(SUBREAPER, ctypes.c_ulong(1), 0, 0, 0)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
