@@ -39,6 +39,7 @@ class Line(NamedTuple):
 _NOOP = """
 import json, subprocess, sys, tempfile, time
 from pathlib import Path
+from flowdsl.cli import collect_seldom
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.runner import Inputs, Runner
@@ -74,6 +75,7 @@ def bare(count, parallel):
     return time.perf_counter() - start
 
 count, parallel, rounds = map(int, sys.argv[1:4])
+collect_seldom()
 run(4, 2), bare(4, 2)
 best = [min(one) for one in zip(*[(run(count, parallel), bare(count, parallel)) for _ in range(rounds)])]
 print(json.dumps(best))

@@ -112,6 +112,16 @@ class Runner:
         if path.exists():
             os.close(self._lock)
             raise RunError(f"there is a run in {self.folder} already")
+        pods = self._make(self._events.append)  # the first of all: until it can start steps it takes a moment
+        try:
+            log = self._written_down(path, inputs)
+        except BaseException:
+            pods.close()
+            raise
+        return self._go(pods, log, [events.Started(time.time())], [])
+
+    def _written_down(self, path: Path, inputs: Inputs) -> journal.Journal:
+        """Write what the run begins with."""
         cache = self._with_files(_stored(self._caches, inputs.manifest, inputs.references))
         header: Json = {
             "version": journal.VERSION,
@@ -122,8 +132,7 @@ class Runner:
         }
         self.machine = Machine(inputs.manifest, inputs.references, inputs.config, Cache(cache))
         _replace(self.folder / "manifest.yaml", _written([inputs.manifest, *inputs.references]))
-        log = journal.begin(path, header)
-        return self._go(log, [events.Started(time.time())], [])
+        return journal.begin(path, header)
 
     def _with_files(self, cache: dict[str, dict[str, Entry]]) -> dict[str, dict[str, Entry]]:
         """The entries whose files are there still, with these."""
@@ -177,7 +186,7 @@ class Runner:
             *open_pods.values(),
             *(one for one in stops.values() if one.node in open_pods),
         ]
-        return self._go(log, first, again)
+        return self._go(self._make(self._events.append), log, first, again)
 
     def past(self) -> bool:
         """Whether the run that was taken up had ended already."""
@@ -197,12 +206,13 @@ class Runner:
             os.close(self._lock)
             raise RunError(f"the run {self.folder.name} is going on in another process")
 
-    def _go(self, log: journal.Journal, first: list[events.Event], again: list[events.Action]) -> Machine:
-        if first:
-            self.machine.started = first[0].now
-        self._save_status()  # who looks for the run finds it from now on
-        pods = self._make(self._events.append)
+    def _go(
+        self, pods: Executor, log: journal.Journal, first: list[events.Event], again: list[events.Action]
+    ) -> Machine:
         try:
+            if first:
+                self.machine.started = first[0].now
+            self._save_status()  # who looks for the run finds it from now on
             self._do(again, pods)
             batch = first
             while not self._ended:

@@ -41,7 +41,10 @@ _RESULT = regex(r"""(?:tasks|steps)(?:\.([-\w]+)|\[\\?['"]([-\w]+)\\?['"]\])\.ou
 
 def kind(template: Json) -> str:
     """Which body a template has, or nothing."""
-    return next((body for body in BODIES if template.get(body) is not None), "")
+    for body in BODIES:
+        if template.get(body) is not None:
+            return body
+    return ""
 
 
 class Base(NamedTuple):

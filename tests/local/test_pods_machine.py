@@ -126,6 +126,23 @@ def test_pods_start_in_their_order(tmp_path: Path) -> None:
         assert list(pods.ended(5)) == [f"n{number}" for number in range(5)]
 
 
+def test_what_a_step_had_is_free_while_its_outputs_are_taken(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    volumes: list[Json] = [{"name": "d", "hostPath": {"path": str(tmp_path)}}]
+    more: Json = {
+        "resources": {"requests": {"cpu": "1"}},
+        "volumeMounts": [{"name": "d", "mountPath": "/host"}],
+    }
+    outputs = {"parameters": [{"name": "p", "valueFrom": {"path": "/host/fifo"}}]}
+    with street(tmp_path, cpu=1.0) as pods:
+        pods.start({**sh(":", **more), "outputs": outputs}, "first", volumes=volumes)
+        pods.start(sh("echo 1 > /host/fifo", **more), "second", volumes=volumes)
+        done = pods.ended(2)
+    assert done["second"].phase == "Succeeded"
+    assert done["first"].outputs is not None
+    assert done["first"].outputs["parameters"][0]["value"] == "1"
+
+
 def test_limits_of_sidecars_count_too(tmp_path: Path) -> None:
     with street(tmp_path, cpu=2) as pods:
         side = {"name": "s", "command": ["sleep", "100"], "resources": {"limits": {"cpu": 1}}}

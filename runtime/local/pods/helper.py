@@ -47,15 +47,8 @@ class Helper:
     short programs use few rooms, each of which costs as much as several of them, and long ones soon all run.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        logs: Path,
-        needed: list[str],
-        isolate: bool | None,
-        answered: Callable[[Json], None],
-    ) -> None:
-        self.folder = folder
+    def __init__(self, isolate: bool | None, answered: Callable[[Json], None]) -> None:
+        self.folder = Path()
         self.answered = answered
         self.lock = threading.Lock()
         self.cores = cores()
@@ -66,15 +59,21 @@ class Helper:
         self.greeted = False
         if isolate is None:
             isolate = sys.platform == "linux"
-        self.settings = {"folder": str(folder), "logs": str(logs), "needed": needed, "isolate": isolate}
+        self.settings: Json = {"isolate": isolate}
         self.heard, self.bell = socket.socketpair()
         self.bell.setblocking(False)
         self.ready = select.poll()
         self.ready.register(self.heard, select.POLLIN)
         self._start()
 
+    def begin(self, folder: Path, logs: Path, needed: list[str]) -> None:
+        """Tell the supervisor where it works, once; see there."""
+        self.folder = folder
+        self.settings |= {"folder": str(folder), "logs": str(logs), "needed": needed}
+        self._settle()
+
     def _start(self) -> None:
-        """Start a supervisor; it takes a moment until it is ready."""
+        """Start a supervisor; it takes a moment until it listens."""
         kind = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
         self.packets, theirs = socket.socketpair(socket.AF_UNIX, kind)
         self.control, other = socket.socketpair()
@@ -90,8 +89,10 @@ class Helper:
                 cwd="/",
             )
         threading.Thread(target=process.wait, daemon=True).start()
-        self._send(self.settings)
         self.workers = self.making = self.idle = 0
+
+    def _settle(self) -> None:
+        self._send(self.settings)
         self._grow(1)  # its room is made while the runner prepares the first steps
 
     def isolated(self) -> bool:
@@ -101,6 +102,7 @@ class Helper:
             self._shut()
             self.settings["isolate"] = False
             self._start()
+            self._settle()
             hello = self.packets.recv(1 << 16)
         if not hello:
             raise OSError("the process that starts the steps has ended")

@@ -64,7 +64,8 @@ class House:
     `broken`: what threads have raised, which is nobody's mistake but that of flowdsl.
     """
 
-    def __init__(self, folder: Path, settings: Settings) -> None:
+    def __init__(self, folder: Path, settings: Settings, helper: Helper) -> None:
+        self.helper = helper
         self.folder = folder.absolute()
         # Of its own name: that of an earlier process may still be on its way out.
         self.scratch = self.folder / f"pods-{os.getpid()}-{next(_NUMBERS)}"
@@ -79,7 +80,6 @@ class House:
         self.logs.mkdir(parents=True, exist_ok=True)
         self.scratch.mkdir(exist_ok=True)
         self.base = environment.base(settings, shims(self.folder, settings.python))
-        self.helper: Helper | None = None
         self.plain = Plain(self.scratch)
         self.links = Links()
         self.isolated = False
@@ -93,13 +93,11 @@ class House:
 
     def run(self, what: Json, answered: Callable[[Json], None]) -> None:
         """Start a program."""
-        assert self.helper is not None
         self.programs[what["id"]] = answered
         self.helper.run(what)
 
     def apart(self, function: Callable[[], None]) -> None:
         """Do something that takes its time, in a thread; what it raises is raised by who attends."""
-        assert self.helper is not None
         wake = self.helper.wake
 
         def work() -> None:

@@ -29,6 +29,8 @@ Json = dict[str, Any]
 class Pod:
     """A pod that is to run, runs, or has ended; `ended` is called once, in any thread.
 
+    `rests` is called when its containers have ended, and its outputs are still to be taken.
+
     Everything that changes it holds the lock of the house.
     """
 
@@ -37,11 +39,13 @@ class Pod:
         start: StartPod,
         house: House,
         running: Callable[[PodRunning], None],
+        rests: Callable[[Pod], None],
         ended: Callable[[Pod, Outcome], None],
     ) -> None:
         self.start = start
         self.house = house
         self.running = running
+        self.rests = rests
         self.ended = ended
         settings = house.settings
         names = {
@@ -255,6 +259,7 @@ class Pod:
         archive = part(self.start.template, "archiveLocation").get("archiveLogs")
         logs = self.house.settings.archive_logs if archive is None else bool(archive)
         if wanted.get("parameters") or wanted.get("artifacts") or logs:
+            self.rests(self)
             self.house.apart(lambda: self._take(program, logs))
         else:
             self._take(program, False)

@@ -42,7 +42,13 @@ class Pods:
         self, folder: Path, report: Callable[[Event], None], settings: Settings | None = None
     ) -> None:
         self.settings = settings or Settings()
-        self.house = House(folder, self.settings)
+        isolate = self.settings.isolate if self.settings.engine is None else False
+        self.helper = Helper(isolate, self._answered)
+        try:
+            self.house = House(folder, self.settings, self.helper)
+        except OSError:
+            self.helper.close()
+            raise
         self.report = report
         self.slots = Slots(self.settings.cpu, self.settings.memory, self.settings.gpus, self.house.notice)
         self.pods: dict[str, Pod] = {}
@@ -51,14 +57,8 @@ class Pods:
         self.playing: dict[str, str] = {}  # the nodes of those that run, by name
         self.closed = False
         self.gone = False
-        self.house.helper = Helper(
-            self.house.scratch,
-            self.house.logs,
-            _needed(self.house.folder, self.settings),
-            self.settings.isolate if self.settings.engine is None else False,
-            self._answered,
-        )
         self.ready = False
+        self.helper.begin(self.house.scratch, self.house.logs, _needed(self.house.folder, self.settings))
 
     @property
     def notices(self) -> list[str]:
@@ -68,8 +68,7 @@ class Pods:
     def wait(self) -> None:
         """Wait until steps can be started, once. Raises OSError when the process that does that cannot run."""
         if not self.ready:
-            assert self.house.helper is not None
-            self.house.isolated = self.house.helper.isolated()
+            self.house.isolated = self.helper.isolated()
             self.ready = True
             if not self.house.isolated and self.settings.engine is None:
                 self.house.notice(_NOT_ISOLATED)
@@ -149,7 +148,7 @@ class Pods:
         """Run the containers of a pod, as soon as there is room for them; `meets`: they listen at known ports."""
         self.wait()
         try:
-            made = Pod(pod, self.house, self._report, ended)
+            made = Pod(pod, self.house, self._report, self._rests, ended)
             bodies = [one.body for one in made.shape.units if one.role != "init"]
             wanted = amount(bodies)._replace(meets=meets)
             if self.gone:
@@ -169,8 +168,7 @@ class Pods:
 
         Raises what went wrong in flowdsl itself beside.
         """
-        assert self.house.helper is not None
-        self.house.helper.attend(seconds)
+        self.helper.attend(seconds)
         if self.house.broken:
             raise self.house.broken[0]
 
@@ -221,8 +219,7 @@ class Pods:
             self.closed = True
             for over in self.others.values():
                 over.set()
-        assert self.house.helper is not None
-        self.house.helper.close()
+        self.helper.close()
         self.house.links.close()
         shutil.rmtree(self.house.folder / "artifacts.part", ignore_errors=True)
 
@@ -242,13 +239,17 @@ class Pods:
         if answered is not None:
             answered(answer)
 
-    def _ended(self, pod: Pod, outcome: Outcome) -> None:
-        node = pod.start.node
+    def _rests(self, pod: Pod) -> None:
+        """What a pod had of the machine is free for others."""
         with self.house.lock:
-            self.pods.pop(node, None)
-            started = self.slots.end(node)
-        self._report(PodEnded(time.time(), node, outcome))
+            started = self.slots.end(pod.start.node)
         self._begin(started)
+
+    def _ended(self, pod: Pod, outcome: Outcome) -> None:
+        with self.house.lock:
+            self.pods.pop(pod.start.node, None)
+        self._report(PodEnded(time.time(), pod.start.node, outcome))
+        self._rests(pod)
 
     def _report(self, event: PodRunning | PodEnded) -> None:
         if not self.closed:

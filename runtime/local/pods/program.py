@@ -280,8 +280,6 @@ class Program:
     def stop(self, grace: float) -> None:
         """End it."""
         helper = self.pod.house.helper
-        if helper is None:
-            return
         if self.engine is not None:
             self.engine.stop(grace, lambda: helper.stop(self.id, grace))
         else:
@@ -289,10 +287,9 @@ class Program:
 
     def free(self) -> None:
         """Its files are not needed any more."""
-        helper = self.pod.house.helper
-        if self.kept and helper is not None:
+        if self.kept:
             self.kept = False
-            helper.free(self.id)
+            self.pod.house.helper.free(self.id)
         if self.rewriting is not None and self.root is not None:
             self.pod.house.plain.give(self.root)
             self.root = None

@@ -90,7 +90,6 @@ def _command(words: list[str], program: Program, seconds: float) -> bool:
         done.set()
 
     name = f"{program.id}#{next(_numbers)}"
-    assert house.helper is not None
     house.programs[name] = answered
     house.helper.probe(name, program.id, words, program.env, seconds)
     done.wait(seconds + 5)
