@@ -319,7 +319,7 @@ def test_a_run_is_seen_from_its_first_moment(flowdsl: Callable[..., Result]) -> 
     with subprocess.Popen(
         [sys.executable, "-m", "flowdsl.cli", "run", "hello.yaml", "--name", "one", "-q"]
     ) as going:
-        until(lambda: bool(list(Path(".flowdsl/runs/one").glob("pods-*"))), 30)
+        until(Path(".flowdsl/runs/one/workflow.json").exists, 30)
         going.kill()
     # What was being started when it was killed has its lock for a moment more.
     until(lambda: "nothing runs it now: flowdsl run --resume one\n" in flowdsl("get", "one").out, 30)

@@ -35,11 +35,11 @@ def test_two_steps_have_each_their_own_tmp(pods: Street) -> None:
     assert pods.shell("test ! -e /tmp/x").phase == "Succeeded"
 
 
-def test_a_step_may_remove_its_own_tmp(pods: Street) -> None:
-    """Only an empty folder, so that nothing is lost where a step would see that of the machine."""
-    whole = "ls -ld /tmp | cut -c 1-10; ls -A /tmp"
+def test_a_step_may_remove_a_folder_of_its_own_file_system(pods: Street) -> None:
+    """One that no machine has, so that nothing is lost where a step would see those of the machine."""
+    whole = "ls -ld /var/run/argo/ | cut -c 1-10; ls -A /var/run/argo/"
     before = result(pods.shell(whole, "before"))
-    assert pods.run(sh("rmdir /tmp"), "removes").phase == "Succeeded"
+    assert pods.run(sh("rmdir /var/run/argo"), "removes").phase == "Succeeded"
     assert result(pods.shell(whole, "after")) == before
 
 
@@ -66,7 +66,7 @@ def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
             os.chdir("/")
         with street(folder / "on") as pods:
             out = {"parameters": [{"name": "p", "valueFrom": {"path": "/out/p"}}]}
-            text = "ls -A /tmp; ls -d /out; mkdir -p /out; echo 1 > /out/p; echo > /tmp/x; ls /tmp"
+            text = "ls -d /tmp/x /out; mkdir -p /out; echo 1 > /out/p; echo > /tmp/x; ls /tmp/x"
             step = {**sh(text), "outputs": out}
             done = [pods.run(step, name, result=True) for name in ("one", "two")]
             print(json.dumps([done[0].outputs, done[0] == done[1]]))
@@ -78,7 +78,7 @@ def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
         check=True,
     )
     outputs, same = json.loads(made.stdout)
-    assert (outputs["result"], outputs["parameters"][0]["value"], same) == ("x", "1", True)
+    assert (outputs["result"], outputs["parameters"][0]["value"], same) == ("/tmp/x", "1", True)
 
 
 def test_a_claim_is_a_folder_that_outlives_the_run(tmp_path: Path) -> None:
