@@ -69,7 +69,7 @@ def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
             text = "ls -d /tmp/x /out; mkdir -p /out; echo 1 > /out/p; echo > /tmp/x; ls /tmp/x"
             step = {**sh(text), "outputs": out}
             done = [pods.run(step, name, result=True) for name in ("one", "two")]
-            print(json.dumps([done[0].outputs, done[0] == done[1]]))
+            print(json.dumps([done[0].outputs, done[0] == done[1], pods.pods.house.isolated]))
     """
     made = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program), str(tmp_path)],
@@ -77,8 +77,11 @@ def test_a_file_system_on_which_there_can_be_no_other(tmp_path: Path) -> None:
         text=True,
         check=True,
     )
-    outputs, same = json.loads(made.stdout)
+    outputs, same, isolated = json.loads(made.stdout)
     assert (outputs["result"], outputs["parameters"][0]["value"], same) == ("/tmp/x", "1", True)
+    with street(tmp_path) as usual:
+        usual.shell(":")
+        assert isolated == usual.pods.house.isolated
 
 
 def test_a_claim_is_a_folder_that_outlives_the_run(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import _thread
 import ctypes
-import errno
 import os
 import stat
 import sys
@@ -56,6 +55,14 @@ def read_only(path: str) -> None:
     done = libc.syscall(MOUNT_SETATTR, -100, os.fsencode(path), RECURSIVE, attributes, ctypes.c_size_t(32))
     if done != 0:
         mount("none", path, REMOUNT | BIND | RDONLY | os.statvfs(path).f_flag & 14)  # nosuid, nodev, noexec
+
+
+def mount_point(path: str, folder: bool) -> None:
+    """Make a folder or file to mount another one on. Raises OSError."""
+    if folder:
+        os.mkdir(path)
+    else:
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
 
 def remove(path: str) -> None:
@@ -178,35 +185,25 @@ class Layout:
             names = sorted({one for one in names if shown(one)} | own | {"proc"})
         for name in names:
             one = f"{path}/{name}"
-            if one in OPENED or one in HIDDEN:
-                self.folder(path, name)
-                self.fill(one)
-                continue
+            to = ""
             try:
-                self.known[path][name] = self.link(one) or self.point(one)
+                if os.path.islink(one):
+                    to = os.readlink(one)
+                    os.symlink(to, self.root + one)
+                elif one in OPENED or one in HIDDEN:
+                    self.folder(path, name)
+                    self.fill(one)
+                else:
+                    self.point(one)
             except OSError:
                 continue  # a mount of another user, or one that has gone since
+            self.known[path][name] = to
 
-    def link(self, path: str) -> str:
-        """Where a link of the machine leads to, which is made here, too; empty for what is none. Raises OSError."""
-        try:
-            to = os.readlink(path)
-        except OSError as error:
-            if error.errno == errno.EINVAL:
-                return ""
-            raise
-        os.symlink(to, self.root + path)
-        return to
-
-    def point(self, path: str) -> str:
+    def point(self, path: str) -> None:
         """Make a path to mount on what the machine has there. Raises OSError."""
-        if stat.S_ISDIR(os.stat(path).st_mode):
-            os.mkdir(self.root + path)
-        else:
-            os.close(os.open(self.root + path, os.O_CREAT | os.O_WRONLY, 0o600))
+        mount_point(self.root + path, stat.S_ISDIR(os.stat(path).st_mode))
         source = path if path in ("/dev", "/sys") else self.host + path
         self.mounts.append(("proc", path, "proc") if path == "/proc" else (source, path, ""))
-        return ""
 
     def show(self, path: str) -> None:
         """Make one path of the machine visible, if it is in a folder that is hidden."""
@@ -220,7 +217,8 @@ class Layout:
             at = f"{at}/{name}"
             if at not in self.known:
                 return  # behind a link, or in what is seen as it is
-        self.known[at][last] = self.point(path)
+        self.point(path)
+        self.known[at][last] = ""
 
 
 class Ground:
@@ -396,10 +394,7 @@ class Room:
             if os.path.islink(f"{source}/{name}"):
                 os.symlink(os.readlink(f"{source}/{name}"), f"{at}/{name}")
                 continue
-            if os.path.isdir(f"{source}/{name}"):
-                os.mkdir(f"{at}/{name}")
-            else:
-                os.close(os.open(f"{at}/{name}", os.O_CREAT | os.O_WRONLY, 0o600))
+            mount_point(f"{at}/{name}", os.path.isdir(f"{source}/{name}"))
             mount(f"{source}/{name}", f"{at}/{name}", BIND | REC)
         os.close(behind)
         os.close(before)

@@ -9,7 +9,7 @@ them; a long one is a file, and `{"at"}` its path. On the first, whole packets: 
   freed; `tell`: say when it has started;
 
 and answer with `{"id", "started"}`, and in the end `{"id", "code", "room", "kept", "rss", "killed", "result",
-"missing", "why"}`: the exit code as a shell has it, the folder that is the root of its file system, the most
+"missing", "why"}`: the exit code as a shell has it, the folder in which there is what it has written, the most
 memory it had in KiB, whether KILL ended it, what it printed. `missing`, `why`: why it could not be found, or
 started. `{"broken"}` is the trace of what went wrong in a thread itself. On the second:
 
