@@ -21,7 +21,7 @@ from flowdsl.values import types as t
 from flowdsl.values.expr import Const, Either, Expr, Op, Out, Param, Ran, Stored, children, substitute
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 LIMIT = 200
 """The most tasks of one DAG. Source: Argo's full CRDs, maxItems of dag.tasks."""
@@ -57,8 +57,10 @@ class _Splitter:
         self.waits = False
         self.tasks: dict[str, ir.Task] = {task.name: task for task in graph.tasks}
         self.parallelism = graph.parallelism
-        self.groups: list[ir.Template] = []
-        self.outputs = {one.name: one for one in template.outputs}
+        self.groups: list[_Group] = []
+        self.inside: dict[str, _Group] = {}  # of each task that has gone into a group
+        self.stale: set[str] = set()  # the tasks that still name what has gone into a group
+        self.outward = partial(_Outward, self.inside)
         self.users: dict[str, dict[str, None]] = {}  # of each task: who names it
         names = list(self.tasks)
         position = {name: index for index, name in enumerate(names)}
@@ -80,10 +82,15 @@ class _Splitter:
         for unit in self.units(list(range(len(self.names)))):
             if isinstance(unit, list):
                 self.group(unit)
-        tasks = tuple(self.tasks[name] for name in self.slots if name is not None)
-        graph = ir.Graph(tasks, self.parallelism)
-        outer = self.template._replace(body=graph, outputs=tuple(self.outputs.values()))
-        return [outer, *self.groups]
+        tasks = tuple(self.current(name) for name in self.slots if name is not None)
+        outputs = tuple(
+            output
+            if output.value is None
+            else output._replace(value=substitute(output.value, self.outward(output.kind)))
+            for output in self.template.outputs
+        )
+        outer = self.template._replace(body=ir.Graph(tasks, self.parallelism), outputs=outputs)
+        return [outer, *(group.template() for group in self.groups)]
 
     # --- which tasks go together -------------------------------------------------------------------
 
@@ -166,71 +173,94 @@ class _Splitter:
         position = len(self.groups)
         names = [self.names[unit] if isinstance(unit, int) else self.group(unit) for unit in units]
         name = self._name()
-        members = {one: self.tasks[one] for one in names}
+        members = {one: self.current(one) for one in names}
         # By name and kind: a file under a key is a parameter and an artifact of one name.
         inputs: dict[tuple[str, ir.Kind], ir.Argument] = {}
-        outputs: dict[tuple[str, ir.Kind], ir.Output] = {}
 
         inward = partial(_Inward, self.tasks, members, inputs)
-        outward = partial(_Outward, name, members, outputs)
         inner = tuple(
             task
             if self.named[task.name] <= members.keys() and all(one in members for one in task.after)
             else _changed(task, inward)._replace(after=tuple(one for one in task.after if one in members))
             for task in members.values()
         )
-        users = {user: None for one in members for user in self.users.get(one, {}) if user not in members}
-        for user in users:
-            task = _changed(self.tasks[user], outward)
-            after = dict.fromkeys(name if one in members else one for one in task.after)
-            self.tasks[user] = task = task._replace(after=tuple(after))
-            self.named[user] = _named(task)
-        for key, output in self.outputs.items():
-            if output.value is not None:
-                change = outward("artifact" if output.kind == "artifact" else "parameter")
-                self.outputs[key] = output._replace(value=substitute(output.value, change))
         waits = dict.fromkeys(one for task in members.values() for one in task.after if one not in members)
         first = next(iter(members.values()))
         arguments = tuple(inputs.values())
         task = ir.Task(name, name, arguments, tuple(waits), None, None, first.place)
-        ports = tuple(
-            ir.Input(one.name, one.kind, optional=one.kind == "artifact" and isinstance(one.type, t.Maybe))
-            for one in arguments
-        )
-        self.groups.insert(
-            position, ir.Template(name, ports, tuple(outputs.values()), ir.Graph(inner), first.place, {})
-        )
-        self._replace(members, name, task, users, waits)
+        group = _Group(name, members, inner, arguments)
+        self.groups.insert(position, group)
+        self._replace(group, task)
         return name
 
-    def _replace(
-        self,
-        members: dict[str, ir.Task],
-        name: str,
-        task: ir.Task,
-        users: Iterable[str],
-        waits: Iterable[str],
-    ) -> None:
+    def current(self, name: str) -> ir.Task:
+        """The task with the groups in the places of what has gone into them since it was last looked at."""
+        task = self.tasks[name]
+        if name in self.stale:
+            self.stale.remove(name)
+            task = _changed(task, self.outward)
+            task = task._replace(after=tuple(dict.fromkeys(self._outermost(one) for one in task.after)))
+            self.tasks[name] = task
+            self.named[name] = _named(task)
+        return task
+
+    def _outermost(self, name: str) -> str:
+        while name in self.inside:
+            name = self.inside[name].name
+        return name
+
+    def _replace(self, group: _Group, task: ir.Task) -> None:
+        """Put the task of a group in the place of its members."""
+        name, members = group.name, group.members
         at = min(self.slot[one] for one in members)
-        for one in members:
+        users: dict[str, None] = {}
+        makers: set[str] = set()
+        for one, member in members.items():
             self.slots[self.slot.pop(one)] = None
             del self.tasks[one]
+            self.inside[one] = group
+            users.update(dict.fromkeys(user for user in self.users.pop(one, ()) if user not in members))
+            for made in {*member.after, *self.named.pop(one)} - members.keys() - {""}:
+                self.users[made].pop(one, None)
+                makers.add(made)
+        for made in makers:
+            self.users[made][name] = None
         self.slots[at] = name
         self.slot[name] = at
         self.tasks[name] = task
-        self.users[name] = dict.fromkeys(users)
+        self.users[name] = users
         self.named[name] = _named(task)
-        for made in {*waits, *(self.named[name] - {""})}:
-            kept = {user: None for user in self.users.get(made, {}) if user not in members}
-            self.users[made] = {**kept, name: None}
+        self.stale.update(users)
 
     def _name(self) -> str:
         number = len(self.groups) + 1
-        while (name := f"{self.template.name}-part-{number}") in self.tasks or any(
-            group.name == name for group in self.groups
-        ):
+        taken = {group.name for group in self.groups}
+        while (name := f"{self.template.name}-part-{number}") in self.tasks or name in taken:
             number += 1
         return name
+
+
+class _Group:
+    """Tasks that become a template; it has the outputs that are taken of it."""
+
+    def __init__(
+        self,
+        name: str,
+        members: Mapping[str, ir.Task],
+        tasks: tuple[ir.Task, ...],
+        inputs: Sequence[ir.Argument],
+    ) -> None:
+        self.name, self.members, self.tasks, self.inputs = name, members, tasks, inputs
+        # By name and kind, as its inputs are.
+        self.outputs: dict[tuple[str, ir.Kind], ir.Output] = {}
+
+    def template(self) -> ir.Template:
+        ports = tuple(
+            ir.Input(one.name, one.kind, optional=one.kind == "artifact" and isinstance(one.type, t.Maybe))
+            for one in self.inputs
+        )
+        place = next(iter(self.members.values())).place
+        return ir.Template(self.name, ports, tuple(self.outputs.values()), ir.Graph(self.tasks), place, {})
 
 
 class _Inward:
@@ -280,40 +310,33 @@ class _Inward:
 class _Outward:
     """Puts an output of the task that stands for a group in the place of an output of one of its tasks."""
 
-    def __init__(
-        self,
-        name: str,
-        members: Mapping[str, ir.Task],
-        outputs: dict[tuple[str, ir.Kind], ir.Output],
-        kind: ir.Kind,
-    ) -> None:
-        self.name, self.members, self.outputs = name, members, outputs
+    def __init__(self, inside: Mapping[str, _Group], kind: ir.Kind) -> None:
+        self.inside = inside
         self.how: ir.Kind = "artifact" if kind == "artifact" else "parameter"
 
     def __call__(self, expr: Expr) -> Expr | None:
         """The output, which the group then has; None for what is no such value."""
         if isinstance(expr, Stored):
-            return _texts(expr, _Outward(self.name, self.members, self.outputs, "parameter"))
+            return _texts(expr, _Outward(self.inside, "parameter"))
         match expr:
-            case Either((Out(str() as made, _, typed) as first, *rest), whole) if made in self.members:
+            case Either((Out(str() as made) as first, *rest), whole) if group := self.inside.get(made):
                 port = self(first)
                 assert port is not None
                 others = [substitute(one, self) for one in rest]
-                if self.members[made].when is None:
-                    return _present(port, others, whole)
-                return _chosen(port, others, whole)
-            case Out(str() as made, output, typed) if made in self.members:
-                port_name = f"{made}-{output}"
-                skipped = self.members[made].when is not None and self.how == "parameter"
+                chosen = _present if group.members[made].when is None else _chosen
+                return chosen(port, others, whole)
+            case Out(str() as made, output, typed) if group := self.inside.get(made):
+                name = f"{made}-{output}"
+                skipped = group.members[made].when is not None and self.how == "parameter"
                 default = ABSENT if skipped else None
                 optional = self.how == "artifact" and isinstance(typed, t.Maybe)
-                handed = ir.Output(port_name, self.how, None, expr, default, optional)
-                self.outputs[port_name, self.how] = handed
-                return Out(self.name, port_name, typed)
-            case Ran(made) if made in self.members:
-                port_name = f"{made}-status"
-                self.outputs[port_name, "parameter"] = ir.Output(port_name, "parameter", None, expr)
-                return Op("==", (Out(self.name, port_name, t.TEXT), Const("true", t.TEXT)), t.BOOL)
+                group.outputs[name, self.how] = ir.Output(name, self.how, None, expr, default, optional)
+                return substitute(Out(group.name, name, typed), self)
+            case Ran(made) if group := self.inside.get(str(made)):
+                name = f"{made}-status"
+                group.outputs[name, "parameter"] = ir.Output(name, "parameter", None, expr)
+                status = substitute(Out(group.name, name, t.TEXT), self)
+                return Op("==", (status, Const("true", t.TEXT)), t.BOOL)
             case _:
                 return None
 
