@@ -176,6 +176,20 @@ def test_order_and_values_are_kept(tmp_path: Path, edges: dict[int, list[int]]) 
     assert Waiting.code not in codes
 
 
+def test_a_list_of_very_many_results_goes_through_no_group(tmp_path: Path) -> None:
+    """One that took them all would need more inputs than the API server lets a template have."""
+    edges = {**independent(1500), 1500: list(range(1500)), 1501: [1500]}
+    document, codes = compiled(tmp_path, graph(edges))
+    templates = document["spec"]["templates"]
+    assert max(len(one.get("inputs", {}).get("parameters", [])) for one in templates) == 2
+    assert not codes
+    run = Run(document)
+    assert (
+        len(run.sizes) == 1 + 7
+    )  # the last hundred stand in the graph itself, with the groups of the others
+    assert run.waits == closure(edges)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_random_series_and_parallel_parts_never_wait_for_each_other(tmp_path: Path, seed: int) -> None:
     source = random.Random(seed)
@@ -241,5 +255,5 @@ def test_many_steps_are_written_inline(tmp_path: Path) -> None:
     assert len(templates) == 200
     tasks = [task for one in templates for task in one.get("dag", {}).get("tasks", [])]
     inline = [task for task in tasks if "inline" in task]
-    assert len(inline) == 210 + 3 - 200
+    assert len(inline) == 210 + 2 - 200
     assert all("name" not in task["inline"] and "template" not in task for task in inline)

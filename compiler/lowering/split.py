@@ -113,7 +113,7 @@ class _Splitter:
         found: list[Unit] = [one[0] if len(one) == 1 else self.units(sorted(one)) for one in bins]
         while len(found) > LIMIT:
             found = [found[at : at + LIMIT] for at in range(0, len(found), LIMIT)]
-        return found
+        return _unfolded(found)
 
     def components(self, members: list[int]) -> list[list[int]]:
         """The parts that do not depend on each other."""
@@ -339,6 +339,25 @@ class _Outward:
                 return Op("==", (status, Const("true", t.TEXT)), t.BOOL)
             case _:
                 return None
+
+
+def _unfolded(units: list[Unit]) -> list[Unit]:
+    """The units with those of the smallest lists in their places, as long as there are at most LIMIT.
+
+    What is not in a group waits for less, and hands nothing through one: a template has at most 500 inputs.
+    """
+    found = list(units)
+    while True:
+        lists = [at for at, unit in enumerate(found) if isinstance(unit, list)]
+        at = min(lists, key=lambda one: _length(found[one]), default=-1)
+        if at < 0 or len(found) - 1 + _length(found[at]) > LIMIT:
+            return found
+        unit = found[at]
+        found[at : at + 1] = unit if isinstance(unit, list) else [unit]
+
+
+def _length(unit: Unit) -> int:
+    return len(unit) if isinstance(unit, list) else 1
 
 
 def _texts(stored: Stored, change: Change) -> Expr:
