@@ -42,9 +42,9 @@ def small(pod: StartPod) -> Done | None:
 
 def done(pod: StartPod) -> Done:
     """Run a step."""
-    template = carried(pod.template, {})
+    template = carried(pod.template, dict)
     script = {**pod.template["script"], "name": "main"}
-    env = variables(script, About(pod.node, pod.pod, {}, {}, "default", Settings()))
+    env = variables(script, About(pod, "default", Settings()))
     printed = io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
         code = _code(template["script"]["source"].replace(_FOLDER, folder))

@@ -87,6 +87,7 @@ class Street(NamedTuple):
 
     def log(self, name: str = "one", container: str = "main") -> str:
         """What a container has printed."""
+        self.pods.attend(0)
         path = self.folder / "run/logs" / name / f"{container}.log"
         return path.read_text() if path.exists() else ""
 

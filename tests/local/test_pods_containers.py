@@ -42,10 +42,10 @@ def test_a_script_gets_its_source_as_the_last_argument(pods: Street) -> None:
 def test_the_source_of_a_script_suffers_as_in_argo() -> None:
     names = {"ARGO_POD_NAME": "pod", "ARGO_CONTAINER_NAME": "init"}
     source = "$$ $$$ $(ARGO_POD_NAME) $(ARGO_CONTAINER_NAME) $(OTHER) $x"
-    found = carried({"script": {"source": source}}, names)
+    found = carried({"script": {"source": source}}, lambda: names)
     assert found["script"]["source"] == "$ $$ pod init $(OTHER) $x"
     long = source + "x" * 131072
-    assert carried({"script": {"source": long}}, names)["script"]["source"] == long
+    assert carried({"script": {"source": long}}, lambda: names)["script"]["source"] == long
 
 
 @pytest.mark.parametrize(

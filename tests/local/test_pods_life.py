@@ -205,6 +205,6 @@ def test_where_namespaces_are_not_allowed_the_other_way_is_taken(tmp_path: Path)
 
 def test_a_bug_in_the_process_that_starts_the_steps_ends_the_run(pods: Street) -> None:
     pods.pods.wait()
-    pods.pods.helper.run({"id": "one", "log": str(pods.folder / "log")})  # what to run is left out
+    pods.pods.helper.run({"id": "one", "log": "one/log"})  # what to run is left out
     with pytest.raises(RuntimeError, match=r"(?s)supervisor\.py.*KeyError: 'argv'"):
         pods.event()

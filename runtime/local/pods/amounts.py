@@ -35,7 +35,7 @@ class Amount(NamedTuple):
     meets: bool = False
 
 
-def amount(bodies: Iterable[Json]) -> Amount:
+def amount(bodies: Iterable[Json], meets: bool = False) -> Amount:
     """The sum over containers that run together. A limit without a request is one. Raises Refusal."""
     cpu = memory = 0.0
     gpus, vendor = 0, ""
@@ -54,7 +54,7 @@ def amount(bodies: Iterable[Json]) -> Amount:
                     vendor = name.partition(".")[0]
         except GrammarError as error:
             raise Refusal(f"the resources of container {body['name']}: {error}") from None
-    return Amount(cpu, memory, gpus, vendor)
+    return Amount(cpu, memory, gpus, vendor, meets)
 
 
 def memory_limit(body: Json) -> float:
@@ -144,7 +144,9 @@ class Slots:
 
     def end(self, node: str) -> list[tuple[str, list[str]]]:
         """A pod has ended; those that may start now."""
-        wanted, gpus = self.running.pop(node, (Amount(), []))
+        if node not in self.running:
+            return []  # it had nothing that others wait for
+        wanted, gpus = self.running.pop(node)
         self.cpu, self.memory = self.cpu - wanted.cpu, self.memory - wanted.memory
         if gpus:
             self.free_gpus[wanted.vendor] += gpus

@@ -31,20 +31,20 @@ def said(name: str, way: Way) -> str:
 
 def outcome(shape: Shape, ways: dict[str, Way], taken: Taken | None) -> Outcome:
     """How the pod ended: init containers count first, then the main ones, the outputs, and the sidecars."""
-    phase, message = _of(shape.of("init"), ways, True)
+    phase, message = _of(shape.inits, ways, True)
     if phase == "Succeeded":
-        phase, message = _of(shape.of("main"), ways, False)
+        phase, message = _of(shape.mains, ways, False)
     main = ways.get("main")
-    code = main.code if main is not None and any(one.name == "main" for one in shape.of("main")) else None
+    code = main.code if main is not None and any(one.name == "main" for one in shape.mains) else None
     if taken is not None:
         found = taken.outcome(phase, message, code)
     else:
         found = Outcome(phase, message, None if code is None else {"exitCode": str(code)})
     if found.phase == "Succeeded":
-        phase, message = _of(shape.of("sidecar"), ways, True)
+        phase, message = _of(shape.sidecars, ways, True)
         found = found._replace(phase=phase, message=message)
     if shape.nodes:
-        found = found._replace(containers={one.name: _one(one.name, ways) for one in shape.of("main")})
+        found = found._replace(containers={one.name: _one(one.name, ways) for one in shape.mains})
     return found
 
 

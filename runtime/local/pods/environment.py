@@ -11,14 +11,18 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from flowdsl.grammar.labels import COMPLETED, NODE_ID, NODE_NAME, RUN
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.local.pods.amounts import machine
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_CONFIG_MAP, GIVE_SECRET, Settings
 from flowdsl.runtime.local.shapes import part, several
+
+if TYPE_CHECKING:
+    from flowdsl.runtime.local.events import StartPod
 
 Json = dict[str, Any]
 _NETWORK = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")
@@ -29,12 +33,23 @@ _USUAL = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin",
 class About(NamedTuple):
     """What a container may ask about its pod."""
 
-    node: str
-    pod: str
-    labels: Mapping[str, str]
-    annotations: Mapping[str, str]
+    start: StartPod
     account: str
     settings: Settings
+
+    def labels(self) -> dict[str, str]:
+        """Those of the run and of the template, and Argo's own."""
+        return {
+            RUN: self.settings.workflow,
+            COMPLETED: "false",
+            **self.settings.labels,
+            **part(part(self.start.template, "metadata"), "labels"),
+        }
+
+    def annotations(self) -> dict[str, str]:
+        """Those of the template, and Argo's own."""
+        own = {NODE_ID: self.start.node, NODE_NAME: self.start.name}
+        return {**own, **part(part(self.start.template, "metadata"), "annotations")}
 
 
 def base(settings: Settings, shims: Path) -> dict[str, str]:
@@ -71,7 +86,7 @@ def argo(name: str, about: About, includes: bool) -> dict[str, str]:
     """The variables that Argo adds. Source: build in workflow/controller/workflowpod.go of Argo 4.1."""
     return {
         "ARGO_CONTAINER_NAME": name,
-        "ARGO_NODE_ID": about.node,
+        "ARGO_NODE_ID": about.start.node,
         "ARGO_INCLUDE_SCRIPT_OUTPUT": "true" if includes else "false",
         "ARGO_DEADLINE": "0001-01-01T00:00:00Z",
         "ARGO_WORKFLOW_NAME": about.settings.workflow,
@@ -134,7 +149,7 @@ def field(path: str, about: About) -> str:
     """What the downward API gives for a field of the pod. Raises Refusal."""
     settings = about.settings
     plain = {
-        "metadata.name": about.pod,
+        "metadata.name": about.start.pod,
         "metadata.namespace": settings.namespace,
         "metadata.uid": settings.uid,
         "spec.nodeName": "localhost",
@@ -148,9 +163,9 @@ def field(path: str, about: About) -> str:
         return plain[path]
     for name, known in (("metadata.labels", about.labels), ("metadata.annotations", about.annotations)):
         if path == name:
-            return "\n".join(f"{key}={_quoted(value)}" for key, value in sorted(known.items()))
+            return "\n".join(f"{key}={_quoted(value)}" for key, value in sorted(known().items()))
         if path.startswith(f"{name}['") and path.endswith("']"):
-            return known.get(path[len(name) + 2 : -2], "")
+            return known().get(path[len(name) + 2 : -2], "")
     raise Refusal(f"field label not supported: {path}")
 
 

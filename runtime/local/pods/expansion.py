@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flowdsl.grammar.regex import regex
@@ -30,7 +30,7 @@ def expanded(text: str, known: Mapping[str, str]) -> str:
     return _REFERENCE.sub(value, text)
 
 
-def carried(template: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def carried(template: dict[str, Any], names: Callable[[], Mapping[str, str]]) -> dict[str, Any]:
     """A template as Argo's executor finds it: the kubelet has expanded it, as a variable of the init container.
 
     Without the parameters of its inputs; one of more than 128 KiB goes by a ConfigMap, and arrives as it is. Source:
@@ -46,7 +46,7 @@ def carried(template: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any
     size += 5 * sum(map(text.count, "<>&\u2028\u2029"))  # Go writes them as \u003c
     if size > LONGEST:
         return template
-    quoted = {name: json.dumps(value)[1:-1] for name, value in names.items()}
+    quoted = {name: json.dumps(value)[1:-1] for name, value in names().items()}
     found: dict[str, Any] = json.loads(expanded(text, quoted))
     return found
 

@@ -33,7 +33,7 @@ main(int(sys.argv[1]), int(sys.argv[2]))
 """Start the supervisor without the rest of flowdsl, and with its compiled form."""
 _LONGEST = 48 * 1024
 _BRIEF = 0.01
-"""Seconds after which a program counts as one that runs for long."""
+"""Seconds after which a program counts as one that runs for long: it is seen, and does not keep others waiting."""
 _AHEAD = 2
 """Programs that are sent before a room is free: all of them must fit into what a socket keeps."""
 _LONGEST_WAIT = 3600.0
@@ -134,6 +134,7 @@ class Helper:
             self._takes(self.sent.popleft(), now)
         while self.fresh and (oldest := next(iter(self.fresh))) and self.fresh[oldest] + _BRIEF <= now:
             del self.fresh[oldest]
+            self._send({"do": "name", "id": oldest})
         while self.waiting and (len(self.fresh) < self.cores if self.idle else len(self.sent) < _AHEAD):
             what = self.waiting.popleft()
             self._go(what)
@@ -194,7 +195,7 @@ class Helper:
         """Hand on an answer. Waits for it, or for `wake`, so many seconds at most; called from one thread only."""
         seconds = _LONGEST_WAIT if seconds is None else min(seconds, _LONGEST_WAIT)
         with self.lock:
-            if (self.sent or self.waiting) and self.fresh:
+            if self.fresh:
                 oldest = next(iter(self.fresh.values()))
                 seconds = min(seconds, max(0.0, oldest + _BRIEF - time.monotonic()))
         found = self.ready.poll(math.ceil(seconds * 1000))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from flowdsl.grammar.labels import COMPLETED, NODE_ID, NODE_NAME, RUN
 from flowdsl.runtime.local.events import Outcome, PodRunning, StartPod
 from flowdsl.runtime.local.pods import ending, units
 from flowdsl.runtime.local.pods.ending import Way
@@ -48,36 +48,14 @@ class Pod:
         self.rests = rests
         self.ended = ended
         settings = house.settings
-        names = {
-            "ARGO_POD_NAME": start.pod,
-            "ARGO_POD_UID": settings.uid,
-            "ARGO_WORKFLOW_NAME": settings.workflow,
-            "ARGO_WORKFLOW_UID": settings.uid,
-            "ARGO_CONTAINER_NAME": "init",
-        }
-        self.template = carried(start.template, names)
+        self.template = carried(start.template, self._names)
         self.own = f"{house.scratch}/pod-{next(house.numbers)}"
-        metadata = part(start.template, "metadata")
-        labels = {
-            RUN: settings.workflow,
-            COMPLETED: "false",
-            **settings.labels,
-            **part(metadata, "labels"),
-        }
-        annotations = {
-            NODE_ID: start.node,
-            NODE_NAME: start.name,
-            **part(metadata, "annotations"),
-        }
         self.inputs: list[Json] = [
             one for one in several(part(self.template, "inputs"), "artifacts") if one.get("path")
         ]
         there = [one for one in self.inputs if located(one)]
         self.shape = units.shape(start, settings, there)
-        self.about = About(start.node, start.pod, labels, annotations, self.shape.account, settings)
-        self.volumes = Volumes(
-            self.shape.volumes, self.about, self.own, house.folder, house.shared, house.notice
-        )
+        self.about = About(start, self.shape.account, settings)
         self.gpus: list[str] | None = None
         self.programs: dict[str, Program] = {}
         self.ways: dict[str, Way] = {}
@@ -87,6 +65,23 @@ class Pod:
         self.refusal: Outcome | None = None
         self.lacks: set[str] = set()
         self.done = False
+
+    def _names(self) -> dict[str, str]:
+        """The variables of Argo's init container."""
+        settings = self.house.settings
+        return {
+            "ARGO_POD_NAME": self.start.pod,
+            "ARGO_POD_UID": settings.uid,
+            "ARGO_WORKFLOW_NAME": settings.workflow,
+            "ARGO_WORKFLOW_UID": settings.uid,
+            "ARGO_CONTAINER_NAME": "init",
+        }
+
+    @cached_property
+    def volumes(self) -> Volumes:
+        """Its volumes, as folders of this machine."""
+        house = self.house
+        return Volumes(self.shape.volumes, self.about, self.own, house.folder, house.shared, house.notice)
 
     # --- the way of a pod -------------------------------------------------------------------------
 
@@ -121,7 +116,7 @@ class Pod:
         from flowdsl.runtime.local.pods.inputs import load
 
         def bring() -> None:
-            bodies = [one.body for one in self.shape.of("main")]
+            bodies = [one.body for one in self.shape.mains]
             for one in self.inputs:
                 target = Path(self.own, "inputs", one["name"])
                 mount = units.overlapping(one, bodies)
@@ -146,12 +141,12 @@ class Pod:
         if self.stopped is not None and not self.programs:
             self.end(Outcome("Failed", self.stopped))
             return
-        for one in self.shape.of("init"):
+        for one in self.shape.inits:
             if one.name not in self.programs:
                 self._run(one)
             if self.ways.get(one.name, Way(1)).code != 0:
                 return
-        for one in [*self.shape.of("sidecar"), *self.shape.of("main")]:
+        for one in [*self.shape.sidecars, *self.shape.mains]:
             fresh = one.name not in self.programs and one.name not in self.ways
             if fresh and all(name in self.ways and self.ways[name].code == 0 for name in one.depends):
                 self._run(one)
@@ -201,7 +196,7 @@ class Pod:
             self.house.apart(lambda: self._again(unit))
             return
         self.ways[unit.name] = way
-        mains = self.shape.of("main")
+        mains = self.shape.mains
         if unit.role == "init":
             if way.code == 0 and not stopping:
                 self._next()
@@ -253,37 +248,19 @@ class Pod:
     def _finish(self) -> None:
         """Everything has ended: take the outputs."""
         self.over = True
-        main = next((one for one in self.shape.of("main") if one.name == "main"), None)
-        program = self.programs.get("main") if main else None
         wanted = part(self.start.template, "outputs")
         archive = part(self.start.template, "archiveLocation").get("archiveLogs")
         logs = self.house.settings.archive_logs if archive is None else bool(archive)
         if wanted.get("parameters") or wanted.get("artifacts") or logs:
             self.rests(self)
-            self.house.apart(lambda: self._take(program, logs))
+            self.house.apart(lambda: self._take(logs))
         else:
-            self._take(program, False)
+            self._take(False)
 
-    def _take(self, program: Program | None, logs: bool) -> None:
+    def _take(self, logs: bool) -> None:
         """Take the outputs, free what is not needed any more, and say how the pod ended."""
-        if program is None:
-            program = next(
-                (self.programs[one.name] for one in self.shape.of("main") if one.name in self.programs), None
-            )
-        way = self.ways.get("main")
         try:
-            if program is None:
-                outcome = ending.outcome(self.shape, self.ways, None)
-            else:
-                key = f"{self.house.settings.workflow}/{self.start.pod}"
-                taken = Taken(self.template, program.view(), self.house.store, key, program.there)
-                files = (
-                    {name: Path(one.log) for name, one in self.programs.items() if one.unit.role == "main"}
-                    if logs
-                    else {}
-                )
-                taken.all(way.result if way and self.start.keeps_result else None, files)
-                outcome = ending.outcome(self.shape, self.ways, taken)
+            outcome = ending.outcome(self.shape, self.ways, self._taken(logs))
         except OSError as error:
             outcome = Outcome("Error", f"wait: Error (exit code 64): {error}")
         if self.start.template.get("daemon"):
@@ -297,6 +274,20 @@ class Pod:
             outcome = self.refusal
         self.end(outcome)
 
+    def _taken(self, logs: bool) -> Taken | None:
+        """The outputs of its main container, or of the first that ran; None where there are none. Raises OSError."""
+        ran = {one.name: self.programs[one.name] for one in self.shape.mains if one.name in self.programs}
+        keeps = self.start.keeps_result
+        if not ran or not (keeps or logs or self.start.template.get("outputs")):
+            return None
+        program = ran.get("main") or next(iter(ran.values()))
+        key = f"{self.house.settings.workflow}/{self.start.pod}"
+        taken = Taken(self.template, program.view(), self.house.store, key, program.there)
+        files = {name: self.house.logs / one.log for name, one in ran.items()} if logs else {}
+        way = self.ways.get("main")
+        taken.all(way.result if way and keeps else None, files)
+        return taken
+
     def end(self, outcome: Outcome) -> None:
         """Say how the pod ended, once."""
         with self.house.lock:
@@ -306,7 +297,7 @@ class Pod:
             self.done = True
         if self.stopped:
             outcome = outcome._replace(phase="Failed", message=self.stopped)
-        if self.inputs or self.shape.volumes or len(self.shape.units) > 1:
+        if self.inputs or self.shape.volumes or not self.shape.alone:
             shutil.rmtree(self.own, ignore_errors=True)
         self.ended(self, outcome)
 

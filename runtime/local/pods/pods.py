@@ -24,6 +24,8 @@ from flowdsl.runtime.local.shapes import part
 
 Json = dict[str, Any]
 KINDS = ("http", "data", "resource", "plugin")
+_OFTEN = 0.001
+"""Seconds for which pods that have ended may be kept waiting while others are started."""
 _NOT_ISOLATED = (
     "This system gives steps no file system of their own: the paths of the manifest are replaced by folders of the run "
     "in commands, variables and scripts, and not in what programs make themselves."
@@ -58,6 +60,7 @@ class Pods:
         self.closed = False
         self.gone = False
         self.ready = False
+        self.attended = 0.0
         self.helper.begin(self.house.scratch, self.house.logs, _needed(self.house.folder, self.settings))
 
     @property
@@ -149,8 +152,7 @@ class Pods:
         self.wait()
         try:
             made = Pod(pod, self.house, self._report, self._rests, ended)
-            bodies = [one.body for one in made.shape.units if one.role != "init"]
-            wanted = amount(bodies)._replace(meets=meets)
+            wanted = amount([one.body for one in made.shape.together], meets)
             if self.gone:
                 raise Refusal("the process that starts the steps has ended")
         except Refusal as refusal:
@@ -160,7 +162,8 @@ class Pods:
             self.pods[pod.node] = made
             started = self.slots.ask(pod.node, str(pod.template.get("name") or pod.name), wanted)
         self._begin(started)
-        self.attend(0)  # who starts many does not keep those waiting that may begin meanwhile
+        if time.monotonic() - self.attended > _OFTEN:
+            self.attend(0)  # who starts many does not keep those waiting that may begin meanwhile
         return made
 
     def attend(self, seconds: float | None) -> None:
@@ -169,6 +172,7 @@ class Pods:
         Raises what went wrong in flowdsl itself beside.
         """
         self.helper.attend(seconds)
+        self.attended = time.monotonic()
         if self.house.broken:
             raise self.house.broken[0]
 

@@ -123,7 +123,7 @@ _ACTIONS: dict[tuple[int, int, int], ctypes.Array[ctypes.c_char]] = {}
 
 
 class Job:
-    """One program that is to run, runs, or has ended."""
+    """One program that is to run, runs, or has ended; `log`: the file for what it prints, and whether it is `named`."""
 
     def __init__(self, asked: Json, room: Room, space: str) -> None:
         self.asked = asked
@@ -131,6 +131,8 @@ class Job:
         self.room = room
         self.space = space
         self.pid = 0
+        self.log = -1
+        self.named = False
         self.freed = locked()
 
 

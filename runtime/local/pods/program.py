@@ -38,11 +38,15 @@ class Owner(Protocol):
     template: Json
     inputs: list[Json]
     about: About
-    volumes: Volumes
     shape: Shape
     lacks: set[str]
     gpus: list[str] | None
     stopped: str | None
+
+    @property
+    def volumes(self) -> Volumes:
+        """Its volumes."""
+        ...
 
 
 class Program:
@@ -52,7 +56,7 @@ class Program:
         self.pod = pod
         self.unit = unit
         self.id = f"{pod.start.node}/{unit.name}" + (f"/{number}" if number > 1 else "")
-        self.log = f"{pod.house.logs}/{pod.start.node}/{unit.name}.log"
+        self.log = f"{pod.start.node}/{unit.name}.log"
         self.env: dict[str, str] = {}
         self.places: dict[str, Path] = {}
         self.room = ""
@@ -192,7 +196,7 @@ class Program:
                 source, only_read = pod.volumes.mount(mount, env, self.unit.body)
             self.places[path] = source
             found.append((str(source), path, only_read))
-        if len(pod.shape.units) > 1:
+        if not pod.shape.alone:
             shared = Path(pod.own, "argo")
             shared.mkdir(parents=True, exist_ok=True)
             found.append((str(shared), "/var/run/argo", False))
@@ -208,8 +212,10 @@ class Program:
 
     def _own_gpus(self, gpus: list[str]) -> list[str]:
         """Those of the pod's GPUs that are this container's; where there are too few, they share all of them."""
-        asked = [amount([one.body]).gpus for one in self.pod.shape.units if one.role == self.unit.role]
-        own = [one.name for one in self.pod.shape.units if one.role == self.unit.role].index(self.unit.name)
+        shape = self.pod.shape
+        beside = {"init": shape.inits, "main": shape.mains, "sidecar": shape.sidecars}[self.unit.role]
+        asked = [amount([one.body]).gpus for one in beside]
+        own = [one.name for one in beside].index(self.unit.name)
         first = sum(asked[:own])
         return gpus[first : first + asked[own]] if sum(asked) <= len(gpus) else gpus
 
@@ -258,7 +264,7 @@ class Program:
 
     def print(self, text: str) -> None:
         """Write a line into the log."""
-        path = Path(self.log)
+        path = self.pod.house.logs / self.log
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as log:
             log.write(f"{text}\n")

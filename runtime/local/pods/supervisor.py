@@ -5,8 +5,8 @@ of flowdsl, it is ready in a third of the time. It has two sockets. Messages are
 them; a long one is a file, and `{"at"}` its path. On the first, whole packets: its threads take programs to run,
 
 - `{"id", "argv", "env", "cwd", "log", "mounts": [[source, path, read-only]], "files": [[path, bytes, mode]],
-  "result", "keep", "tell"}`; `result`: its standard output is wanted back; `keep`: its files stay until they are
-  freed; `tell`: say when it has started;
+  "result", "keep", "tell"}`; `log`: a path in the folder of logs; `result`: its standard output is wanted back;
+  `keep`: its files stay until they are freed; `tell`: say when it has started;
 
 and answer with `{"id", "started"}`, and in the end `{"id", "code", "room", "kept", "rss", "killed", "result",
 "missing", "why"}`: the exit code as a shell has it, the folder in which there is what it has written, the most
@@ -14,10 +14,11 @@ memory it had in KiB, whether KILL ended it, what it printed. `missing`, `why`: 
 started. `{"broken"}` is the trace of what went wrong in a thread itself. On the second:
 
 - `{"folder", "logs", "needed", "isolate"}`, first of all: where the rooms and logs are kept, the paths of the
-  machine that are to be seen in them, and whether to isolate; the answer `{"isolated"}` comes on the first;
+  machine that are to be seen in rooms, and whether to isolate; the answer `{"isolated"}` comes on the first;
 - `{"do": "grow", "workers"}`: so many programs are to run at a time; `{"ready"}` says for each one more that it can;
 - `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that it started;
 - `{"do": "free", "id"}`: its files are not needed any more;
+- `{"do": "name", "id"}`: it runs for long, and what it prints is to be found by the name of its log;
 - `{"do": "exec", "id", "of", "argv", "env", "seconds"}`: run a program beside another one, for a probe.
 
 Where the system allows it the supervisor is process 1 of a PID namespace: when it ends, the kernel kills
@@ -49,7 +50,6 @@ from flowdsl.runtime.local.pods.processes import (
     isolate,
     reaped,
     spawned,
-    watched,
 )
 from flowdsl.runtime.local.pods.rooms import (
     FS,
@@ -76,8 +76,6 @@ if TYPE_CHECKING:
 LONGEST_MESSAGE = 48 * 1024
 SWITCH = 0.0002
 """Seconds for which a thread keeps the others waiting at most: by default it is more than a short step takes."""
-BRIEF = 0.05
-"""Seconds after which the log of a program gets its name."""
 REAPED = 5.0
 """Seconds between two looks for orphans of programs that run for long."""
 
@@ -94,10 +92,12 @@ class Supervisor(Processes):
         self.changes = Changes()
         self.jobs: dict[str, Job] = {}
         self.stopped: set[str] = set()
+        self.lasting: set[str] = set()  # whose logs get their names as they begin
         self.due: list[tuple[float, str]] = []
         self.workers = 0
         self.long = 0
-        self.logs = str(settings["logs"])
+        # By this descriptor all threads have the folder from the same mount, without which a file cannot get its name.
+        self.logs = os.open(settings["logs"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self.nameless = LINUX
         self.null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
 
@@ -131,6 +131,13 @@ class Supervisor(Processes):
             self.apart(self.beside, what)
         elif do == "free":
             self.jobs.pop(what["id"]).freed.release()
+        elif do == "name":
+            with self.spawning:
+                job = self.jobs.get(what["id"])
+                if job is None or not job.pid:
+                    self.lasting.add(what["id"])
+                else:
+                    self.name(job)
         elif do == "stop":
             with self.spawning:
                 self.stopped.add(what["id"])
@@ -190,6 +197,7 @@ class Supervisor(Processes):
             except OSError as error:
                 answer |= {"code": 128, "why": f"{error.filename or asked['argv'][0]}: {error.strerror}"}
             self.stopped.discard(job.id)
+            self.lasting.discard(job.id)
             if not asked.get("keep"):
                 del self.jobs[job.id]
             self.say(answer)
@@ -222,7 +230,7 @@ class Supervisor(Processes):
         asked, room = job.asked, job.room
         for source, path, only_read in asked.get("mounts", ()):
             room.place(source, path, only_read)
-        log, named = self.log(asked["log"], room)
+        log = job.log = self.log(job)
         pipe = os.pipe() if asked.get("result") else None
         try:
             self.spawn(job, pipe[1] if pipe else log, log)
@@ -241,11 +249,8 @@ class Supervisor(Processes):
         if asked.get("tell"):
             self.say({"id": job.id, "started": True})
         if pipe:
-            if not named:
-                self.name(log, asked["log"])
+            self.name(job)
             answer["result"] = self.copied(pipe[0], log, job)
-        elif not named:
-            self.brief(job, log)
         os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT)
         self.leftovers(job)
         with self.spawning:
@@ -254,50 +259,56 @@ class Supervisor(Processes):
             job.pid = 0
         code = os.waitstatus_to_exitcode(status)
         answer |= {"code": code if code >= 0 else 128 - code, "rss": usage.ru_maxrss, "killed": code == -KILL}
-        if not named and not (file := os.fstat(log)).st_nlink:
-            if not file.st_size:
-                room.blank = log
-                return
-            self.name(log, asked["log"])
+        if not job.named and not os.fstat(log).st_size:
+            room.blank = log
+            return
+        self.name(job)
         os.close(log)
 
-    def log(self, path: str, room: Room) -> tuple[int, bool]:
-        """A file for what a program prints, and whether it has its name already.
+    def log(self, job: Job) -> int:
+        """A file for what a program prints.
 
-        Where the file system can do that it has none at first: many steps of a big run print nothing, and a folder
+        Where the file system can do that it has no name at first: many steps of a big run print nothing, and a folder
         and a file for each would cost as much as the steps. One that stayed empty is used again.
         """
-        if room.blank >= 0 and not os.path.exists(path):
-            log, room.blank = room.blank, -1
-            return log, False
+        path, room = job.asked["log"], job.room
         flags = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
-        if self.nameless and not os.path.exists(path):
+        if self.nameless and not os.access(path, os.F_OK, dir_fd=self.logs):
+            if room.blank >= 0:
+                log, room.blank = room.blank, -1
+                return log
             try:
-                return os.open(self.logs, flags | os.O_TMPFILE, 0o644), False
+                return os.open(".", flags | os.O_TMPFILE, 0o644, dir_fd=self.logs)
             except OSError:
                 self.nameless = False
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        return os.open(path, flags | os.O_CREAT, 0o644), True
+        job.named = True
+        self.log_folder(path)
+        return os.open(path, flags | os.O_CREAT, 0o644, dir_fd=self.logs)
 
-    def name(self, log: int, path: str) -> None:
-        """Give the file its name."""
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+    def name(self, job: Job) -> None:
+        """Give the log of a job its name, if it has none."""
+        if job.named:
+            return
+        job.named = True
+        path = job.asked["log"]
+        self.log_folder(path)
         try:
-            os.link(f"/proc/self/fd/{log}", path, src_dir_fd=self.null, follow_symlinks=True)
+            os.link(
+                f"/proc/self/fd/{job.log}",
+                path,
+                src_dir_fd=self.null,
+                dst_dir_fd=self.logs,
+                follow_symlinks=True,
+            )
         except FileExistsError:
             pass
 
-    def brief(self, job: Job, log: int) -> None:
-        """Wait a moment; who runs for longer has a log that can be read meanwhile."""
-        ended = watched(job.pid)
-        if ended < 0:
-            self.name(log, job.asked["log"])
-            return
-        poll = select.poll()
-        poll.register(ended, select.POLLIN)
-        if not poll.poll(BRIEF * 1000):
-            self.name(log, job.asked["log"])
-        os.close(ended)
+    def log_folder(self, path: str) -> None:
+        """Make the folder that a log is in, in that of all logs."""
+        try:
+            os.mkdir(os.path.dirname(path), dir_fd=self.logs)
+        except FileExistsError:
+            pass
 
     def spawn(self, job: Job, out: int, err: int) -> None:
         """Start the program of a job, unless it was stopped before. Raises OSError and Missing."""
@@ -332,6 +343,8 @@ class Supervisor(Processes):
                         job.pid = pid
                         if job.id in self.stopped:
                             self.signal(pid, TERM)
+                        if job.id in self.lasting:
+                            self.name(job)
         finally:
             room.outside()
 

@@ -42,13 +42,15 @@ class Unit(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """The containers of a pod in their order, its volumes, and the seconds between TERM and KILL.
+    """The containers of a pod by their roles, its volumes, and the seconds between TERM and KILL.
 
     `tries`: how often a container of a set is started at most, `pause`: the seconds between, `nodes`: whether each of
     the main containers has a node.
     """
 
-    units: list[Unit]
+    inits: list[Unit]
+    mains: list[Unit]
+    sidecars: list[Unit]
     volumes: list[Json]
     grace: float
     account: str
@@ -56,9 +58,15 @@ class Shape(NamedTuple):
     pause: float = 0.0
     nodes: bool = False
 
-    def of(self, role: Role) -> list[Unit]:
-        """The containers with one role."""
-        return [one for one in self.units if one.role == role]
+    @property
+    def together(self) -> list[Unit]:
+        """The containers that run together, after the others."""
+        return [*self.mains, *self.sidecars]
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is one container only."""
+        return len(self.inits) + len(self.mains) + len(self.sidecars) == 1
 
 
 def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
@@ -73,9 +81,8 @@ def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
     mounted = [{"name": "", "mountPath": one["path"], "artifact": one["name"]} for one in inputs]
     for one in mains:
         one["volumeMounts"] = [*several(one, "volumeMounts"), *mounted]
-    sidecars = [_mirrored(one, mains) for one in several(template, "sidecars")]
     spec: Json = {
-        "containers": [*mains, *sidecars],
+        "containers": [*mains, *(_mirrored(one, mains) for one in several(template, "sidecars"))],
         "initContainers": [_mirrored(one, mains) for one in several(template, "initContainers")],
         "volumes": [*start.volumes, *several(template, "volumes")],
     }
@@ -83,17 +90,20 @@ def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
     if patches:
         spec = patched(spec, patches)
     names = {one["name"] for one in mains}
-    units = [_unit(one, "init", settings) for one in spec["initContainers"]]
-    for one in spec["containers"]:
-        role: Role = "main" if one["name"] in names else "sidecar"
-        units.append(_unit(one, role, settings)._replace(depends=depends.get(one["name"], ())))
-    units = _by_file(units)
-    tries, pause = _retries(group or {})
+    inits = [_unit(one, "init", (), settings) for one in spec["initContainers"]]
+    units = [
+        _unit(one, "main" if one["name"] in names else "sidecar", depends.get(one["name"], ()), settings)
+        for one in spec["containers"]
+    ]
+    _by_file(units)
+    tries, pause = (1, 0.0) if group is None else _retries(group)
     grace = settings.grace
     if grace is None:
         grace = float(spec.get("terminationGracePeriodSeconds", _GRACE))
     account = spec.get("serviceAccountName") or template.get("serviceAccountName") or "default"
-    return Shape(units, spec["volumes"], grace, account, tries, pause, nodes=group is not None)
+    own = [one for one in units if one.role == "main"]
+    others = [one for one in units if one.role == "sidecar"]
+    return Shape(inits, own, others, spec["volumes"], grace, account, tries, pause, nodes=group is not None)
 
 
 def _mains(template: Json) -> tuple[list[Json], dict[str, tuple[str, ...]]]:
@@ -125,28 +135,26 @@ def _mirrored(body: Json, mains: list[Json]) -> Json:
     }
 
 
-def _unit(body: Json, role: Role, settings: Settings) -> Unit:
+def _unit(body: Json, role: Role, depends: tuple[str, ...], settings: Settings) -> Unit:
     words = [str(one) for one in several(body, "command")]
     if not words and settings.engine is None:
         raise Refusal(
             f"the command of container {body['name']} is that of its image {body.get('image', '')}, which is not used "
             f"on this machine: {GIVE_IMAGE}"
         )
-    return Unit(body["name"], role, body, words, [str(one) for one in several(body, "args")])
+    return Unit(body["name"], role, body, words, [str(one) for one in several(body, "args")], depends)
 
 
-def _by_file(units: list[Unit]) -> list[Unit]:
-    """The containers of a pod; the arguments of the first that has too many come in a file, of no other.
+def _by_file(units: list[Unit]) -> None:
+    """The arguments of the first container that has too many come in a file, of no other.
 
     Source: build in workflow/controller/workflowpod.go of Argo 4.1.
     """
     for position, unit in enumerate(units):
         few = 6 * sum(map(len, unit.args)) + 3 * len(unit.args) <= LONGEST
-        if unit.role == "init" or few:
-            continue
-        if len(json_of(unit.args).encode(errors="surrogatepass")) > LONGEST:
-            return [*units[:position], unit._replace(by_file=True), *units[position + 1 :]]
-    return units
+        if not few and len(json_of(unit.args).encode(errors="surrogatepass")) > LONGEST:
+            units[position] = unit._replace(by_file=True)
+            return
 
 
 def pythonic(words: list[str], settings: Settings) -> list[str]:
