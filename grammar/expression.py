@@ -2,13 +2,16 @@
 
 Only the form is judged here. Source: github.com/expr-lang/expr 1.17.8 (parser, lexer), which Argo Workflows 4.1
 uses; what Argo refuses later, because of names and types, is not refused here.
+
+Most pipelines have an expression, so it is read by hand: to make the tables of a parser from a grammar takes as long
+as all else that a command does.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression_tree import (
@@ -34,14 +37,9 @@ from flowdsl.grammar.expression_tree import (
     Slice,
     Unary,
 )
-from flowdsl.grammar.lalr import Lalr, kind_of, span
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lark import Token
-
     from flowdsl.grammar.expression_tree import Node
 
 MOST_DEPTH = 100
@@ -52,17 +50,72 @@ MOST_DEPTH = 100
 def parse(text: str) -> Node:
     """The tree of an expression, with offsets in code points. Raises GrammarError."""
     try:
-        return _Builder(text).sequence(_lalr().parse(text).children[0])
+        return _Reader(text).whole()
     except RecursionError:
         raise GrammarError(text, 0, len(text), f"at most {MOST_DEPTH} nested parts") from None
 
 
-@cache
-def _lalr() -> Lalr:
-    return Lalr("expression.lark", _instead, _unreadable)
+# --- tokens ----------------------------------------------------------------------------------------
 
 
-def _unreadable(rest: str, _: frozenset[str]) -> str:
+class _Token(NamedTuple):
+    """A word or sign. `kind`: that of a literal or word, or the sign itself; of what is no token, `BAD`."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+_QUOTED = r"""(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
+_TOKEN = regex(
+    r"(?P<SPACE>(?:[ \t\f\r\n]|//[^\n]*|/\*(?:.|\n)*?\*/)+)"
+    rf"|(?P<BYTES>[bB]{_QUOTED})|(?P<STRING>{_QUOTED})|(?P<RAW>`(?:[^`]|``)*`)"
+    r"|(?P<NUMBER>(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+"
+    r"|(?:[0-9][0-9_]*(?:\.(?!\.)[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]+)?)(?![\w$]))"
+    r"|(?P<POINTER>#[\w$]*)|(?P<NAME>[^\W\d][\w$]*|\$[\w$]*)"
+    r"|(?P<SIGN>\|\||&&|==|!=|<=|>=|\.\.|\*\*|\?\?|\?\.|::|[-+*/%^<>!|?:=()\[\]{},.;])"
+)
+_BEFORE_CALL = regex(r"\s*\(")
+_WORDS = {
+    **dict.fromkeys(("true", "false", "nil"), "CONSTANT"),
+    **dict.fromkeys(("in", "matches", "contains", "startsWith", "endsWith"), "WORD"),
+    **{word: word.upper() for word in ("not", "or", "and", "let", "if", "else")},
+    **dict.fromkeys(PREDICATES, "PREDICATE"),
+}
+_NAMES = frozenset(("NAME", *_WORDS.values()))
+"""What may be a name behind a dot."""
+_CLOSING = frozenset(("END", ",", ":", ";", ")", "]", "{", "}"))
+"""What ends an expression: where another one of these is wanted, nobody has forgotten an operator."""
+_PREFIXES = frozenset(("NOT", "!", "+", "-"))
+_INFIXES = frozenset(("WORD", "OR", "AND", *(sign for sign in BINARY if not sign.isalpha()), "^"))
+
+
+def _tokens(text: str) -> list[_Token]:
+    """The tokens of a text, as far as there are any, and its end."""
+    found: list[_Token] = []
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            found.append(_Token("BAD", text[at], at, at + 1))
+            break
+        start, at = at, match.end()
+        kind, word = str(match.lastgroup), match[0]
+        if kind == "SPACE":
+            continue
+        if kind == "SIGN":
+            kind = word
+        elif kind == "NAME":
+            kind = _WORDS.get(word, kind)
+            if kind == "PREDICATE" and not _BEFORE_CALL.match(text, at):
+                kind = "NAME"
+        found.append(_Token(kind, word, start, at))
+    found.append(_Token("END", "", len(text), len(text)))
+    return found
+
+
+def _unreadable(rest: str) -> str:
     """What may stand where no token begins."""
     if rest[0] in "'\"`":
         return f"a second {rest[0]} behind this one"
@@ -71,281 +124,203 @@ def _unreadable(rest: str, _: frozenset[str]) -> str:
     return "a number" if rest[0].isdigit() else "a value or an operator"
 
 
-def _instead(found: str, allowed: frozenset[str]) -> str:
-    """What may stand in place of `found`, given the terminals that the grammar would accept."""
-    if found == "=":
-        return "`==`"
-    if "NUMBER" in allowed:
-        return "a value"
-    closing = [f"`{sign}`" for name, sign in _CLOSING if name in allowed]
-    if "PIPE" in allowed:
-        return " or ".join(["an operator", *(closing or ["the end"])])
-    if "NAME" in allowed:
-        return "a name"
-    return " or ".join(closing) or "the end"
+# --- literals --------------------------------------------------------------------------------------
 
-
-_CLOSING = (("COMMA", ","), ("COLON", ":"), ("RPAR", ")"), ("RSQB", "]"), ("RBRACE", "}"))
 _ESCAPE = regex(
     r"\\(?:([^0-7xXuU])|([0-3][0-7]{2})|([xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"
     r"|u\{([0-9a-fA-F]{1,6})\}|.)",
     re.DOTALL,
 )
 _ESCAPED = {**dict(zip("abfnrtv", "\a\b\f\n\r\t\v", strict=True)), "\\": "\\"}
+_CONSTANTS = {"true": True, "false": False, "nil": None}
 
 
-def _start(item: Any) -> int:
-    return span(item)[0]
+def _number(text: str, token: _Token) -> int | float:
+    plain = token.text.replace("_", "").lower()
+    try:
+        if plain[:2] in ("0x", "0o", "0b"):
+            value: int | float = int(plain, 0)
+        elif set(plain) & set(".e"):
+            value = float(plain)
+        else:
+            value = int(plain)
+    except ValueError:
+        raise GrammarError(text, token.start, token.end, "a number") from None
+    if value >= (2**63 if isinstance(value, int) else float("inf")):
+        raise GrammarError(text, token.start, token.end, "a number of 64 bits")
+    return value
 
 
-def _end(item: Any) -> int:
-    return span(item)[1]
+def _unescaped(text: str, literal: str, start: int) -> str:
+    """What a quoted text that begins at an offset stands for."""
+
+    def plain(match: re.Match[str]) -> str:
+        sign, octal, code, braced = match.groups()
+        if sign is not None and (sign in _ESCAPED or sign == literal[0]):
+            return _ESCAPED.get(sign, sign)
+        number = int(octal, 8) if octal else int(code[1:], 16) if code else int(braced, 16) if braced else -1
+        if not 0 <= number <= 0x10FFFF or 0xD800 <= number <= 0xDFFF:
+            at = start + 1 + match.start()
+            wanted = "an escape such as `\\n`, `\\\\`, `\\x24` or `\\u00e9`"
+            raise GrammarError(text, at, at + len(match[0]), wanted)
+        return chr(number)
+
+    inner = literal[1:-1].replace("\r\n", "\n").replace("\r", "\n")
+    return _ESCAPE.sub(plain, inner) if "\\" in inner else inner
 
 
-class _Builder:
-    """Makes the tree of the language from lark's, in which operators and operands are a flat chain."""
+# --- the tree --------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """Reads a text from left to right, its operators by their precedence, as expr-lang's parser does."""
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.tokens = _tokens(text)
+        self.at = 0
         self.closures = 0  # how many predicates are around
-        self.depth = 0
+        self.depth = -1
+        self.open = True  # whether what was read last goes on behind an operator
 
-    def fault(self, item: Any, expected: str) -> GrammarError:
-        return GrammarError(self.text, _start(item), _end(item), expected)
+    def peek(self) -> str:
+        """The kind of the token that comes next."""
+        return self.tokens[self.at].kind
 
-    def nodes(self, items: Iterable[Any]) -> tuple[Node, ...]:
-        """The nodes of what stands between commas; nothing where lark has a placeholder."""
-        return tuple(self.node(item) for item in items if item is not None)
+    def take(self) -> _Token:
+        """The token that comes next; it is read."""
+        token = self.tokens[self.at]
+        self.at += 1
+        return token
 
-    def sequence(self, tree: Any) -> Node:
-        children: list[Any] = list(tree.children)
-        if kind_of(children[-1]) == "SEMICOLON":
-            last = children.pop()
-            if rest := self.text[last.end_pos :].strip():
-                raise GrammarError(self.text, last.end_pos, last.end_pos + len(rest), "a value")
-        parts = [self.node(child) for child in children if kind_of(child) != "SEMICOLON"]
+    def fault(self, first: int, expected: str) -> GrammarError:
+        """The tokens from one on, up to the next, are wrong."""
+        start = self.tokens[first].start
+        return GrammarError(self.text, start, self.end(), expected)
+
+    def end(self) -> int:
+        """Where the token that was read last ends."""
+        return self.tokens[self.at - 1].end
+
+    def unexpected(self, expected: str) -> GrammarError:
+        """The token that comes next is wrong."""
+        kind, found, start, end = self.tokens[self.at]
+        if kind == "BAD":
+            expected = _unreadable(self.text[start:])
+        elif found == "=":
+            expected = "`==`"
+        return GrammarError(self.text, start, end, expected)
+
+    def expect(self, *kinds: str) -> _Token:
+        """The token that comes next, one of these, behind an expression. Raises GrammarError."""
+        if self.peek() not in kinds:
+            wanted = [f"`{kind}`" if kind != "END" else "the end" for kind in kinds]
+            goes_on = self.open and self.peek() not in _CLOSING
+            raise self.unexpected(" or ".join(["an operator", *wanted] if goes_on else wanted))
+        return self.take()
+
+    def whole(self) -> Node:
+        """All of the text."""
+        made = self.sequence()
+        self.expect("END")
+        return made
+
+    def sequence(self) -> Node:
+        """Expressions with semicolons between; one behind the last only at the end of the text."""
+        parts = [self.expression()]
+        while self.peek() == ";":
+            self.at += 1
+            if self.peek() == "END":
+                break
+            if self.peek() == ";":
+                raise self.unexpected("the end")
+            parts.append(self.expression())
         if len(parts) == 1:
             return parts[0]
         return Sequence(tuple(parts), parts[0].start, parts[-1].end)
 
-    def node(self, item: Any) -> Node:
-        """The node of a tree or token of lark."""
-        if kind_of(item).isupper():
-            return self.token(item)
+    def expression(self) -> Node:
+        """One of the highest level. Raises GrammarError."""
         self.depth += 1
         if self.depth > MOST_DEPTH:
             raise GrammarError(self.text, 0, len(self.text), f"at most {MOST_DEPTH} nested parts")
-        made: Node = getattr(self, f"on_{item.data}")(item)
+        if self.peek() == "LET":
+            made: Node = self.let()
+        elif self.peek() == "IF":
+            made = self.branches()
+        else:
+            made = self.operation(0)
+            self.open = True
+            if self.peek() == "?":
+                self.at += 1
+                yes = made if self.peek() == ":" else self.expression()
+                self.expect(":")
+                no = self.expression()
+                made = Conditional(made, yes, no, made.start, no.end)
         self.depth -= 1
         return made
 
-    def token(self, token: Token) -> Node:
-        start, end, text = token.start_pos or 0, token.end_pos or 0, str(token)
-        match token.type:
-            case "NUMBER":
-                return Literal(self.number(text, start, end), start, end)
-            case "STRING":
-                return Literal(self.unescaped(text, start), start, end)
-            case "RAW":
-                return Literal(text[1:-1].replace("``", "`"), start, end)
-            case "BYTES":
-                return Literal(self.unescaped(text[1:], start + 1).encode("latin-1", "replace"), start, end)
-            case "CONSTANT":
-                return Literal({"true": True, "false": False, "nil": None}[text], start, end)
-            case "POINTER":
-                return self.element(text[1:], start, end)
-            case _:
-                return Name(text, start, end)
+    def let(self) -> Let:
+        first = self.take()
+        if self.peek() != "NAME":
+            raise self.unexpected("a name")
+        name = self.take().text
+        if self.peek() != "=":
+            raise self.unexpected("`=`")
+        self.at += 1
+        value = self.expression()
+        self.expect(";")
+        return Let(name, value, self.sequence(), first.start, self.end())
 
-    def element(self, name: str, start: int, end: int) -> Element:
-        if not self.closures:
-            wanted = (
-                "a value: `#` and `.name` stand for the element inside the predicate of `filter`, `map` ..."
-            )
-            raise GrammarError(self.text, start, end, wanted)
-        if name not in ("", "index", "acc"):
-            raise GrammarError(self.text, start, end, "`#`, `#index`, `#acc`, or `#.` before a key")
-        return Element(name, start, end)
+    def branches(self) -> Conditional:
+        first = self.take()
+        condition = self.expression()
+        self.expect("{")
+        yes = self.sequence()
+        self.expect("}")
+        if self.peek() != "ELSE":
+            raise self.unexpected("`else`")
+        self.at += 1
+        if self.peek() == "IF":
+            no: Node = self.branches()
+        elif self.peek() == "{":
+            self.at += 1
+            no = self.sequence()
+            self.expect("}")
+        else:
+            raise self.unexpected("`{` or `if`")
+        self.open = False
+        return Conditional(condition, yes, no, first.start, self.end())
 
-    def number(self, text: str, start: int, end: int) -> int | float:
-        plain = text.replace("_", "").lower()
-        try:
-            if plain[:2] in ("0x", "0o", "0b"):
-                value: int | float = int(plain, 0)
-            elif set(plain) & set(".e"):
-                value = float(plain)
-            else:
-                value = int(plain)
-        except ValueError:
-            raise GrammarError(self.text, start, end, "a number") from None
-        if value >= (2**63 if isinstance(value, int) else float("inf")):
-            raise GrammarError(self.text, start, end, "a number of 64 bits")
-        return value
-
-    def unescaped(self, literal: str, start: int) -> str:
-        def plain(match: re.Match[str]) -> str:
-            sign, octal, code, braced = match.groups()
-            if sign is not None and (sign in _ESCAPED or sign == literal[0]):
-                return _ESCAPED.get(sign, sign)
-            number = (
-                int(octal, 8) if octal else int(code[1:], 16) if code else int(braced, 16) if braced else -1
-            )
-            if not 0 <= number <= 0x10FFFF or 0xD800 <= number <= 0xDFFF:
-                at = start + 1 + match.start()
-                wanted = "an escape such as `\\n`, `\\\\`, `\\x24` or `\\u00e9`"
-                raise GrammarError(self.text, at, at + len(match[0]), wanted)
-            return chr(number)
-
-        inner = literal[1:-1].replace("\r\n", "\n").replace("\r", "\n")
-        return _ESCAPE.sub(plain, inner) if "\\" in inner else inner
-
-    # Each method below makes the node of the rule of its name in expression.lark.
-
-    def on_chain(self, tree: Any) -> Node:
-        return _Climb(self, tree.children).whole()
-
-    def on_conditional(self, tree: Any) -> Node:
-        condition, yes, no = map(self.node, tree.children)
-        return Conditional(condition, yes, no, condition.start, no.end)
-
-    def on_otherwise(self, tree: Any) -> Node:
-        value, no = map(self.node, tree.children)
-        return Conditional(value, value, no, value.start, no.end)
-
-    def on_let(self, tree: Any) -> Node:
-        _, name, value, _, body = tree.children
-        return Let(str(name), self.node(value), self.sequence(body), _start(tree), _end(tree))
-
-    def on_branches(self, tree: Any) -> Node:
-        _, condition, yes, _, no = tree.children
-        otherwise = self.sequence(no) if no.data == "sequence" else self.node(no)
-        return Conditional(self.node(condition), self.sequence(yes), otherwise, _start(tree), _end(tree))
-
-    def on_group(self, tree: Any) -> Node:
-        return self.sequence(tree.children[0])
-
-    def on_list(self, tree: Any) -> Node:
-        return Items(self.nodes(tree.children), _start(tree), _end(tree))
-
-    def on_map(self, tree: Any) -> Node:
-        pairs = tuple(self.pair(*child.children) for child in tree.children if child is not None)
-        return Mapping(pairs, _start(tree), _end(tree))
-
-    def pair(self, key: Any, value: Any) -> tuple[Node, Node]:
-        made = self.node(key)
-        if kind_of(key) in ("NAME", "STRING", "RAW", "NUMBER", "CONSTANT"):
-            text = made.value if isinstance(made, Literal) and isinstance(made.value, str) else str(key)
-            made = Literal(text, made.start, made.end)
-        elif self.text[_start(key)] != "(":
-            raise self.fault(key, "a key: a name, quoted text, a number, or an expression in parentheses")
-        return made, self.node(value)
-
-    def on_member(self, tree: Any, optional: bool = False) -> Node:
-        return self.member(self.node(tree.children[0]), tree.children[1].children[0], optional)
-
-    def member(self, of: Node, name: Any, optional: bool) -> Node:
-        key = Literal(str(name), _start(name), _end(name))
-        inner = Member(of.of if isinstance(of, Chain) else of, key, optional, of.start, key.end)
-        return Chain(inner, inner.start, inner.end) if optional or isinstance(of, Chain) else inner
-
-    def on_optional_member(self, tree: Any) -> Node:
-        return self.on_member(tree, optional=True)
-
-    def on_element_member(self, tree: Any) -> Node:
-        start = _start(tree)
-        return self.member(self.element("", start, start + 1), tree.children[0].children[0], False)
-
-    def on_item(self, tree: Any, optional: bool = False) -> Node:
-        of, key = map(self.node, tree.children)
-        made = Member(of, key, optional, of.start, _end(tree))
-        return Chain(made, made.start, made.end) if optional else made
-
-    def on_optional_item(self, tree: Any) -> Node:
-        return self.on_item(tree, optional=True)
-
-    def on_slice(self, tree: Any) -> Node:
-        of, first, last = (None if child is None else self.node(child) for child in tree.children)
-        assert of is not None
-        return Slice(of, first, last, of.start, _end(tree))
-
-    def on_method(self, tree: Any, optional: bool = False) -> Node:
-        return self.method(self.on_member(tree, optional), tree, tree.children[2:])
-
-    def on_optional_method(self, tree: Any) -> Node:
-        return self.on_method(tree, optional=True)
-
-    def on_element_method(self, tree: Any) -> Node:
-        return self.method(self.on_element_member(tree), tree, tree.children[1:])
-
-    def method(self, function: Node, tree: Any, arguments: list[Any]) -> Node:
-        called: Any = function.of if isinstance(function, Chain) else function
-        made = Method(called, self.nodes(arguments), function.start, _end(tree))
-        return Chain(made, made.start, made.end) if isinstance(function, Chain) else made
-
-    def on_call(self, tree: Any, piped: Node | None = None) -> Node:
-        name, *rest = tree.children
-        arguments = (() if piped is None else (piped,)) + self.nodes(rest)
-        return Call(str(name), arguments, _start(tree) if piped is None else piped.start, _end(tree))
-
-    def on_predicate(self, tree: Any, piped: Node | None = None) -> Node:
-        name, *given = (child for child in tree.children if child is not None)
-        least, most = PREDICATES[name]
-        arguments: list[Node] = [] if piped is None else [piped]
-        for child in given:
-            arguments.append(self.closure(child) if len(arguments) == 1 else self.node(child))
-        if not least <= len(arguments) <= most:
-            several = f"{least}" if least == most else f"{least} or {most}"
-            raise self.fault(tree, f"{several} arguments of `{name}`, not {len(arguments)}")
-        return Call(str(name), tuple(arguments), _start(tree) if piped is None else piped.start, _end(tree))
-
-    def closure(self, item: Any) -> Closure:
-        self.closures += 1
-        braces = kind_of(item) == "closure"
-        if not braces and self.text[_start(item)] == "{":
-            raise self.fault(item, "parentheses around this map: `{` begins a predicate here")
-        made = Closure(
-            self.sequence(item.children[0]) if braces else self.node(item), _start(item), _end(item)
-        )
-        self.closures -= 1
-        return made
-
-    def on_closure(self, tree: Any) -> Node:
-        raise self.fault(tree, "a value")
-
-
-class _Climb:
-    """Gives the operators of a chain their operands, by precedence, as expr-lang's parser does."""
-
-    def __init__(self, builder: _Builder, items: list[Any]) -> None:
-        self.builder = builder
-        self.items = items
-        self.at = 0
-
-    def whole(self) -> Node:
-        return self.operation(0)
+    # --- operators -----------------------------------------------------------------------------------
 
     def operator(self) -> tuple[str, int]:
         """The operator that comes next, or nothing, and how many tokens it takes."""
-        if self.at >= len(self.items):
+        kind, text, _, _ = self.tokens[self.at]
+        if kind in _INFIXES:
+            return SAME.get(text, text), 1
+        if kind != "NOT":
             return "", 0
-        word = str(self.items[self.at])
-        if word == "not":
-            return str(self.items[self.at + 1]), 2
-        return SAME.get(word, word), 1
+        if self.tokens[self.at + 1].kind != "WORD":
+            self.at += 1
+            raise self.unexpected("an operator such as `in`")
+        return self.tokens[self.at + 1].text, 2
 
     def operation(self, least: int) -> Node:
+        """Operands with operators that bind at least so close."""
         left = self.operand()
         previous = ""
         while True:
             word, tokens = self.operator()
             if not word or BINARY[word] < least:
                 return left
-            token = self.items[self.at]
             if previous == "??" and word not in ("??", "|"):
-                raise self.builder.fault(token, "parentheses: `??` does not mix with other operators")
+                raise self.unexpected("parentheses: `??` does not mix with other operators")
             self.at += tokens
             if word == "|":
-                left = self.piped(left)
+                if self.peek() not in ("NAME", "PREDICATE"):
+                    raise self.unexpected("a name")
+                left = self.call(left)
             elif word in COMPARISONS:
                 left = self.compared(left, word)
             else:
@@ -368,20 +343,187 @@ class _Climb:
                 return made
             self.at += tokens
 
-    def piped(self, value: Node) -> Node:
-        tree = self.items[self.at]
-        self.at += 1
-        return (
-            self.builder.on_predicate(tree, value)
-            if tree.data == "predicate"
-            else self.builder.on_call(tree, value)
-        )
+    # --- operands ------------------------------------------------------------------------------------
 
     def operand(self) -> Node:
-        item = self.items[self.at]
-        self.at += 1
-        if kind_of(item) in ("NOT", "BANG", "PLUS", "MINUS"):
-            word = SAME.get(str(item), str(item))
+        """A value with what is asked of it, and the signs before it."""
+        kind, text, start, end = token = self.tokens[self.at]
+        if kind in _PREFIXES:
+            self.at += 1
+            word = SAME.get(text, text)
             operand = self.operation(UNARY[word])
-            return Unary(word, operand, _start(item), operand.end)
-        return self.builder.node(item)
+            return Unary(word, operand, start, operand.end)
+        if kind == "NUMBER":
+            self.at += 1
+            return Literal(_number(self.text, token), start, end)
+        if kind == "CONSTANT":
+            self.at += 1
+            return Literal(_CONSTANTS[text], start, end)
+        made = self.value(token)
+        while True:
+            match self.peek():
+                case ".":
+                    self.at += 1
+                    made = self.member(made, optional=False)
+                case "?." if self.tokens[self.at + 1].kind == "[":
+                    self.at += 1
+                    made = self.item(made, optional=True)
+                case "?.":
+                    self.at += 1
+                    made = self.member(made, optional=True)
+                case "[":
+                    made = self.item(made, optional=False)
+                case _:
+                    return made
+
+    def value(self, token: _Token) -> Node:
+        """What begins with a token."""
+        kind, text, start, end = token
+        match kind:
+            case "NAME" if self.tokens[self.at + 1].kind != "(":
+                made: Node = Name(text, start, end)
+            case "NAME" | "PREDICATE":
+                return self.call()
+            case "STRING":
+                made = Literal(_unescaped(self.text, text, start), start, end)
+            case "RAW":
+                made = Literal(text[1:-1].replace("``", "`"), start, end)
+            case "BYTES":
+                plain = _unescaped(self.text, text[1:], start + 1)
+                made = Literal(plain.encode("latin-1", "replace"), start, end)
+            case "POINTER":
+                made = self.element(text[1:], start, end)
+            case ".":
+                of = self.element("", start, end)
+                self.at += 1
+                return self.member(of, optional=False)
+            case "(":
+                self.at += 1
+                made = self.sequence()
+                self.expect(")")
+                return made
+            case "[":
+                self.at += 1
+                return Items(self.several("]"), start, self.end())
+            case "{":
+                return self.mapping()
+            case "::":
+                self.at += 1
+                if self.peek() not in ("NAME", "PREDICATE"):
+                    raise self.unexpected("a name")
+                return self.call()
+            case _:
+                raise self.unexpected("a value")
+        self.at += 1
+        return made
+
+    def element(self, name: str, start: int, end: int) -> Element:
+        if not self.closures:
+            wanted = (
+                "a value: `#` and `.name` stand for the element inside the predicate of `filter`, `map` ..."
+            )
+            raise GrammarError(self.text, start, end, wanted)
+        if name not in ("", "index", "acc"):
+            raise GrammarError(self.text, start, end, "`#`, `#index`, `#acc`, or `#.` before a key")
+        return Element(name, start, end)
+
+    def several(self, closing: str) -> tuple[Node, ...]:
+        """Expressions with commas between, up to a sign that closes them."""
+        found: list[Node] = []
+        while self.peek() != closing:
+            found.append(self.expression())
+            if self.peek() != closing:
+                self.expect(",", closing)
+        self.at += 1
+        return tuple(found)
+
+    def mapping(self) -> Mapping:
+        first = self.take()
+        pairs: list[tuple[Node, Node]] = []
+        while self.peek() != "}":
+            key = self.key()
+            self.expect(":")
+            pairs.append((key, self.expression()))
+            if self.peek() != "}":
+                self.expect(",", "}")
+        self.at += 1
+        return Mapping(tuple(pairs), first.start, self.end())
+
+    def key(self) -> Node:
+        at, token = self.at, self.tokens[self.at]
+        made = self.expression()
+        if self.at == at + 1 and token.kind in ("NAME", "STRING", "RAW", "NUMBER", "CONSTANT"):
+            text = made.value if isinstance(made, Literal) and isinstance(made.value, str) else token.text
+            return Literal(text, made.start, made.end)
+        if token.kind != "(":
+            raise self.fault(at, "a key: a name, quoted text, a number, or an expression in parentheses")
+        return made
+
+    def member(self, of: Node, optional: bool) -> Node:
+        """What stands behind a dot: a key, or a method with its arguments."""
+        if self.peek() not in _NAMES:
+            raise self.unexpected("a name")
+        name = self.take()
+        key = Literal(name.text, name.start, name.end)
+        chained = optional or isinstance(of, Chain)
+        inner = Member(of.of if isinstance(of, Chain) else of, key, optional, of.start, key.end)
+        made: Member | Method = inner
+        if self.peek() == "(":
+            self.at += 1
+            made = Method(inner, self.several(")"), of.start, self.end())
+        return Chain(made, made.start, made.end) if chained else made
+
+    def item(self, of: Node, optional: bool) -> Node:
+        """What stands in brackets: a key, or the bounds of a slice."""
+        self.at += 1
+        first = None if self.peek() == ":" else self.expression()
+        if self.peek() == ":":
+            self.at += 1
+            last = None if self.peek() == "]" else self.expression()
+            self.expect("]")
+            return Slice(of, first, last, of.start, self.end())
+        self.expect(":", "]")
+        assert first is not None
+        made = Member(of, first, optional, of.start, self.end())
+        return Chain(made, made.start, made.end) if optional else made
+
+    # --- calls ---------------------------------------------------------------------------------------
+
+    def call(self, piped: Node | None = None) -> Call:
+        """A function, with its arguments in parentheses; before them stands what is piped into it."""
+        at, name = self.at, self.take()
+        if self.peek() != "(":
+            raise self.unexpected("`(`")
+        self.at += 1
+        arguments: tuple[Node, ...] = () if piped is None else (piped,)
+        start = name.start if piped is None else piped.start
+        if name.kind != "PREDICATE":
+            return Call(name.text, arguments + self.several(")"), start, self.end())
+        while self.peek() != ")":
+            arguments += (self.closure() if len(arguments) == 1 else self.expression(),)
+            if self.peek() != ")":
+                self.expect(",", ")")
+        self.at += 1
+        least, most = PREDICATES[name.text]
+        if not least <= len(arguments) <= most:
+            several = f"{least}" if least == most else f"{least} or {most}"
+            raise self.fault(at, f"{several} arguments of `{name.text}`, not {len(arguments)}")
+        return Call(name.text, arguments, start, self.end())
+
+    def closure(self) -> Closure:
+        """A predicate, with braces around or without."""
+        self.closures += 1
+        at = self.at
+        start = self.tokens[at].start
+        if self.peek() == "{":
+            self.at += 1
+            made = None if self.peek() == "}" else self.sequence()
+            if made is None or self.peek() in (":", ","):
+                self.at = at
+                self.expression()
+                raise self.fault(at, "parentheses around this map: `{` begins a predicate here")
+            self.expect("}")
+        else:
+            made = self.expression()
+        self.closures -= 1
+        return Closure(made, start, self.end())

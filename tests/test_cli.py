@@ -42,6 +42,21 @@ def hello(name: str) -> str:
 def greet(name: str = "you") -> None:
     hello(name)
 """
+SEARCH = """\
+from flowdsl import choice, minimize, pipeline, step, sweep, when
+
+
+@step(image="python:3.12-slim")
+def attempt(rate: float) -> float:
+    return rate * 2
+
+
+@pipeline
+def search(most: float = 1.0) -> None:
+    runs = sweep(attempt, over={"rate": choice(0.25, 0.5)}, objective=minimize("return"))
+    with when(runs.best * 2 < most):
+        attempt(runs.best)
+"""
 TWO = (
     PIPELINE
     + """
@@ -1038,8 +1053,8 @@ def test_a_command_is_found_without_the_modules_of_others() -> None:
 
 
 def test_a_command_loads_only_what_it_needs(folder: Path) -> None:
-    """No Kubernetes, no HTTP, and nothing that draws help."""
-    write("pipeline.py", PIPELINE)
+    """No Kubernetes, no HTTP, no maker of parsers, and nothing that draws help."""
+    write("pipeline.py", SEARCH)
     script = "; ".join(
         (
             "import sys",
@@ -1060,6 +1075,7 @@ def test_a_command_loads_only_what_it_needs(folder: Path) -> None:
         "http",
         "jsonschema",
         "grandalf",
+        "lark",
     }
     for arguments in (
         ("compile", "pipeline.py"),

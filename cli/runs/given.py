@@ -229,11 +229,11 @@ def libraries(
     program: Program | None, manifest: Json, references: Sequence[Json], faked: Sequence[str]
 ) -> list[Json]:
     """Stand-ins for templates of the cluster that a pipeline calls, of which no file is given and which are faked."""
+    if program is None or not faked:
+        return []
     from flowdsl.compiler.argo.library import declared
     from flowdsl.runtime.local.honoured import steps
 
-    if program is None or not faked:
-        return []
     known = {(one.get("kind"), part(one, "metadata").get("name")) for one in references}
     missing = [one for one in declared(program) if (one["kind"], one["metadata"]["name"]) not in known]
     if not missing:

@@ -27,6 +27,7 @@ from flowdsl.compiler.yaml.findings import (
 from flowdsl.compiler.yaml.scalars import positions
 from flowdsl.compiler.yaml.slips import slip
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.grammar.regex import regex
 from flowdsl.grammar.scalar import plain
 from flowdsl.places.place import Span
 from flowdsl.values.lift import is_dict
@@ -317,7 +318,7 @@ def _read(text: str, file: str) -> tuple[list[Document], list[Diagnostic]]:
     return documents, problems
 
 
-_UNREADABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNREADABLE = regex(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What stands in no YAML text. Source: c-printable of YAML 1.2, chapter 5.1."""
 
 
