@@ -76,6 +76,21 @@ def test_a_step_that_was_stopped_before_it_began_does_not_run(tmp_path: Path) ->
         assert pods.log("second") == ""
 
 
+def test_those_behind_a_step_that_was_stopped_before_it_began_begin(tmp_path: Path) -> None:
+    def busy(cpu: int) -> Any:
+        return {"resources": {"requests": {"cpu": cpu}}}
+
+    with street(tmp_path, cpu=4) as pods:
+        pods.start(sh("sleep 100", **busy(2)), "first")
+        pods.start(sh(":", **busy(4)), "large")
+        pods.start(sh("echo ran", **busy(2)), "small")
+        pods.stop("large", "stopped")
+        done = pods.ended(2)
+        assert (done["large"].message, done["small"].phase) == ("stopped", "Succeeded")
+        assert pods.log("small") == "ran\n"
+        pods.stop("first")
+
+
 def test_a_step_that_is_killed_by_another_says_so(pods: Street) -> None:
     done = pods.run(sh("kill -9 $$$$"))
     assert (done.phase, done.message) == ("Failed", "main: Error (exit code 137)")

@@ -144,9 +144,7 @@ class Slots:
 
     def end(self, node: str) -> list[tuple[str, list[str]]]:
         """A pod has ended; those that may start now."""
-        if node not in self.running:
-            return []  # it had nothing that others wait for
-        wanted, gpus = self.running.pop(node)
+        wanted, gpus = self.running.pop(node, (Amount(), []))
         self.cpu, self.memory = self.cpu - wanted.cpu, self.memory - wanted.memory
         if gpus:
             self.free_gpus[wanted.vendor] += gpus
