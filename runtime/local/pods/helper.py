@@ -42,16 +42,17 @@ _LONGEST_WAIT = 3600.0
 class Helper:
     """A supervisor that runs.
 
-    `answered` is called with each answer, by `attend`. As many programs as there are cores begin at a time: another
-    one begins, and where no room is free one is made for it, when one of these has ended or has run for a while. So
-    short programs use few rooms, each of which costs as much as several of them, and long ones soon all run.
+    `answered` is called with each answer, by `attend`. As many programs as there are cores begin at a time, and one for
+    the core that is free until an answer is read: another one begins, and where no room is free one is made for it,
+    when one of these has ended or has run for a while. So short programs use few rooms, each of which costs as much as
+    several of them, and long ones soon all run.
     """
 
     def __init__(self, isolate: bool | None, answered: Callable[[Json], None]) -> None:
         self.folder = Path()
         self.answered = answered
         self.lock = threading.Lock()
-        self.cores = cores()
+        self.most = cores() + 1
         self.waiting: deque[Json] = deque()
         self.sent: deque[str] = deque()  # no room has taken them yet
         self.fresh: dict[str, float] = {}  # when they began, in this order: those that have not run for long
@@ -135,14 +136,14 @@ class Helper:
         while self.fresh and (oldest := next(iter(self.fresh))) and self.fresh[oldest] + _BRIEF <= now:
             del self.fresh[oldest]
             self._send({"do": "name", "id": oldest})
-        while self.waiting and (len(self.fresh) < self.cores if self.idle else len(self.sent) < _AHEAD):
+        while self.waiting and (len(self.fresh) < self.most if self.idle else len(self.sent) < _AHEAD):
             what = self.waiting.popleft()
             self._go(what)
             if self.idle:
                 self._takes(what["id"], now)
             else:
                 self.sent.append(what["id"])
-        more = min(self.cores - len(self.fresh), len(self.sent) + len(self.waiting)) - self.making
+        more = min(self.most - len(self.fresh), len(self.sent) + len(self.waiting)) - self.making
         if more > 0 and not self.idle:
             self._grow(more)
 
