@@ -65,15 +65,18 @@ def isolate(folder: str) -> None:
 
 
 def spawned(path: str, argv: list[str], env: dict[str, str], files: tuple[int, int, int]) -> int:
-    """Start a program in a session of its own, with three files for its standard streams; its number. Raises OSError.
+    """Start a program in a process group of its own, with three files for its standard streams; its number.
+
+    Not in a session of its own: that of the supervisor has no terminal either, and for each session Linux makes and
+    removes a group of its scheduler, among which the cores are shared. Raises OSError.
 
     Not by `os.posix_spawn`, which keeps the other threads waiting until the program has begun.
     """
-    setsid, signals = True, [PIPE, XFSZ, INT]
+    signals = [PIPE, XFSZ, INT]
     if not LINUX:
         dup = os.POSIX_SPAWN_DUP2
         actions = [(dup, file, number) for number, file in enumerate(files)]
-        return os.posix_spawn(path, argv, env, file_actions=actions, setsid=setsid, setsigdef=signals)
+        return os.posix_spawn(path, argv, env, file_actions=actions, setpgroup=0, setsigdef=signals)
     whole = "\0".join([*argv, *[f"{name}={value}" for name, value in env.items()]])
     texts = os.fsencode(whole).split(b"\0")
     if len(texts) != len(argv) + len(env):
@@ -108,12 +111,13 @@ def _actions(files: tuple[int, int, int]) -> ctypes.Array[ctypes.c_char]:
 
 
 def _attributes() -> ctypes.Array[ctypes.c_char]:
-    """A new session, and the usual effect of all signals. Source: spawn.h."""
+    """A new process group, and the usual effect of all signals. Source: spawn.h."""
     made, wanted = ctypes.create_string_buffer(_OPAQUE), ctypes.create_string_buffer(_OPAQUE)
     libc.posix_spawnattr_init(made)
     libc.sigfillset(wanted)
     libc.posix_spawnattr_setsigdefault(made, wanted)
-    libc.posix_spawnattr_setflags(made, ctypes.c_short(0x04 | 0x80))  # SETSIGDEF, SETSID
+    libc.posix_spawnattr_setpgroup(made, 0)
+    libc.posix_spawnattr_setflags(made, ctypes.c_short(0x02 | 0x04))  # SETPGROUP, SETSIGDEF
     return made
 
 
