@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +55,7 @@ class Pod:
         there = [one for one in self.inputs if located(one)]
         self.shape = units.shape(start, settings, there)
         self.about = About(start, self.shape.account, settings)
+        self._volumes: Volumes | None = None  # most pods have none
         self.gpus: list[str] | None = None
         self.programs: dict[str, Program] = {}
         self.ways: dict[str, Way] = {}
@@ -77,11 +77,15 @@ class Pod:
             "ARGO_CONTAINER_NAME": "init",
         }
 
-    @cached_property
+    @property
     def volumes(self) -> Volumes:
         """Its volumes, as folders of this machine."""
-        house = self.house
-        return Volumes(self.shape.volumes, self.about, self.own, house.folder, house.shared, house.notice)
+        if self._volumes is None:
+            house = self.house
+            self._volumes = Volumes(
+                self.shape.volumes, self.about, self.own, house.folder, house.shared, house.notice
+            )
+        return self._volumes
 
     # --- the way of a pod -------------------------------------------------------------------------
 
