@@ -15,9 +15,9 @@ from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
-from flowdsl.grammar.expression_tree import variables as tree_variables
+from flowdsl.grammar.expression_tree import variables
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import ROOTS, TAG, masked, unbalanced, variables
+from flowdsl.grammar.template import ROOTS, TAG, masked, unbalanced
 
 if TYPE_CHECKING:
     from flowdsl.grammar.template import Reference
@@ -44,8 +44,6 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
     read = masked(text) if tags else text
     if (broken := balance(read, text, way)) is not None:
         return Read((broken,))
-    if extra.item == "text" and not extra.alone and typing.plain(text, extra.use):
-        return Read((), variables(text))
     if hyphens := tuple(hyphenated(read, extra.names)):
         return Read(hyphens)
     try:
@@ -57,7 +55,7 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
             return Read(())  # what the tag becomes decides
         way = "write the expression as expr-lang has it"
         return Read((_broken(text, error, way),))
-    named = tree_variables(node)
+    named = variables(node)
     filled = {
         each for each in named if any(each.start < one.end() and one.start() < each.end for one in tags)
     }

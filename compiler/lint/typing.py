@@ -21,7 +21,6 @@ from flowdsl.compiler.lint.kinds import (
     text_length,
     way_to,
 )
-from flowdsl.compiler.lint.plain import kind as kind_letter
 from flowdsl.compiler.lint.typing_findings import (
     AsText,
     NeverEqual,
@@ -49,15 +48,8 @@ _ORDER = frozenset(("<", ">", "<=", ">="))
 _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
 _JSON = frozenset(("parameters", "result", "failures", "message", "body"))
 """Words in the paths of variables whose text may be JSON."""
-_SUITS = {"value": "TNFLA", "condition": "TFA", "flag": "FA", "text": "TA", "artifact": "A"}
 _ARGO = {"asInt": "int", "asFloat": "float", "toJson": "toJSON", "jsonpath": "fromJSON"}
 """The functions that Argo adds to those of expr-lang, and what expr-lang has in their place."""
-
-
-def plain(text: str, use: Use) -> bool:
-    """Whether an expression has one of the usual shapes, in which nothing can be wrong with the kinds."""
-    letter = kind_letter(text)
-    return letter != "" and letter in _SUITS[use]
 
 
 class Extra(NamedTuple):
