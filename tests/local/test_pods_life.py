@@ -91,6 +91,16 @@ def test_those_behind_a_step_that_was_stopped_before_it_began_begin(tmp_path: Pa
         pods.stop("first")
 
 
+def test_a_log_that_cannot_be_made_ends_its_own_step_only(pods: Street) -> None:
+    (pods.folder / "run/logs/one").write_text("where the folder of its logs would be")
+    pods.start(sh("sleep 0.1; echo x"), "one")
+    pods.start(sh("sleep 0.2; echo y"), "two")
+    done = pods.ended(2)
+    assert done["one"].phase == "Failed"
+    assert done["one"].message.endswith(": logs/one/main.log: Not a directory")
+    assert (done["two"].phase, pods.log("two")) == ("Succeeded", "y\n")
+
+
 def test_a_step_that_is_killed_by_another_says_so(pods: Street) -> None:
     done = pods.run(sh("kill -9 $$$$"))
     assert (done.phase, done.message) == ("Failed", "main: Error (exit code 137)")

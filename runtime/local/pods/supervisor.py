@@ -137,7 +137,7 @@ class Supervisor(Processes):
                 if job is None or not job.pid:
                     self.lasting.add(what["id"])
                 else:
-                    self.name(job)
+                    self.show(job)
         elif do == "stop":
             with self.spawning:
                 self.stopped.add(what["id"])
@@ -249,7 +249,7 @@ class Supervisor(Processes):
         if asked.get("tell"):
             self.say({"id": job.id, "started": True})
         if pipe:
-            self.name(job)
+            self.show(job)
             answer["result"] = self.copied(pipe[0], log, job)
         os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT)
         self.leftovers(job)
@@ -286,10 +286,9 @@ class Supervisor(Processes):
         return os.open(path, flags | os.O_CREAT, 0o644, dir_fd=self.logs)
 
     def name(self, job: Job) -> None:
-        """Give the log of a job its name, if it has none."""
+        """Give the log of a job its name, if it has none. Raises OSError."""
         if job.named:
             return
-        job.named = True
         path = job.asked["log"]
         self.log_folder(path)
         try:
@@ -301,6 +300,16 @@ class Supervisor(Processes):
                 follow_symlinks=True,
             )
         except FileExistsError:
+            pass
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, f"logs/{path}") from None
+        job.named = True
+
+    def show(self, job: Job) -> None:
+        """Give the log of a program that runs its name; what is in the way of that is said when it has ended."""
+        try:
+            self.name(job)
+        except OSError:
             pass
 
     def log_folder(self, path: str) -> None:
@@ -344,7 +353,7 @@ class Supervisor(Processes):
                         if job.id in self.stopped:
                             self.signal(pid, TERM)
                         if job.id in self.lasting:
-                            self.name(job)
+                            self.show(job)
         finally:
             room.outside()
 
