@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler import ir
 from flowdsl.compiler.findings import control as findings
-from flowdsl.compiler.lowering.split import LIMIT
+from flowdsl.compiler.lowering import split
 from flowdsl.diagnostic import Diagnostic
 from flowdsl.values.expr import Const, Param, leaves
 from flowdsl.values.types import BOOL
@@ -44,6 +44,6 @@ def too_large(program: ir.Program) -> Iterator[Diagnostic]:
     """Graphs that would be parted between a task and what runs when it has ended."""
     for template in program.templates:
         body = template.body
-        if isinstance(body, ir.Graph) and len(body.tasks) > LIMIT and body.whole:
+        if isinstance(body, ir.Graph) and len(body.tasks) > split.LIMIT and body.whole:
             ended = next(task for task in body.tasks if task.ended)
-            yield Diagnostic(findings.EndsInALargeGraph(len(body.tasks), LIMIT), ended.place)
+            yield Diagnostic(findings.EndsInALargeGraph(len(body.tasks), split.LIMIT), ended.place)
