@@ -262,8 +262,10 @@ class Supervisor(Processes):
         if not job.named and not os.fstat(log).st_size:
             room.blank = log
             return
-        self.name(job)
-        os.close(log)
+        try:
+            self.name(job)
+        finally:
+            os.close(log)
 
     def log(self, job: Job) -> int:
         """A file for what a program prints.
