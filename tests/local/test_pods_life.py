@@ -145,6 +145,16 @@ def test_the_death_of_the_runner_ends_their_programs(tmp_path: Path, isolate: bo
     until(lambda: not (tmp_path / "run/pods").exists(), 20)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="it asks Linux")
+@pytest.mark.parametrize("isolate", [None, False])
+def test_a_step_has_its_three_streams_and_nothing_else_of_the_runner(
+    tmp_path: Path, isolate: bool | None
+) -> None:
+    with street(tmp_path, isolate=isolate) as pods:
+        found = result(pods.run(sh("ls /proc/self/fd"), result=True)).split()
+    assert found == ["0", "1", "2", "3"], "the last is the folder that is listed"
+
+
 def test_a_thousand_steps_leave_no_zombies_and_no_descriptors(tmp_path: Path) -> None:
     with street(tmp_path) as pods:
         pods.run(sh("(sleep 0.01 &) ; :"))

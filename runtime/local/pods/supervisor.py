@@ -398,6 +398,8 @@ class Supervisor(Processes):
 
 def main(jobs: int, control: int) -> None:
     """Be the supervisor, with the descriptors of the sockets."""
+    for end in (jobs, control):
+        os.set_inheritable(end, False)  # programs could read there what is meant for others
     settings: Json = marshal.loads(exactly(control, int.from_bytes(exactly(control, 4), "little")))
     if settings["isolate"]:
         isolate(settings["folder"])
