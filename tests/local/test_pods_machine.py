@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local.events import PodEnded, PodRunning, StartPod
+from flowdsl.runtime.local.events import Outcome, PodEnded, PodRunning, StartPod
 from flowdsl.runtime.local.pods import groups
-from flowdsl.runtime.local.pods.amounts import machine
+from flowdsl.runtime.local.pods.amounts import amount, machine
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.units import shape
@@ -49,6 +51,56 @@ def test_requests_bound_how_many_run_at_a_time(tmp_path: Path, requests: Json, w
         for number in range(6):
             pods.start(asks("sleep 0.3", **requests), f"n{number}")
         assert most(pods, 6) == wanted
+
+
+KINDS: list[Json] = [{"cpu": 1}, {"cpu": 2}, {"cpu": "500m", "memory": "64Mi"}, {}]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_short_steps_of_several_kinds_all_end_within_what_the_machine_has(tmp_path: Path, seed: int) -> None:
+    random = Random(seed)
+    kinds = random.sample(KINDS, 1 + seed % 3) if seed else [{"cpu": 1}]
+    asked: dict[str, Json] = {f"n{number}": random.choice(kinds) for number in range(60)}
+    stopped: set[str] = set()
+    with street(tmp_path, cpu=3, memory=1 << 30) as pods:
+        for name, requests in asked.items():
+            seconds, long = random.choice([0, 0, 0.01, 0.05]), "x" * random.choice([0, 0, 20_000])
+            text = f"date +%s%N; sleep {seconds}; date +%s%N  # {long}"
+            template = asks(text, **requests)
+            if random.random() < 0.2:
+                path = {"path": "/tmp/x", "default": "none"}
+                template["outputs"] = {"parameters": [{"name": "x", "valueFrom": path}]}
+            pods.start(template, name)
+            if random.random() < 0.2:
+                stopped.add(name)
+        ended: dict[str, Outcome] = {}
+        while len(ended) < len(asked):
+            ended |= pods.ended()
+            for name in [one for one in stopped if one not in ended and random.random() < 0.3]:
+                pods.stop(name, "stopped")
+    wrong = {name: one for name, one in ended.items() if one.phase != "Succeeded" and name not in stopped}
+    assert not wrong
+    moments: list[tuple[int, float]] = []
+    for name, requests in asked.items():
+        if ended[name].phase == "Succeeded":
+            begin, end = map(int, pods.log(name).split())
+            cpu = amount([{"resources": {"requests": requests}}]).cpu
+            moments += [(begin, cpu), (end, -cpu)]
+    assert max(accumulate(change for _, change in sorted(moments))) <= 3
+
+
+def test_a_step_that_waits_in_line_and_is_stopped_lets_the_next_one_begin(tmp_path: Path) -> None:
+    with street(tmp_path, cpu=1) as pods:
+        pods.start(asks("sleep 0.3", cpu=1), "first")
+        for number in range(4):
+            pods.start(asks("echo ran", cpu=1), f"n{number}")
+        pods.pods.attend(0.1)  # they are sent
+        pods.stop("n0", "stopped")
+        pods.stop("n2", "stopped")
+        phases = {name: one.phase for name, one in pods.ended(5).items()}
+        done = [name for name, phase in phases.items() if phase == "Succeeded"]
+        assert done == ["first", "n1", "n3"]
+        assert [pods.log(f"n{number}") for number in range(4)] == ["", "ran\n", "", "ran\n"]
 
 
 UNIFIED = {

@@ -6,8 +6,9 @@ import math
 import os
 import shutil
 import subprocess
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from itertools import islice, takewhile
 from typing import Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
@@ -33,6 +34,12 @@ class Amount(NamedTuple):
     gpus: int = 0
     vendor: str = ""
     meets: bool = False
+
+    @property
+    def place(self) -> str:
+        """What one that has ended leaves to one that asks for the same; empty where it is more than an amount."""
+        asks = (self.cpu or self.memory) and not (self.gpus or self.meets)
+        return f"{self.cpu}/{self.memory}" if asks else ""
 
 
 def amount(bodies: Iterable[Json], meets: bool = False) -> Amount:
@@ -111,6 +118,7 @@ class Slots:
         self.free_gpus: dict[str, list[str]] = {}
         self.running: dict[str, tuple[Amount, list[str]]] = {}
         self.cpu = self.memory = 0.0  # what runs has asked for
+        self.alike: Counter[Amount] = Counter()  # how many run that ask for the same
         self.waiting: deque[tuple[str, str, Amount]] = deque()
 
     def ask(self, node: str, step: str, wanted: Amount) -> list[tuple[str, list[str]]]:
@@ -146,6 +154,7 @@ class Slots:
         """A pod has ended; those that may start now."""
         wanted, gpus = self.running.pop(node, (Amount(), []))
         self.cpu, self.memory = self.cpu - wanted.cpu, self.memory - wanted.memory
+        self.alike[wanted] -= 1
         if gpus:
             self.free_gpus[wanted.vendor] += gpus
             self.free_gpus[wanted.vendor].sort(key=lambda one: (len(one), one))
@@ -159,8 +168,16 @@ class Slots:
             gpus = [self.free_gpus[wanted.vendor].pop(0) for _ in range(wanted.gpus)]
             self.running[node] = wanted, gpus
             self.cpu, self.memory = self.cpu + wanted.cpu, self.memory + wanted.memory
+            self.alike[wanted] += 1
             started.append((node, gpus))
         return started
+
+    def in_line(self, most: int) -> list[str]:
+        """The first that wait, if each can begin in the place of one that runs: they ask for the same."""
+        first = self.waiting[0][2] if self.waiting else Amount()
+        if not first.place or not self.alike[first]:
+            return []
+        return [node for node, _, _ in takewhile(lambda one: one[2] == first, islice(self.waiting, most))]
 
     def fits(self, step: str, wanted: Amount) -> bool:
         """Whether there is room for one more."""

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -26,16 +26,20 @@ names = "flowdsl", "flowdsl.runtime", "flowdsl.runtime.local", "flowdsl.runtime.
 for name in names:
     made = sys.modules[name] = type(sys)(name)
     made.__path__ = []
-made.__path__ = [sys.argv[3]]
+made.__path__ = [sys.argv[4]]
 from flowdsl.runtime.local.pods.supervisor import main
-main(int(sys.argv[1]), int(sys.argv[2]))
+main(*map(int, sys.argv[1:4]))
 """
 """Start the supervisor without the rest of flowdsl, and with its compiled form."""
-_LONGEST = 48 * 1024
+_LONGEST = 8 * 1024
+"""Bytes of a packet: as many as are sent ahead must fit into what a socket keeps, or who sends them would wait."""
 _BRIEF = 0.01
 """Seconds after which a program counts as one that runs for long: it is seen, and does not keep others waiting."""
-_AHEAD = 2
-"""Programs that are sent before a room is free: all of them must fit into what a socket keeps."""
+AHEAD = 16
+"""Programs that are sent before there is room for them."""
+_TOGETHER = 0.004
+"""Seconds for which answers are gathered while there is enough to run without them: each time costs this process as
+much as it takes a program to begin."""
 _LONGEST_WAIT = 3600.0
 
 
@@ -46,16 +50,30 @@ class Helper:
     the core that is free until an answer is read: another one begins, and where no room is free one is made for it,
     when one of these has ended or has run for a while. So short programs use few rooms, each of which costs as much as
     several of them, and long ones soon all run.
+
+    A program that waits for a place, that is for what another one has of the machine, can be sent before (`run_next`).
+    Then it begins when one of that place ends, and not only when the runner has been woken, has heard so, and has let
+    it begin: between short programs that takes as long as they do.
     """
 
     def __init__(self, isolate: bool | None, answered: Callable[[Json], None]) -> None:
         self.folder = Path()
         self.answered = answered
         self.lock = threading.Lock()
+        self.sending = threading.Lock()
         self.most = cores() + 1
         self.waiting: deque[Json] = deque()
         self.sent: deque[str] = deque()  # no room has taken them yet
         self.fresh: dict[str, float] = {}  # when they began, in this order: those that have not run for long
+        self.ahead: dict[
+            str, bool
+        ] = {}  # what is to run in another one's place, and whether `run` was called
+        self.begun: dict[str, list[Json]] = {}  # what has begun before that, and its answers
+        self.late: deque[Json] = deque()  # answers that were kept for that reason
+        self.dropped: set[str] = set()  # what `run` is never called for
+        self.lacks: Counter[str] = (
+            Counter()
+        )  # by place, how many more were asked for than have begun or were let
         self.long = 0
         self.greeted = False
         if isolate is None:
@@ -65,6 +83,8 @@ class Helper:
         self.bell.setblocking(False)
         self.ready = select.poll()
         self.ready.register(self.heard, select.POLLIN)
+        self.rings = select.poll()
+        self.rings.register(self.heard, select.POLLIN)
         self._start()
 
     def begin(self, folder: Path, logs: Path, needed: list[str]) -> None:
@@ -79,7 +99,7 @@ class Helper:
         self.packets, theirs = socket.socketpair(socket.AF_UNIX, kind)
         self.control, other = socket.socketpair()
         with theirs, other:
-            ends = theirs.fileno(), other.fileno()
+            ends = theirs.fileno(), self.packets.fileno(), other.fileno()
             here = str(Path(__file__).parent)
             process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", LAUNCH, *map(str, ends), here],
@@ -117,16 +137,52 @@ class Helper:
 
     def _send(self, what: Json) -> None:
         data = marshal.dumps(what)
-        try:
-            self.control.sendall(len(data).to_bytes(4, "little") + data)
-        except OSError:
-            return  # it has ended; the reader says so
+        with self.sending:
+            try:
+                self.control.sendall(len(data).to_bytes(4, "little") + data)
+            except OSError:
+                return  # it has ended; the reader says so
 
     def run(self, what: Json) -> None:
         """Run a program; its answer comes later. Programs begin in their order."""
+        name = what["id"]
         with self.lock:
-            self.waiting.append(what)
-            self._flow()
+            if name in self.ahead or name in self.begun:
+                if name in self.ahead:
+                    self.ahead[name] = True
+                self.late += self.begun.pop(name, ())
+                self._let(what["place"], 1)
+            else:
+                self.waiting.append(what)
+                self._flow()
+
+    def run_next(self, what: Json) -> None:
+        """Run a program in the place of the first that ends and leaves it the same.
+
+        So nobody waits until that end has been heard here. When it has been, `run` is called for it as well, or `drop`.
+        """
+        with self.lock:
+            self.ahead[what["id"]] = False
+            self._send({"do": "ahead", "what": what})
+
+    def drop(self, name: str) -> None:
+        """Do not run a program that was to run next, or end it."""
+        with self.lock:
+            if name in self.ahead:
+                self.ahead[name] = True
+            ended = [one for one in self.begun.pop(name, ()) if "code" in one]
+            if ended:
+                self._let(ended[0]["place"], 1)
+            else:
+                self.dropped.add(name)
+        self.stop(name, 0)
+
+    def _let(self, place: str, more: int) -> None:
+        """So many more were asked for than have begun: where nothing has ended for them they are let begin."""
+        self.lacks[place] += more
+        if self.lacks[place] > 0:
+            self.lacks[place] -= 1
+            self._send({"do": "place", "place": place})
 
     def _flow(self) -> None:
         """Send what may begin, and a little more: who has a free room takes the next one without asking."""
@@ -136,7 +192,7 @@ class Helper:
         while self.fresh and (oldest := next(iter(self.fresh))) and self.fresh[oldest] + _BRIEF <= now:
             del self.fresh[oldest]
             self._send({"do": "name", "id": oldest})
-        while self.waiting and (len(self.fresh) < self.most if self.idle else len(self.sent) < _AHEAD):
+        while self.waiting and (len(self.fresh) < self.most if self.idle else len(self.sent) < AHEAD):
             what = self.waiting.popleft()
             self._go(what)
             if self.idle:
@@ -199,45 +255,64 @@ class Helper:
             if self.fresh:
                 oldest = next(iter(self.fresh.values()))
                 seconds = min(seconds, max(0.0, oldest + _BRIEF - time.monotonic()))
-        found = self.ready.poll(math.ceil(seconds * 1000))
-        for file, _ in found:
-            if file == self.heard.fileno():
-                self.heard.recv(1 << 10)
-            else:
-                self._hear()
+        found = [file for file, _ in self.ready.poll(0 if self.late else math.ceil(seconds * 1000))]
+        if self.packets.fileno() in found and len(self.ahead) + len(self.sent) > AHEAD // 2:
+            found += [file for file, _ in self.rings.poll(_TOGETHER * 1000)]
+        if self.heard.fileno() in found:
+            self.heard.recv(1 << 10)
+        if self.packets.fileno() in found:
+            while self._hear():
+                pass
+        while self.late:
+            self.answered(self.late.popleft())
         if not found:
             with self.lock:
                 self._flow()
 
-    def _hear(self) -> None:
-        """Hand on one answer."""
+    def _hear(self) -> bool:
+        """Hand on one answer; whether there was one."""
         try:
-            data = self.packets.recv(1 << 16)
+            data = self.packets.recv(1 << 16, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return False
         except OSError:
             data = b""
         if not data:
             self.ready.unregister(self.packets)
             self.answered({"gone": True})
-            return
+            return False
         answer: Json = marshal.loads(data)
         if "at" in answer:
             path = Path(answer["at"])
             answer = marshal.loads(path.read_bytes())
             path.unlink()
-        if "ready" in answer or ("code" in answer and "probe" not in answer):
-            self._free(answer)
-        if "ready" not in answer:
+        if "probe" not in answer and answer.keys() & {"ready", "code", "place"}:
+            self._account(answer)
+        if answer.get("id") in self.begun:
+            self.begun[answer["id"]].append(answer)
+        elif answer.keys() & {"id", "broken"}:
             self.answered(answer)
+        return True
 
-    def _free(self, answer: Json) -> None:
-        """A room is ready, or a program has ended, whose room is free unless its files are kept."""
+    def _account(self, answer: Json) -> None:
+        """Note which room is free, and what has begun without being asked for."""
         with self.lock:
             if "ready" in answer:
                 self.making -= 1
-            else:
+            if "code" in answer:
                 self.fresh.pop(answer["id"], None)
-            if not answer.get("kept"):
+            if "ready" in answer or ("code" in answer and not answer["kept"]):
                 self.idle += 1
+            name = answer.get("next")
+            if name:
+                if not self.ahead.pop(name):
+                    self.begun[name] = []
+                self.sent.append(name)
+            if "code" in answer:
+                self._let(answer["place"], (answer["id"] in self.dropped) - bool(name))
+                self.dropped.discard(answer["id"])
+            elif "place" in answer and not name:
+                self._let(answer["place"], 1)
             self._flow()
 
     def close(self) -> None:

@@ -65,6 +65,9 @@ class Pod:
         self.refusal: Outcome | None = None
         self.lacks: set[str] = set()
         self.done = False
+        self.place = ""
+        self.ready: tuple[Program, Json | Way] | None = None
+        self.sent = False
 
     def _names(self) -> dict[str, str]:
         """The variables of Argo's init container."""
@@ -98,6 +101,30 @@ class Pod:
             self.house.apart(self._load)
         else:
             self._guarded(self._next)
+
+    def send(self) -> bool:
+        """Have its container begin as soon as there is room; whether that can be before there is any.
+
+        It can where nothing is to be made ready for it. When there is room `begin` is called all the same.
+        """
+        shape = self.shape
+        if self.ready is None and shape.alone and not (shape.volumes or self.inputs) and self.house.isolated:
+            program = Program(self, shape.mains[0], 1)
+            try:
+                self.ready = program, program.asked()
+            except Refusal:
+                return False  # it is said when it begins
+            if not isinstance(self.ready[1], Way) and self.ready[1]["place"]:
+                self.sent = True
+                self.house.helper.run_next(self.ready[1])
+        return self.sent
+
+    def drop(self, message: str) -> None:
+        """End it before there was room for it."""
+        self.stopped = message
+        if self.sent and self.ready is not None:
+            self.house.helper.drop(self.ready[0].id)
+        self.end(Outcome("Failed", message))
 
     def _guarded(self, function: Callable[[], None]) -> None:
         """Do a part of the way; one that is refused ends the pod."""
@@ -158,8 +185,12 @@ class Pod:
     def _run(self, unit: Unit) -> None:
         """Start a container."""
         number = self.tried[unit.name] = self.tried.get(unit.name, 0) + 1
-        program = Program(self, unit, number)
-        what = program.asked()
+        if self.ready is None:
+            program = Program(self, unit, number)
+            what = program.asked()
+        else:
+            program, what = self.ready
+            self.ready = None
         self.programs[unit.name] = program
         if isinstance(what, Way):
             self._ended(unit, what)

@@ -15,7 +15,7 @@ from typing import Any
 from flowdsl.runtime.local.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
 from flowdsl.runtime.local.objects import replaced
 from flowdsl.runtime.local.pods.amounts import Slots, amount
-from flowdsl.runtime.local.pods.helper import Helper
+from flowdsl.runtime.local.pods.helper import AHEAD, Helper
 from flowdsl.runtime.local.pods.house import House
 from flowdsl.runtime.local.pods.pod import Pod
 from flowdsl.runtime.local.pods.refusal import Refusal
@@ -153,6 +153,7 @@ class Pods:
         try:
             made = Pod(pod, self.house, self._report, self._rests, ended)
             wanted = amount([one.body for one in made.shape.together], meets)
+            made.place = wanted.place
             if self.gone:
                 raise Refusal("the process that starts the steps has ended")
         except Refusal as refusal:
@@ -171,6 +172,10 @@ class Pods:
 
         Raises what went wrong in flowdsl itself beside.
         """
+        with self.house.lock:
+            for node in self.slots.in_line(AHEAD):
+                if node not in self.pods or not self.pods[node].send():
+                    break
         self.helper.attend(seconds)
         self.attended = time.monotonic()
         if self.house.broken:
@@ -212,8 +217,7 @@ class Pods:
             if made is None:
                 return
             if self.slots.drop(stop.node):
-                made.stopped = stop.message
-                made.end(Outcome("Failed", stop.message))
+                made.drop(stop.message)
                 return
         made.stop(stop.message)
 

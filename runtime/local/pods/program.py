@@ -41,6 +41,7 @@ class Owner(Protocol):
     shape: Shape
     lacks: set[str]
     gpus: list[str] | None
+    place: str
     stopped: str | None
 
     @property
@@ -108,6 +109,7 @@ class Program:
             "result": pod.start.keeps_result and unit.name == "main",
             "keep": self.kept,
             "tell": bool(pod.start.template.get("daemon")) and unit.role == "main",
+            "place": pod.place if pod.shape.alone and pod.shape.tries == 1 else "",
         }
 
     def _words(self, env: dict[str, str]) -> tuple[list[str], list[tuple[str, bytes, int]]]:

@@ -5,16 +5,20 @@ of flowdsl, it is ready in a third of the time. It has two sockets. Messages are
 them; a long one is a file, and `{"at"}` its path. On the first, whole packets: its threads take programs to run,
 
 - `{"id", "argv", "env", "cwd", "log", "mounts": [[source, path, read-only]], "files": [[path, bytes, mode]],
-  "result", "keep", "tell"}`; `log`: a path in the folder of logs; `result`: its standard output is wanted back;
-  `keep`: its files stay until they are freed; `tell`: say when it has started;
+  "result", "keep", "tell", "place"}`; `log`: a path in the folder of logs; `result`: its standard output is wanted
+  back; `keep`: its files stay until they are freed; `tell`: say when it has started; `place`: what of the machine it
+  leaves to another one;
 
 and answer with `{"id", "started"}`, and in the end `{"id", "code", "room", "kept", "rss", "killed", "result",
-"missing", "why"}`: the exit code as a shell has it, the folder in which there is what it has written, the most
-memory it had in KiB, whether KILL ended it, what it printed. `missing`, `why`: why it could not be found, or
-started. `{"broken"}` is the trace of what went wrong in a thread itself. On the second:
+"missing", "why", "place", "next"}`: the exit code as a shell has it, the folder in which there is what it has written,
+the most memory it had in KiB, whether KILL ended it, what it printed. `missing`, `why`: why it could not be found, or
+started; `next`: what begins in its place. `{"broken"}` is the trace of what went wrong in a thread itself. On the
+second:
 
 - `{"folder", "logs", "needed", "isolate"}`, first of all: where the rooms and logs are kept, the paths of the
   machine that are to be seen in rooms, and whether to isolate; the answer `{"isolated"}` comes on the first;
+- `{"do": "ahead", "what"}`: a program that is to begin in the place of one that ends;
+- `{"do": "place", "place"}`: there is one more place; `{"place", "next"}` on the first says what begins in it;
 - `{"do": "grow", "workers"}`: so many programs are to run at a time; `{"ready"}` says for each one more that it can;
 - `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that it started;
 - `{"do": "free", "id"}`: its files are not needed any more;
@@ -74,6 +78,8 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 LONGEST_MESSAGE = 48 * 1024
+_ENTERED = b"entered"
+"""The packet that stands for a program which is here already."""
 SWITCH = 0.0002
 """Seconds for which a thread keeps the others waiting at most: by default it is more than a short step takes."""
 REAPED = 5.0
@@ -83,9 +89,10 @@ REAPED = 5.0
 class Supervisor(Processes):
     """What its threads share."""
 
-    def __init__(self, jobs: int, control: int, settings: Json) -> None:
+    def __init__(self, jobs: int, entry: int, control: int, settings: Json) -> None:
         super().__init__(bool(settings["isolate"]))
         self.fd = jobs
+        self.entry = entry
         self.control = control
         self.folder = str(settings["folder"])
         self.ground = Ground(self.folder, settings["needed"]) if self.isolated else None
@@ -93,6 +100,8 @@ class Supervisor(Processes):
         self.jobs: dict[str, Job] = {}
         self.stopped: set[str] = set()
         self.lasting: set[str] = set()  # whose logs get their names as they begin
+        self.ahead: dict[str, list[Json]] = {}  # by their places
+        self.entered: list[Json] = []
         self.due: list[tuple[float, str]] = []
         self.workers = 0
         self.long = 0
@@ -127,6 +136,14 @@ class Supervisor(Processes):
             while self.workers < what["workers"]:
                 self.apart(self.work, f"room-{self.workers}", True)
                 self.workers += 1
+        elif do == "ahead":
+            with self.spawning:
+                self.ahead.setdefault(what["what"]["place"], []).append(what["what"])
+        elif do == "place":
+            first = self.following(what["place"])
+            self.say({"place": what["place"], "next": "" if first is None else first["id"]})
+            if first is not None:
+                self.enter(first)
         elif do == "exec":
             self.apart(self.beside, what)
         elif do == "free":
@@ -181,27 +198,31 @@ class Supervisor(Processes):
         room, space = self.moved_in(name)
         if more:
             self.say({"ready": True})
+        queue = select.poll()
+        queue.register(self.fd, select.POLLIN)
+        following: Json | None = None
         while True:
-            data = os.read(self.fd, 1 << 16)
-            if not data:
+            asked = following or self.taken()
+            if asked is None:
                 return
-            asked: Json = marshal.loads(data)
-            if "at" in asked:
-                with open(asked["at"], "rb") as file:
-                    asked = marshal.load(file)
-                os.unlink(file.name)
             job = self.jobs[asked["id"]] = Job(asked, room, space)
-            answer: Json = {"id": job.id, "room": room.written, "kept": bool(asked.get("keep"))}
+            kept, place = bool(asked.get("keep")), str(asked.get("place", ""))
+            answer: Json = {"id": job.id, "room": room.written, "kept": kept, "place": place}
             try:
                 self.start(job, answer)
             except OSError as error:
                 answer |= {"code": 128, "why": f"{error.filename or asked['argv'][0]}: {error.strerror}"}
             self.stopped.discard(job.id)
             self.lasting.discard(job.id)
-            if not asked.get("keep"):
+            if not kept:
                 del self.jobs[job.id]
-            self.say(answer)
-            if asked.get("keep"):
+            following = self.following(place)
+            answer["next"] = "" if following is None else following["id"]
+            self.say(answer)  # before the next one begins, whose answer comes later
+            if following is not None and (kept or queue.poll(0)):
+                self.enter(following)
+                following = None
+            if kept:
                 job.freed.acquire()
             try:
                 room.undo()
@@ -209,8 +230,36 @@ class Supervisor(Processes):
             except OSError:
                 fresh = False  # what is still mounted is not touched
             if not fresh:
+                if following is not None:
+                    self.enter(following)
                 self.apart(self.work, f"{name}+", False)
                 return
+
+    def following(self, place: str) -> Json | None:
+        """What begins in a place that has become free."""
+        with self.spawning:
+            waiting = self.ahead.get(place)
+            return waiting.pop(0) if waiting else None
+
+    def taken(self) -> Json | None:
+        """The program that is the next, for the thread that is free first; None when nobody asks any more."""
+        data = os.read(self.fd, 1 << 16)
+        if not data:
+            return None
+        if data == _ENTERED:
+            return self.entered.pop(0)
+        asked: Json = marshal.loads(data)
+        if "at" in asked:
+            with open(asked["at"], "rb") as file:
+                asked = marshal.load(file)
+            os.unlink(file.name)
+        return asked
+
+    def enter(self, asked: Json) -> None:
+        """Leave a program to the thread that is free first, after those that were sent before."""
+        with self.spawning:
+            self.entered.append(asked)
+            os.write(self.entry, _ENTERED)
 
     def moved_in(self, name: str) -> tuple[Room, str]:
         """The room of this thread, in its own mount namespace where that is allowed, and the name of that."""
@@ -396,9 +445,9 @@ class Supervisor(Processes):
         self.say(answer)
 
 
-def main(jobs: int, control: int) -> None:
-    """Be the supervisor, with the descriptors of the sockets."""
-    for end in (jobs, control):
+def main(jobs: int, entry: int, control: int) -> None:
+    """Be the supervisor, with the descriptors of the sockets; `entry`: the other end of the first."""
+    for end in (jobs, entry, control):
         os.set_inheritable(end, False)  # programs could read there what is meant for others
     settings: Json = marshal.loads(exactly(control, int.from_bytes(exactly(control, 4), "little")))
     if settings["isolate"]:
@@ -408,7 +457,7 @@ def main(jobs: int, control: int) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     sys.setswitchinterval(SWITCH)
-    boss = Supervisor(jobs, control, settings)
+    boss = Supervisor(jobs, entry, control, settings)
     boss.say({"isolated": boss.isolated})
     boss.serve()
     if not boss.isolated:
