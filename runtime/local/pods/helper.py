@@ -249,14 +249,15 @@ class Helper:
                 return  # it rings already, or nobody listens any more
 
     def attend(self, seconds: float | None) -> None:
-        """Hand on an answer. Waits for it, or for `wake`, so many seconds at most; called from one thread only."""
+        """Hand on the answers. Waits for one, or for `wake`, so many seconds at most; called from one thread only."""
         seconds = _LONGEST_WAIT if seconds is None else min(seconds, _LONGEST_WAIT)
         with self.lock:
             if self.fresh:
                 oldest = next(iter(self.fresh.values()))
                 seconds = min(seconds, max(0.0, oldest + _BRIEF - time.monotonic()))
         found = [file for file, _ in self.ready.poll(0 if self.late else math.ceil(seconds * 1000))]
-        if self.packets.fileno() in found and len(self.ahead) + len(self.sent) > AHEAD // 2:
+        ample = len(self.ahead) + len(self.sent) > AHEAD // 2
+        if ample and seconds and self.packets.fileno() in found:
             found += [file for file, _ in self.rings.poll(_TOGETHER * 1000)]
         if self.heard.fileno() in found:
             self.heard.recv(1 << 10)
