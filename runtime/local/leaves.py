@@ -50,13 +50,13 @@ def start_pod(run: Run, execution: Leaf, node: Node, template: Json) -> None:
     late = run.deadline is not None and run.now >= run.deadline
     if late and not node.in_exit_handler():
         if call.on_exit:  # of an exit handler that is tried again: only its node fails
-            run.actions.append(action)
+            run.act(action)
             run.agenda.in_next_pass(partial(_fail, run, node, STEP_TOO_LATE))
         else:
             _fail(run, node, STEP_TOO_LATE)
             del run.running[node.id]
         return
-    run.actions.append(action)
+    run.act(action)
     if deadline is not None:
         run.agenda.at(deadline, lambda: _stop(run, node, TOO_LATE), lambda: node.id in run.running)
     pending = action.template.get("pendingTimeout")
@@ -156,12 +156,12 @@ def _still_pending(run: Run, node: Node) -> None:
 
 def _stop(run: Run, node: Node, message: str) -> None:
     if node.id in run.running and not node.completed:
-        run.actions.append(events.StopPod(node.id, message))
+        run.act(events.StopPod(node.id, message))
 
 
 def fail_pod(run: Run, node: Node, message: str) -> None:
     """Fail a pod at once, while it is being stopped (handleExecutionControlError)."""
-    run.actions.append(events.StopPod(node.id))
+    run.act(events.StopPod(node.id))
     _fail(run, node, message)
 
 

@@ -23,11 +23,16 @@ from flowdsl.runtime.local.workflow import settled, spec_of, variables, whole_ma
 from flowdsl.runtime.local.workflow_hooks import WorkflowHooks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flowdsl.runtime.local.protocols import Call
 
 
 class Machine:
     """A run of one workflow. `handle` takes an event and gives what is to be done.
+
+    Where there is an `act`, it is told each action as soon as that is known, and `handle` gives none: of a large graph
+    the first pods run while the machine still comes to the others.
 
     `references` are WorkflowTemplates and ClusterWorkflowTemplates that it may name, `config` the ConfigMaps that are
     known, `cache` what earlier runs kept for `memoize`.
@@ -53,11 +58,14 @@ class Machine:
         self._asks_duration = any("workflow.duration" in text for text in texts)
         self._asked_wake: float | None = None
         self._ended = False
+        self.act: Callable[[events.Action], None] | None = None
+        self._actions: list[events.Action] = []
 
         def execute(call: Call) -> None:
             Execution(run, call).begin()
 
         run.execute = execute
+        run.act = self._acted
 
     @property
     def nodes(self) -> dict[str, Node]:
@@ -97,8 +105,14 @@ class Machine:
             self.run.parallelism.ask_again()
             self.run.drain()
         self._advance(full)
-        actions, self.run.actions = self.run.actions, []
+        actions, self._actions = self._actions, []
         return actions
+
+    def _acted(self, action: events.Action) -> None:
+        if self.act is not None:
+            self.act(action)
+        else:
+            self._actions.append(action)
 
     def _tick(self) -> None:
         self.run.agenda.tick(self.run.now)
@@ -212,7 +226,7 @@ class Machine:
             ended: events.Phase = (
                 "Succeeded" if self.phase == SUCCEEDED else "Failed" if self.phase == FAILED else "Error"
             )
-            self.run.actions.append(events.Ended(ended, self.message))
+            self.run.act(events.Ended(ended, self.message))
 
     def _never_ended(self, daemons: list[Node]) -> None:
         """What a template began that ended in an error of its own, Argo does not end, nor the run with it."""
@@ -236,7 +250,7 @@ class Machine:
         if soonest is not None:
             if self._asked_wake is None or soonest < self._asked_wake:
                 self._asked_wake = soonest
-                self.run.actions.append(events.WakeAt(soonest))
+                self.run.act(events.WakeAt(soonest))
         elif not self._something_may_end() and not self.run.spec.get("suspend"):
             self._finish(ERROR, f"Argo would wait for ever: {'; '.join(self._stuck())}")
             self._note_end()

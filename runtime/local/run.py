@@ -67,7 +67,8 @@ class Run:
         """Of nodes that Argo may not come to for a while: keeps what is to be done in one until it does, or says no."""
         self.retries: dict[str, Retries] = {}
         """What is tried again, by its node."""
-        self.actions: list[events.Action] = []
+        self.act: Callable[[events.Action], None]
+        """Who is told what is to be done."""
         self.execute: Callable[[Call], None]
         """What executes a template."""
         self.failures = 0
@@ -321,7 +322,7 @@ class Run:
             node.daemoned = False
             self.mark(node, SUCCEEDED)
             if node.id in self.running:
-                self.actions.append(events.StopPod(node.id))
+                self.act(events.StopPod(node.id))
 
     def may_run(self, on_exit: bool) -> bool:
         """Whether a pod may begin after the run was told to stop (ShouldExecute)."""

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections import deque
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -213,14 +214,16 @@ class Runner:
             if first:
                 self.machine.started = first[0].now
             self._save_status()  # who looks for the run finds it from now on
-            self._do(again, pods)
+            self.machine.act = partial(self._do, pods)
+            for action in again:
+                self._do(pods, action)
             batch = first
             while not self._ended:
                 if not batch:
                     batch = self._next(pods)
                 log.write([journal.of_event(event) for event in batch])
                 for event in batch:
-                    self._do(self.machine.handle(event), pods)
+                    self.machine.handle(event)
                 self._note(batch)
                 batch = []
         finally:
@@ -233,21 +236,20 @@ class Runner:
                 os.close(self._lock)
         return self.machine
 
-    def _do(self, actions: list[events.Action], pods: Executor) -> None:
-        for action in actions:
-            match action:
-                case events.StartPod():
-                    outcome = self._fake(action) if self._fake is not None else None
-                    if outcome is None:
-                        pods.start(action)
-                    else:
-                        self._events.append(events.PodEnded(time.time(), action.node, outcome))
-                case events.StopPod():
-                    pods.stop(action)
-                case events.WakeAt(at):
-                    self._wakes.append(at)
-                case events.Ended():
-                    self._ended = True
+    def _do(self, pods: Executor, action: events.Action) -> None:
+        match action:
+            case events.StartPod():
+                outcome = self._fake(action) if self._fake is not None else None
+                if outcome is None:
+                    pods.start(action)
+                else:
+                    self._events.append(events.PodEnded(time.time(), action.node, outcome))
+            case events.StopPod():
+                pods.stop(action)
+            case events.WakeAt(at):
+                self._wakes.append(at)
+            case events.Ended():
+                self._ended = True
 
     def _next(self, pods: Executor) -> list[events.Event]:
         """The events that have come, or a timer that is due. Raises Waits."""

@@ -97,12 +97,14 @@ class Street(NamedTuple):
 
 
 @contextmanager
-def street(folder: Path, **settings: Any) -> Generator[Street]:
-    """Pods in a folder, which are closed at the end."""
+def street(folder: Path, *, ready: bool = True, **settings: Any) -> Generator[Street]:
+    """Pods in a folder, which are closed at the end; `ready`: what is started runs at once."""
     events: deque[Event] = deque()
     given: dict[str, Any] = {"workflow": "wf", "grace": 2.0, **settings}
     pods = Pods(folder / "run", events.append, Settings(**given))
     try:
+        if ready:
+            pods.wait()
         yield Street(pods, events, folder)
     finally:
         pods.close()

@@ -76,6 +76,16 @@ def test_a_step_that_was_stopped_before_it_began_does_not_run(tmp_path: Path) ->
         assert pods.log("second") == ""
 
 
+def test_a_step_that_was_stopped_before_any_can_run_does_not_run(tmp_path: Path) -> None:
+    with street(tmp_path, ready=False) as pods:
+        pods.start(sh("echo ran"), "first")
+        pods.start(sh("echo ran"), "second")
+        pods.stop("first", "stopped")
+        done = pods.ended(2)
+        assert (done["first"].message, done["second"].phase) == ("stopped", "Succeeded")
+        assert (pods.log("first"), pods.log("second")) == ("", "ran\n")
+
+
 def test_those_behind_a_step_that_was_stopped_before_it_began_begin(tmp_path: Path) -> None:
     def busy(cpu: int) -> Any:
         return {"resources": {"requests": {"cpu": cpu}}}

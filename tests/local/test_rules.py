@@ -153,6 +153,24 @@ def test_the_result_is_wanted_where_the_graph_mentions_it() -> None:
     assert wanted == {"run.a-b": True, "run.c": True, "run.d": False}
 
 
+def test_actions_are_told_as_soon_as_they_are_known() -> None:
+    each = {"name": "each", "template": "leaf", "withSequence": {"count": "50"}}
+    manifest = workflow(graph(each), leaf())
+    asked = Machine(manifest).handle(events.Started(START))
+    machine = Machine(manifest)
+    told: list[events.Action] = []
+    known: list[int] = []
+
+    def act(action: events.Action) -> None:
+        told.append(action)
+        known.append(len(machine.nodes))
+
+    machine.act = act
+    assert machine.handle(events.Started(START)) == []
+    assert told == asked
+    assert known[0] < 10 < known[-1], "the first pod runs while the machine comes to the others"
+
+
 def test_the_spec_is_not_changed_by_running_it() -> None:
     manifest = workflow(
         graph({"name": "t", "template": "leaf", "withItems": [{"a": 1}]}),

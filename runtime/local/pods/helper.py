@@ -46,10 +46,12 @@ _LONGEST_WAIT = 3600.0
 class Helper:
     """A supervisor that runs.
 
-    `answered` is called with each answer, by `attend`. As many programs as there are cores begin at a time, and one for
-    the core that is free until an answer is read: another one begins, and where no room is free one is made for it,
-    when one of these has ended or has run for a while. So short programs use few rooms, each of which costs as much as
-    several of them, and long ones soon all run.
+    `answered` is called with each answer, by `attend`. The first, `{"isolated"}`, says that programs can be run from
+    now on, and whether they have file systems of their own.
+
+    As many programs as there are cores begin at a time, and one for the core that is free until an answer is read:
+    another one begins, and where no room is free one is made for it, when one of these has ended or has run for a
+    while. So short programs use few rooms, each of which costs as much as several of them, and long ones soon all run.
 
     A program that waits for a place, that is for what another one has of the machine, can be sent before (`run_next`).
     Then it begins when one of that place ends, and not only when the runner has been woken, has heard so, and has let
@@ -110,26 +112,12 @@ class Helper:
                 cwd="/",
             )
         threading.Thread(target=process.wait, daemon=True).start()
+        self.ready.register(self.packets, select.POLLIN)
         self.workers = self.making = self.idle = 0
 
     def _settle(self) -> None:
         self._send(self.settings)
         self._grow(1)  # its room is made while the runner prepares the first steps
-
-    def isolated(self) -> bool:
-        """Wait until it is ready; whether steps have file systems of their own. Raises OSError."""
-        hello = self.packets.recv(1 << 16)
-        if not hello and self.settings["isolate"]:
-            self._shut()
-            self.settings["isolate"] = False
-            self._start()
-            self._settle()
-            hello = self.packets.recv(1 << 16)
-        if not hello:
-            raise OSError("the process that starts the steps has ended")
-        self.ready.register(self.packets, select.POLLIN)
-        self.greeted = True
-        return bool(marshal.loads(hello)["isolated"])
 
     def _shut(self) -> None:
         self.packets.close()
@@ -279,9 +267,9 @@ class Helper:
         except OSError:
             data = b""
         if not data:
-            self.ready.unregister(self.packets)
-            self.answered({"gone": True})
+            self._ended()
             return False
+        self.greeted = True
         answer: Json = marshal.loads(data)
         if "at" in answer:
             path = Path(answer["at"])
@@ -291,9 +279,20 @@ class Helper:
             self._account(answer)
         if answer.get("id") in self.begun:
             self.begun[answer["id"]].append(answer)
-        elif answer.keys() & {"id", "broken"}:
+        elif answer.keys() & {"id", "broken", "isolated"}:
             self.answered(answer)
         return True
+
+    def _ended(self) -> None:
+        """It has ended; one that could not isolate is followed by one that does not."""
+        self.ready.unregister(self.packets)
+        if self.greeted or not self.settings["isolate"]:
+            self.answered({"gone": True})
+            return
+        self._shut()
+        self.settings["isolate"] = False
+        self._start()
+        self._settle()
 
     def _account(self, answer: Json) -> None:
         """Note which room is free, and what has begun without being asked for."""

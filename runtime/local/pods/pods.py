@@ -24,6 +24,7 @@ from flowdsl.runtime.local.shapes import part
 
 Json = dict[str, Any]
 KINDS = ("http", "data", "resource", "plugin")
+_GONE = "the process that starts the steps has ended"
 _OFTEN = 0.001
 """Seconds for which pods that have ended may be kept waiting while others are started."""
 _NOT_ISOLATED = (
@@ -60,6 +61,7 @@ class Pods:
         self.closed = False
         self.gone = False
         self.ready = False
+        self.early: list[tuple[str, list[str]]] = []  # what has room, and begins when steps can be started
         self.attended = 0.0
         self.helper.begin(self.house.scratch, self.house.logs, _needed(self.house.folder, self.settings))
 
@@ -69,12 +71,20 @@ class Pods:
         return self.house.notices
 
     def wait(self) -> None:
-        """Wait until steps can be started, once. Raises OSError when the process that does that cannot run."""
-        if not self.ready:
-            self.house.isolated = self.helper.isolated()
-            self.ready = True
-            if not self.house.isolated and self.settings.engine is None:
-                self.house.notice(_NOT_ISOLATED)
+        """Wait until steps can be started. Raises OSError when the process that does that cannot run."""
+        while not self.ready:
+            if self.gone:
+                raise OSError(_GONE)
+            self.attend(None)
+
+    def _opened(self, isolated: bool) -> None:
+        """Steps can be started from now on."""
+        self.ready = True
+        self.house.isolated = isolated
+        if not isolated and self.settings.engine is None:
+            self.house.notice(_NOT_ISOLATED)
+        self._begin(self.early)
+        self.early.clear()
 
     def start(self, pod: StartPod) -> None:
         """Run a leaf; its events come later."""
@@ -149,13 +159,12 @@ class Pods:
 
     def _start(self, pod: StartPod, ended: Callable[[Pod, Outcome], None], meets: bool = False) -> Pod | None:
         """Run the containers of a pod, as soon as there is room for them; `meets`: they listen at known ports."""
-        self.wait()
         try:
             made = Pod(pod, self.house, self._report, self._rests, ended)
             wanted = amount([one.body for one in made.shape.together], meets)
             made.place = wanted.place
             if self.gone:
-                raise Refusal("the process that starts the steps has ended")
+                raise Refusal(_GONE)
         except Refusal as refusal:
             self._report(PodEnded(time.time(), pod.node, refusal.outcome))
             return None
@@ -201,6 +210,9 @@ class Pods:
         self.house.apart(work)
 
     def _begin(self, started: list[tuple[str, list[str]]]) -> None:
+        if not self.ready:
+            self.early += started
+            return
         for node, gpus in started:
             made = self.pods.get(node)
             if made is not None:
@@ -236,10 +248,13 @@ class Pods:
         if "broken" in answer:
             self.house.broken.append(RuntimeError(answer["broken"]))
             return
+        if "isolated" in answer:
+            self._opened(answer["isolated"])
+            return
         if "gone" in answer:
             self.gone = True
             for made in list(self.pods.values()):
-                made.end(Outcome("Error", "the process that starts the steps has ended"))
+                made.end(Outcome("Error", _GONE))
             return
         name = answer["id"]
         final = "code" in answer
