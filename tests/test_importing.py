@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import io
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -179,7 +179,7 @@ def test_any_manifest_is_imported_or_refused(place: tuple[int, tuple[Any, ...]],
         del holder[path[-1]]
     else:
         holder[path[-1]] = instead
-    text = yaml.safe_dump(body)
+    text = json.dumps(body)
     (found,) = check_manifests([manifests(text, "changed.yaml")])
     if all(one.finding.severity == "warning" for one in found):
         made = imported([part for one in read(text, "changed.yaml")[0] for part in one.listed])
