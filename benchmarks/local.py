@@ -174,7 +174,7 @@ def measure(
     for parallel in PARALLEL:
         name = f"{COMMANDS} no-op shell steps, {parallel} at once"
         progress(name)
-        found = child(python, _NOOP, [COMMANDS, parallel, rounds], crashes, name)
+        found = child(python, _NOOP, [COMMANDS, parallel, 4 * rounds], crashes, name)  # short ones vary
         lines.append(_compared(name, found, "run", "bare processes", 1.5))
     name = f"walk {NODES[1]:,} nodes of pure control"
     progress(name)
