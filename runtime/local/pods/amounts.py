@@ -173,9 +173,9 @@ class Slots:
         return started
 
     def in_line(self, most: int) -> list[str]:
-        """The first that wait, if each can begin in the place of one that runs: they ask for the same."""
+        """The first that wait, if each can begin in the place of any that runs: all ask for the same."""
         first = self.waiting[0][2] if self.waiting else Amount()
-        if not first.place or not self.alike[first]:
+        if not first.place or self.alike[first] != len(self.running):
             return []
         return [node for node, _, _ in takewhile(lambda one: one[2] == first, islice(self.waiting, most))]
 

@@ -122,8 +122,6 @@ class Pod:
     def drop(self, message: str) -> None:
         """End it before there was room for it."""
         self.stopped = message
-        if self.sent and self.ready is not None:
-            self.house.helper.drop(self.ready[0].id)
         self.end(Outcome("Failed", message))
 
     def _guarded(self, function: Callable[[], None]) -> None:
@@ -330,6 +328,8 @@ class Pod:
             if self.done:
                 return
             self.done = True
+        if self.sent and self.ready is not None:
+            self.house.helper.drop(self.ready[0].id)
         if self.stopped:
             outcome = outcome._replace(phase="Failed", message=self.stopped)
         if self.inputs or self.shape.volumes or not self.shape.alone:
