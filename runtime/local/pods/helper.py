@@ -67,15 +67,11 @@ class Helper:
         self.waiting: deque[Json] = deque()
         self.sent: deque[str] = deque()  # no room has taken them yet
         self.fresh: dict[str, float] = {}  # when they began, in this order: those that have not run for long
-        self.ahead: dict[
-            str, bool
-        ] = {}  # what is to run in another one's place, and whether `run` was called
+        self.ahead: dict[str, bool] = {}  # what runs in another one's place, and whether `run` was called
         self.begun: dict[str, list[Json]] = {}  # what has begun before that, and its answers
         self.late: deque[Json] = deque()  # answers that were kept for that reason
         self.dropped: set[str] = set()  # what `run` is never called for
-        self.lacks: Counter[str] = (
-            Counter()
-        )  # by place, how many more were asked for than have begun or were let
+        self.lacks: Counter[str] = Counter()  # by place: asked for, and neither begun nor let begin
         self.long = 0
         self.greeted = False
         if isolate is None:

@@ -119,11 +119,6 @@ class Pod:
                 self.house.helper.run_next(self.ready[1])
         return self.sent
 
-    def drop(self, message: str) -> None:
-        """End it before there was room for it."""
-        self.stopped = message
-        self.end(Outcome("Failed", message))
-
     def _guarded(self, function: Callable[[], None]) -> None:
         """Do a part of the way; one that is refused ends the pod."""
         with self.house.lock:

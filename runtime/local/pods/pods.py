@@ -229,7 +229,8 @@ class Pods:
             if made is None:
                 return
             if self.slots.drop(stop.node):
-                made.drop(stop.message)
+                made.stopped = stop.message
+                made.end(Outcome("Failed", stop.message))
                 return
         made.stop(stop.message)
 
