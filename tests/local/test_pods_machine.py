@@ -94,7 +94,9 @@ def test_a_step_that_waits_in_line_and_is_stopped_lets_the_next_one_begin(tmp_pa
         pods.start(asks("sleep 0.3", cpu=1), "first")
         for number in range(4):
             pods.start(asks("echo ran", cpu=1), f"n{number}")
-        pods.pods.attend(0.1)  # they are sent
+        pods.pods.attend(0.1)
+        sent = [f"n{number}/main" for number in range(4)] if pods.pods.house.isolated else []
+        assert list(pods.pods.helper.ahead) == sent
         pods.stop("n0", "stopped")
         pods.stop("n2", "stopped")
         phases = {name: one.phase for name, one in pods.ended(5).items()}
