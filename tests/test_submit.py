@@ -433,7 +433,10 @@ def test_how_a_run_ends_is_the_exit_code(cluster: Cluster, capsys: pytest.Captur
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
 def test_who_is_ended_says_how_to_come_back(cluster: Cluster, number: signal.Signals) -> None:
     assert flowdsl(["submit", "tiny.py", "--name", "one"]) == 0
-    command = [sys.executable, "-m", "flowdsl.cli", "wait", "one"]
+    usual = "signal.signal(int(sys.argv[1]), signal.SIG_DFL); os.execv(sys.argv[2], sys.argv[2:])"
+    wait = [sys.executable, "-m", "flowdsl.cli", "wait", "one"]
+    # Under nohup, for example, SIGHUP would not end it.
+    command = [sys.executable, "-c", f"import os, signal, sys; {usual}", str(number.value), *wait]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as child:
         cluster.once_watched(lambda: child.send_signal(number))
