@@ -68,6 +68,7 @@ def test_a_step_that_was_stopped_before_it_began_does_not_run(tmp_path: Path) ->
     with street(tmp_path, cpu=1) as pods:
         busy = {"resources": {"requests": {"cpu": 1}}}
         pods.start(sh("sleep 100", **busy), "first")
+        pods.running()
         pods.start(sh("echo ran", **busy), "second")
         pods.stop("second", "stopped")
         assert pods.ended()["second"].message == "stopped"

@@ -1,4 +1,4 @@
-"""What pods ask of the machine, and which of them may run at a time."""
+"""What pods ask of the machine, and what it has."""
 
 from __future__ import annotations
 
@@ -6,62 +6,55 @@ import math
 import os
 import shutil
 import subprocess
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import islice, takewhile
-from typing import Any, NamedTuple
+from typing import Any
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 from flowdsl.runtime.local.pods.groups import allowed
 from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.slots import Amount
 from flowdsl.runtime.local.shapes import part
 
 Json = dict[str, Any]
 _GIB = 2**30
-_CLOSE = 1e-6
-"""Sums that differ by so little are the same."""
 
 
-class Amount(NamedTuple):
-    """CPU in cores, memory in bytes, GPUs, and whose GPUs they are.
+CPU, MEMORY, PORTS = "cpu", "memory", "ports"
+"""What is asked for beside GPUs, which go by the name of their vendor.
 
-    `meets`: its containers listen at known ports for each other, so others of that kind wait.
-    """
-
-    cpu: float = 0.0
-    memory: float = 0.0
-    gpus: int = 0
-    vendor: str = ""
-    meets: bool = False
-
-    @property
-    def place(self) -> str:
-        """What one that has ended leaves to one that asks for the same; empty where it is more than an amount."""
-        asks = (self.cpu or self.memory) and not (self.gpus or self.meets)
-        return f"{self.cpu}/{self.memory}" if asks else ""
+Thousandths of a core, bytes; and the ports of the machine, by who listens at known ones for others.
+"""
 
 
 def amount(bodies: Iterable[Json], meets: bool = False) -> Amount:
-    """The sum over containers that run together. A limit without a request is one. Raises Refusal."""
-    cpu = memory = 0.0
-    gpus, vendor = 0, ""
+    """The sum over containers that run together, without what is zero; `meets`: they ask for the ports.
+
+    A limit without a request is one. Raises Refusal.
+    """
+    found: Counter[str] = Counter({PORTS: int(meets)})
     for body in bodies:
         resources: Json = part(body, "resources")
         if not resources:
             continue
-        limits: Json = part(resources, "limits")
-        asked: Json = {**limits, **part(resources, "requests")}
+        asked: Json = {**part(resources, "limits"), **part(resources, "requests")}
         try:
-            cpu += float(quantity(str(asked.get("cpu", 0))))
-            memory += float(quantity(str(asked.get("memory", 0))))
-            for name, count in asked.items():
-                if name.endswith("/gpu") or name.startswith("nvidia.com/mig-"):
-                    gpus += int(quantity(str(count)))
-                    vendor = name.partition(".")[0]
+            for name, given in asked.items():
+                if name == CPU:
+                    found[CPU] += math.ceil(quantity(str(given)) * 1000)
+                elif name == MEMORY:
+                    found[MEMORY] += math.ceil(quantity(str(given)))
+                elif name.endswith("/gpu") or name.startswith("nvidia.com/mig-"):
+                    found[name.partition(".")[0]] += int(quantity(str(given)))
         except GrammarError as error:
             raise Refusal(f"the resources of container {body['name']}: {error}") from None
-    return Amount(cpu, memory, gpus, vendor, meets)
+    return +found
+
+
+def gpus(wanted: Amount) -> Amount:
+    """The part of an amount that is GPUs."""
+    return {name: count for name, count in wanted.items() if name not in (CPU, MEMORY, PORTS)}
 
 
 def memory_limit(body: Json) -> float:
@@ -104,96 +97,74 @@ def found_gpus(vendor: str) -> list[str]:
     return [str(number) for number in range(sum(one.startswith("GPU ") for one in done.stdout.splitlines()))]
 
 
-class Slots:
-    """Who may run: pods in their order; one that asks for more than the machine has runs alone."""
+class Allocatable:
+    """What pods share: how much there is in total, and which GPUs are free.
+
+    `cpu`, `memory`, `gpus`: where these are given they count, and not what the machine has. `offer` is told how much
+    there is of a resource, before one is asked for.
+    """
 
     def __init__(
-        self, cpu: float | None, memory: int | None, gpus: int | None, notice: Callable[[str], None]
+        self,
+        cpu: float | None,
+        memory: int | None,
+        gpus: int | None,
+        offer: Callable[[Amount], None],
+        notice: Callable[[str], None],
     ) -> None:
         self.given = cpu, memory
-        self.totals: tuple[float, float] | None = None
         self.given_gpus = gpus
+        self.offer = offer
         self.notice = notice
-        self.gpus: dict[str, list[str]] = {}
-        self.free_gpus: dict[str, list[str]] = {}
-        self.running: dict[str, tuple[Amount, list[str]]] = {}
-        self.cpu = self.memory = 0.0  # what runs has asked for
-        self.alike: Counter[Amount] = Counter()  # how many run that ask for the same
-        self.waiting: deque[tuple[str, str, Amount]] = deque()
+        self.total: Amount = {}
+        self.free: dict[str, list[str]] = {}
 
-    def ask(self, node: str, step: str, wanted: Amount) -> list[tuple[str, list[str]]]:
-        """A pod of a step wants to run; those that may start now, with their GPUs. Who asks for nothing passes all."""
-        if wanted.gpus and wanted.vendor not in self.gpus:
-            found = found_gpus(wanted.vendor)
-            if self.given_gpus is not None:
-                found = [str(number) for number in range(self.given_gpus)]
-            if not found:
+    def _look(self, wanted: Amount) -> None:
+        """Find out how much there is of what was not asked for before."""
+        found: Amount = {}
+        if not self.total:
+            cpu, memory = machine(*self.given)
+            found = {CPU: math.floor(cpu * 1000), MEMORY: math.floor(memory), PORTS: 1}
+        for vendor in gpus(wanted).keys() - self.total.keys():
+            names = found_gpus(vendor) if self.given_gpus is None else list(map(str, range(self.given_gpus)))
+            if not names:
                 self.notice(
-                    f"This machine has no GPU of {wanted.vendor or 'this kind'}: steps that ask for one run without."
+                    f"This machine has no GPU of {vendor or 'this kind'}: steps that ask for one run without."
                 )
-            self.gpus[wanted.vendor] = found
-            self.free_gpus[wanted.vendor] = list(found)
-        if wanted.gpus > len(self.gpus.get(wanted.vendor, ())) > 0:
-            self.notice(
-                f"{step} asks for {wanted.gpus} GPUs, this machine has {len(self.gpus[wanted.vendor])}: it gets these."
+            self.free[vendor] = names
+            found[vendor] = len(names)
+        if found:
+            self.total |= found
+            self.offer(found)
+
+    def bounded(self, step: str, wanted: Amount) -> Amount:
+        """No more than there is: a step that asks for more cores or memory has all of them, and runs alone."""
+        self._look(wanted)
+        found = dict(wanted)
+        for vendor, count in gpus(wanted).items():
+            there = self.total[vendor]
+            if count > there > 0:
+                self.notice(f"{step} asks for {count} GPUs, this machine has {there}: it gets these.")
+            found[vendor] = min(count, there)
+        much: list[str] = []
+        if wanted.get(CPU, 0) > self.total[CPU]:
+            much.append(f"{wanted[CPU] / 1000:g} CPUs, this machine has {self.total[CPU] / 1000:g}")
+        if wanted.get(MEMORY, 0) > self.total[MEMORY]:
+            much.append(
+                f"{wanted[MEMORY] / _GIB:.1f} GiB of memory, this machine has {self.total[MEMORY] / _GIB:.1f}"
             )
-        if wanted.gpus:
-            wanted = wanted._replace(gpus=min(wanted.gpus, len(self.gpus[wanted.vendor])))
-        if not (wanted.cpu or wanted.memory or wanted.gpus or wanted.meets):
-            return [(node, [])]
-        self.waiting.append((node, step, wanted))
-        return self.next()
-
-    def drop(self, node: str) -> bool:
-        """A pod does not want to run any more; whether it was waiting."""
-        before = len(self.waiting)
-        self.waiting = deque(one for one in self.waiting if one[0] != node)
-        return len(self.waiting) < before
-
-    def end(self, node: str) -> list[tuple[str, list[str]]]:
-        """A pod has ended; those that may start now."""
-        wanted, gpus = self.running.pop(node, (Amount(), []))
-        self.cpu, self.memory = self.cpu - wanted.cpu, self.memory - wanted.memory
-        self.alike[wanted] -= 1
-        if gpus:
-            self.free_gpus[wanted.vendor] += gpus
-            self.free_gpus[wanted.vendor].sort(key=lambda one: (len(one), one))
-        return self.next()
-
-    def next(self) -> list[tuple[str, list[str]]]:
-        """Start from the front, as many as there is room for."""
-        started: list[tuple[str, list[str]]] = []
-        while self.waiting and self.fits(*self.waiting[0][1:]):
-            node, _, wanted = self.waiting.popleft()
-            gpus = [self.free_gpus[wanted.vendor].pop(0) for _ in range(wanted.gpus)]
-            self.running[node] = wanted, gpus
-            self.cpu, self.memory = self.cpu + wanted.cpu, self.memory + wanted.memory
-            self.alike[wanted] += 1
-            started.append((node, gpus))
-        return started
-
-    def in_line(self, most: int) -> list[str]:
-        """The first that wait, if each can begin in the place of any that runs: all ask for the same."""
-        first = self.waiting[0][2] if self.waiting else Amount()
-        if not first.place or self.alike[first] != len(self.running):
-            return []
-        return [node for node, _, _ in takewhile(lambda one: one[2] == first, islice(self.waiting, most))]
-
-    def fits(self, step: str, wanted: Amount) -> bool:
-        """Whether there is room for one more."""
-        if self.totals is None:
-            self.totals = machine(*self.given)
-        cores, size = self.totals
-        if wanted.meets and any(one.meets for one, _ in self.running.values()):
-            return False
-        if len(self.free_gpus.get(wanted.vendor, ())) < wanted.gpus:
-            return False
-        if wanted.cpu > cores or wanted.memory > size:
-            if self.cpu > _CLOSE or self.memory > _CLOSE:
-                return False
-            much = [f"{wanted.cpu:g} CPUs, this machine has {cores:g}"] if wanted.cpu > cores else []
-            if wanted.memory > size:
-                much.append(f"{wanted.memory / _GIB:.1f} GiB of memory, this machine has {size / _GIB:.1f}")
+        if much:
             self.notice(f"{step} asks for {' and for '.join(much)}: it runs alone.")
-            return True
-        return self.cpu + wanted.cpu <= cores + _CLOSE and self.memory + wanted.memory <= size + _CLOSE
+            found |= {CPU: self.total[CPU], MEMORY: self.total[MEMORY]}
+        return {name: count for name, count in found.items() if count}
+
+    def take(self, wanted: Amount) -> dict[str, list[str]]:
+        """The GPUs of one that begins, by vendor."""
+        return {
+            vendor: [self.free[vendor].pop(0) for _ in range(count)] for vendor, count in gpus(wanted).items()
+        }
+
+    def give(self, taken: dict[str, list[str]]) -> None:
+        """The GPUs of one that has ended."""
+        for vendor, names in taken.items():
+            self.free[vendor] = sorted(self.free[vendor] + names, key=lambda one: (len(one), one))

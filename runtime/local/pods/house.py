@@ -91,10 +91,11 @@ class House:
             if text not in self.notices:
                 self.notices.append(text)
 
-    def run(self, what: Json, answered: Callable[[Json], None]) -> None:
-        """Start a program."""
-        self.programs[what["id"]] = answered
-        self.helper.run(what)
+    def run(self, name: str, what: Json | None, answered: Callable[[Json], None]) -> None:
+        """Start a program; without one it was sent before."""
+        self.programs[name] = answered
+        if what is not None:
+            self.helper.run(what)
 
     def apart(self, function: Callable[[], None]) -> None:
         """Do something that takes its time, in a thread; what it raises is raised by who attends."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from flowdsl.runtime.local.events import Outcome, PodRunning, StartPod
 from flowdsl.runtime.local.pods import ending, units
+from flowdsl.runtime.local.pods.amounts import gpus
 from flowdsl.runtime.local.pods.ending import Way
 from flowdsl.runtime.local.pods.environment import About
 from flowdsl.runtime.local.pods.expansion import carried
@@ -17,6 +18,7 @@ from flowdsl.runtime.local.pods.house import House
 from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.program import Program
 from flowdsl.runtime.local.pods.refusal import Refusal
+from flowdsl.runtime.local.pods.slots import Amount
 from flowdsl.runtime.local.pods.store import located
 from flowdsl.runtime.local.pods.units import Unit
 from flowdsl.runtime.local.pods.volumes import Volumes
@@ -56,7 +58,8 @@ class Pod:
         self.shape = units.shape(start, settings, there)
         self.about = About(start, self.shape.account, settings)
         self._volumes: Volumes | None = None  # most pods have none
-        self.gpus: list[str] | None = None
+        self.gpus: dict[str, list[str]] = {}
+        self.begun = False
         self.programs: dict[str, Program] = {}
         self.ways: dict[str, Way] = {}
         self.tried: dict[str, int] = {}
@@ -65,8 +68,7 @@ class Pod:
         self.refusal: Outcome | None = None
         self.lacks: set[str] = set()
         self.done = False
-        self.place = ""
-        self.ready: tuple[Program, Json | Way] | None = None
+        self.made: tuple[Program, Json | Way] | None = None
         self.sent = False
 
     def _names(self) -> dict[str, str]:
@@ -92,8 +94,9 @@ class Pod:
 
     # --- the way of a pod -------------------------------------------------------------------------
 
-    def begin(self, gpus: list[str] | None) -> None:
-        """Run, with these GPUs of the machine; None where none are asked for."""
+    def begin(self, gpus: dict[str, list[str]]) -> None:
+        """Run, with these GPUs of the machine, by vendor."""
+        self.begun = True
         self.gpus = gpus
         if not self.start.template.get("daemon"):
             self.running(PodRunning(time.time(), self.start.node))
@@ -102,22 +105,23 @@ class Pod:
         else:
             self._guarded(self._next)
 
-    def send(self) -> bool:
-        """Have its container begin as soon as there is room; whether that can be before there is any.
+    def alone(self, wanted: Amount) -> Json | None:
+        """Its program, where that can run as soon as there is room, before `begin`; and that has room until it ends.
 
-        It can where nothing is to be made ready for it. When there is room `begin` is called all the same.
+        So it is where nothing is to be made ready for it, or known of the room, and nothing runs beside or after it.
         """
         shape = self.shape
-        if self.ready is None and shape.alone and not (shape.volumes or self.inputs) and self.house.isolated:
-            program = Program(self, shape.mains[0], 1)
-            try:
-                self.ready = program, program.asked()
-            except Refusal:
-                return False  # it is said when it begins
-            if not isinstance(self.ready[1], Way) and self.ready[1]["place"]:
-                self.sent = True
-                self.house.helper.run_next(self.ready[1])
-        return self.sent
+        more = shape.volumes or self.inputs or shape.tries > 1 or gpus(wanted)
+        if not shape.alone or more or self.house.settings.engine is not None:
+            return None
+        program = Program(self, shape.mains[0], 1)
+        try:
+            what = program.asked()
+        except Refusal:
+            return None  # it is said when it begins
+        self.made = program, what
+        self.sent = not isinstance(what, Way)
+        return None if isinstance(what, Way) else what
 
     def _guarded(self, function: Callable[[], None]) -> None:
         """Do a part of the way; one that is refused ends the pod."""
@@ -178,17 +182,20 @@ class Pod:
     def _run(self, unit: Unit) -> None:
         """Start a container."""
         number = self.tried[unit.name] = self.tried.get(unit.name, 0) + 1
-        if self.ready is None:
+        if self.made is None:
             program = Program(self, unit, number)
             what = program.asked()
         else:
-            program, what = self.ready
-            self.ready = None
+            program, what = self.made
         self.programs[unit.name] = program
         if isinstance(what, Way):
             self._ended(unit, what)
         else:
-            self.house.run(what, lambda answer: self._guarded(lambda: self._answered(unit, program, answer)))
+            self.house.run(
+                program.id,
+                None if self.sent else what,
+                lambda answer: self._guarded(lambda: self._answered(unit, program, answer)),
+            )
 
     def _answered(self, unit: Unit, program: Program, answer: Json) -> None:
         if self.over:
@@ -323,8 +330,6 @@ class Pod:
             if self.done:
                 return
             self.done = True
-        if self.sent and self.ready is not None:
-            self.house.helper.drop(self.ready[0].id)
         if self.stopped:
             outcome = outcome._replace(phase="Failed", message=self.stopped)
         if self.inputs or self.shape.volumes or not self.shape.alone:

@@ -7,6 +7,7 @@ import shutil
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,17 +15,20 @@ from typing import Any
 
 from flowdsl.runtime.local.events import Event, Outcome, PodEnded, PodRunning, StartPod, StopPod
 from flowdsl.runtime.local.objects import replaced
-from flowdsl.runtime.local.pods.amounts import Slots, amount
-from flowdsl.runtime.local.pods.helper import AHEAD, Helper
+from flowdsl.runtime.local.pods.amounts import Allocatable, amount
+from flowdsl.runtime.local.pods.helper import Helper
 from flowdsl.runtime.local.pods.house import House
 from flowdsl.runtime.local.pods.pod import Pod
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
+from flowdsl.runtime.local.pods.slots import Amount
 from flowdsl.runtime.local.shapes import part
 
 Json = dict[str, Any]
 KINDS = ("http", "data", "resource", "plugin")
 _GONE = "the process that starts the steps has ended"
+AHEAD = 32
+"""Pods that have asked for a part of the machine and not been given it; the others wait here."""
 _OFTEN = 0.001
 """Seconds for which pods that have ended may be kept waiting while others are started."""
 _NOT_ISOLATED = (
@@ -53,15 +57,19 @@ class Pods:
             self.helper.close()
             raise
         self.report = report
-        self.slots = Slots(self.settings.cpu, self.settings.memory, self.settings.gpus, self.house.notice)
+        given = self.settings.cpu, self.settings.memory, self.settings.gpus
+        self.allocatable = Allocatable(*given, self.helper.offer, self.house.notice)
         self.pods: dict[str, Pod] = {}
+        self.line: deque[tuple[Pod, Amount]] = deque()  # who is to ask for a part of the machine
+        self.asked: dict[str, Amount] = {}  # the nodes of those that have, by the name of the node
+        self.given: dict[str, dict[str, list[str]]] = {}  # the GPUs of those that have been given it
         self.others: dict[str, threading.Event] = {}
         self.jobs: dict[str, Json] = {}  # the objects of those that have ended, by name
+        self.early: list[tuple[Pod, Amount]] = []  # that were started before steps can be
         self.playing: dict[str, str] = {}  # the nodes of those that run, by name
         self.closed = False
         self.gone = False
         self.ready = False
-        self.early: list[tuple[str, list[str]]] = []  # what has room, and begins when steps can be started
         self.attended = 0.0
         self.helper.begin(self.house.scratch, self.house.logs, _needed(self.house.folder, self.settings))
 
@@ -83,7 +91,8 @@ class Pods:
         self.house.isolated = isolated
         if not isolated and self.settings.engine is None:
             self.house.notice(_NOT_ISOLATED)
-        self._begin(self.early)
+        for made, wanted in self.early:
+            self._admit(made, wanted)
         self.early.clear()
 
     def start(self, pod: StartPod) -> None:
@@ -162,16 +171,18 @@ class Pods:
         try:
             made = Pod(pod, self.house, self._report, self._rests, ended)
             wanted = amount([one.body for one in made.shape.together], meets)
-            made.place = wanted.place
             if self.gone:
                 raise Refusal(_GONE)
         except Refusal as refusal:
             self._report(PodEnded(time.time(), pod.node, refusal.outcome))
             return None
-        with self.house.lock:
-            self.pods[pod.node] = made
-            started = self.slots.ask(pod.node, str(pod.template.get("name") or pod.name), wanted)
-        self._begin(started)
+        if wanted:
+            wanted = self.allocatable.bounded(str(pod.template.get("name") or pod.name), wanted)
+        self.pods[pod.node] = made
+        if self.ready:
+            self._admit(made, wanted)
+        else:
+            self.early.append((made, wanted))
         if time.monotonic() - self.attended > _OFTEN:
             self.attend(0)  # who starts many does not keep those waiting that may begin meanwhile
         return made
@@ -181,10 +192,6 @@ class Pods:
 
         Raises what went wrong in flowdsl itself beside.
         """
-        with self.house.lock:
-            for node in self.slots.in_line(AHEAD):
-                if node not in self.pods or not self.pods[node].send():
-                    break
         self.helper.attend(seconds)
         self.attended = time.monotonic()
         if self.house.broken:
@@ -209,14 +216,31 @@ class Pods:
 
         self.house.apart(work)
 
-    def _begin(self, started: list[tuple[str, list[str]]]) -> None:
-        if not self.ready:
-            self.early += started
-            return
-        for node, gpus in started:
-            made = self.pods.get(node)
-            if made is not None:
-                made.begin(gpus)
+    def _admit(self, made: Pod, wanted: Amount) -> None:
+        """Let a pod begin that asks for nothing, and the others when their turn has come."""
+        if wanted:
+            self.line.append((made, wanted))
+            self._ask()
+        elif not made.over:
+            made.begin({})
+
+    def _ask(self) -> None:
+        """Ask for those that are the next."""
+        while self.line and len(self.asked) < AHEAD:
+            made, wanted = self.line.popleft()
+            if not made.over:
+                self.asked[made.start.node] = wanted
+                self.helper.ask(made.start.node, wanted, made.alone(wanted))
+
+    def _may(self, nodes: list[str]) -> None:
+        """Some have been given what they asked for."""
+        for node in nodes:
+            wanted = self.asked.pop(node, None)
+            if wanted is not None:
+                with self.house.lock:
+                    self.given[node] = gpus = self.allocatable.take(wanted)
+                self.pods[node].begin(gpus)
+        self._ask()
 
     def stop(self, stop: StopPod) -> None:
         """End a pod."""
@@ -228,11 +252,14 @@ class Pods:
                 self._report(PodEnded(time.time(), stop.node, Outcome("Failed", stop.message)))
             if made is None:
                 return
-            if self.slots.drop(stop.node):
-                made.stopped = stop.message
-                made.end(Outcome("Failed", stop.message))
+            if made.begun:
+                made.stop(stop.message)
                 return
-        made.stop(stop.message)
+            if self.asked.pop(stop.node, None) is not None:
+                self.helper.leave(stop.node)
+            made.stopped = stop.message
+            made.end(Outcome("Failed", stop.message))
+        self._ask()
 
     def close(self) -> None:
         """Kill everything; no event comes after it."""
@@ -257,17 +284,20 @@ class Pods:
             for made in list(self.pods.values()):
                 made.end(Outcome("Error", _GONE))
             return
-        name = answer["id"]
-        final = "code" in answer
-        answered = self.house.programs.pop(name, None) if final else self.house.programs.get(name)
+        programs, name = self.house.programs, answer.get("id", "")
+        answered = programs.pop(name, None) if "code" in answer else programs.get(name)
         if answered is not None:
             answered(answer)
+        self._may(answer.get("next", []))
 
     def _rests(self, pod: Pod) -> None:
         """What a pod had of the machine is free for others."""
         with self.house.lock:
-            started = self.slots.end(pod.start.node)
-        self._begin(started)
+            gpus = self.given.pop(pod.start.node, None)
+            if gpus is not None:
+                self.allocatable.give(gpus)
+                if not pod.sent:
+                    self.helper.leave(pod.start.node)
 
     def _ended(self, pod: Pod, outcome: Outcome) -> None:
         with self.house.lock:

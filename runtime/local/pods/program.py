@@ -40,8 +40,7 @@ class Owner(Protocol):
     about: About
     shape: Shape
     lacks: set[str]
-    gpus: list[str] | None
-    place: str
+    gpus: dict[str, list[str]]
     stopped: str | None
 
     @property
@@ -109,7 +108,6 @@ class Program:
             "result": pod.start.keeps_result and unit.name == "main",
             "keep": self.kept,
             "tell": bool(pod.start.template.get("daemon")) and unit.role == "main",
-            "place": pod.place if pod.shape.alone and pod.shape.tries == 1 else "",
         }
 
     def _words(self, env: dict[str, str]) -> tuple[list[str], list[tuple[str, bytes, int]]]:
@@ -153,7 +151,8 @@ class Program:
             at.parent.mkdir(parents=True, exist_ok=True)
             at.write_bytes(data)
             at.chmod(mode)
-        self.engine = engine.Run(self.id, self.unit, house.settings, self.pod.gpus or [])
+        gpus = [one for names in self.pod.gpus.values() for one in names]
+        self.engine = engine.Run(self.id, self.unit, house.settings, gpus)
         alone = [(str(self.root / path[1:]), path, False) for path, _, _ in files if path != SCRIPT]
         argv = self.engine.command(
             words, env, self.root, [*placed, *engine.binds(self.rewriting.places), *alone], cwd
@@ -206,17 +205,16 @@ class Program:
 
     def _gpus(self, env: dict[str, str]) -> None:
         """Show a program the GPUs that are its own."""
-        if self.pod.gpus:
-            for vendor, name in _VISIBLE.items():
-                limits = part(part(self.unit.body, "resources"), "limits")
-                if any(one.startswith(f"{vendor}.com/") for one in limits):
-                    env[name] = ",".join(self._own_gpus(self.pod.gpus))
+        limits = part(part(self.unit.body, "resources"), "limits")
+        for vendor, gpus in self.pod.gpus.items():
+            if vendor in _VISIBLE and any(one.startswith(f"{vendor}.com/") for one in limits):
+                env[_VISIBLE[vendor]] = ",".join(self._own_gpus(vendor, gpus))
 
-    def _own_gpus(self, gpus: list[str]) -> list[str]:
+    def _own_gpus(self, vendor: str, gpus: list[str]) -> list[str]:
         """Those of the pod's GPUs that are this container's; where there are too few, they share all of them."""
         shape = self.pod.shape
         beside = {"init": shape.inits, "main": shape.mains, "sidecar": shape.sidecars}[self.unit.role]
-        asked = [amount([one.body]).gpus for one in beside]
+        asked = [amount([one.body]).get(vendor, 0) for one in beside]
         own = [one.name for one in beside].index(self.unit.name)
         first = sum(asked[:own])
         return gpus[first : first + asked[own]] if sum(asked) <= len(gpus) else gpus

@@ -2,28 +2,32 @@
 
 A program of its own, `LAUNCH` of helper.py says how it is started: with built-in modules only, and without the rest
 of flowdsl, it is ready in a third of the time. It has two sockets. Messages are dictionaries as `marshal` writes
-them; a long one is a file, and `{"at"}` its path. On the first, whole packets: its threads take programs to run,
+them. It reads a stream, in which the length of each stands before it, in four bytes. The first:
 
-- `{"id", "argv", "env", "cwd", "log", "mounts": [[source, path, read-only]], "files": [[path, bytes, mode]],
-  "result", "keep", "tell", "place"}`; `log`: a path in the folder of logs; `result`: its standard output is wanted
-  back; `keep`: its files stay until they are freed; `tell`: say when it has started; `place`: what of the machine it
-  leaves to another one;
+- `{"folder", "logs", "needed", "isolate", "most"}`: where the rooms and logs are kept, the paths of the machine that
+  are to be seen in rooms, whether to isolate, how many programs begin at a time; the answer is `{"isolated"}`.
 
-and answer with `{"id", "started"}`, and in the end `{"id", "code", "room", "kept", "rss", "killed", "result",
-"missing", "why", "place", "next"}`: the exit code as a shell has it, the folder in which there is what it has written,
-the most memory it had in KiB, whether KILL ended it, what it printed. `missing`, `why`: why it could not be found, or
-started; `next`: what begins in its place. `{"broken"}` is the trace of what went wrong in a thread itself. On the
-second:
+And then:
 
-- `{"folder", "logs", "needed", "isolate"}`, first of all: where the rooms and logs are kept, the paths of the
-  machine that are to be seen in rooms, and whether to isolate; the answer `{"isolated"}` comes on the first;
-- `{"do": "ahead", "what"}`: a program that is to begin in the place of one that ends;
-- `{"do": "place", "place"}`: there is one more place; `{"place", "next"}` on the first says what begins in it;
-- `{"do": "grow", "workers"}`: so many programs are to run at a time; `{"ready"}` says for each one more that it can;
-- `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that it started;
+- `{"do": "run", "what"}`: run a program;
+- `{"do": "offer", "total"}`: how much there is of a resource;
+- `{"do": "ask", "id", "wanted", "what"}`: something asks for so much of the machine; it has that until it leaves, or
+  until its program `what`, if there is one, has ended, which runs as soon as it may;
+- `{"do": "leave", "id"}`: what has asked does not need it any more; its program does not run, or is ended;
+- `{"do": "stop", "id", "grace"}`: TERM, and after `grace` seconds KILL to all that a program started;
 - `{"do": "free", "id"}`: its files are not needed any more;
-- `{"do": "name", "id"}`: it runs for long, and what it prints is to be found by the name of its log;
 - `{"do": "exec", "id", "of", "argv", "env", "seconds"}`: run a program beside another one, for a probe.
+
+A program is `{"id", "argv", "env", "cwd", "log", "mounts": [[source, path, read-only]], "files": [[path, bytes,
+mode]], "result", "keep", "tell"}`; `log`: a path in the folder of logs; `result`: its standard output is wanted back;
+`keep`: its files stay until they are freed; `tell`: say when it has started.
+
+The answers are packets on the other socket; a long one is a file, and `{"at"}` its path: `{"id", "started"}`, and in
+the end `{"id", "code", "room", "rss", "killed", "result", "missing", "why", "next", "left"}`: the exit code as a
+shell has it, the folder in which there is what it has written, the most memory it had in KiB, whether KILL ended it,
+what it printed. `missing`, `why`: why it could not be found, or started; `next`, which also comes alone: who may run
+from now on of those that asked; `left`: how many programs wait still. `{"broken"}` is the trace of what went wrong in
+a thread itself.
 
 Where the system allows it the supervisor is process 1 of a PID namespace: when it ends, the kernel kills
 everything that it started, and it ends with the socket. Each of its threads has a mount namespace of its own. Where
@@ -52,6 +56,7 @@ from flowdsl.runtime.local.pods.processes import (
     Processes,
     exactly,
     isolate,
+    locked,
     reaped,
     spawned,
 )
@@ -69,6 +74,7 @@ from flowdsl.runtime.local.pods.rooms import (
     libc,
     remove,
 )
+from flowdsl.runtime.local.pods.slots import Slots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,32 +84,55 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 LONGEST_MESSAGE = 48 * 1024
-_ENTERED = b"entered"
-"""The packet that stands for a program which is here already."""
+CHUNK = 8 * 1024
+"""Bytes of messages that are read at a time: between two, the threads of rooms go on."""
+NEVER = float("inf")
+BRIEF = 0.01
+"""Seconds after which a program counts as one that runs for long: its log gets its name, and another one may begin."""
 SWITCH = 0.0002
 """Seconds for which a thread keeps the others waiting at most: by default it is more than a short step takes."""
 REAPED = 5.0
 """Seconds between two looks for orphans of programs that run for long."""
 
 
-class Supervisor(Processes):
-    """What its threads share."""
+class Seat:
+    """A thread with a room, and the program that it is given when it has none."""
 
-    def __init__(self, jobs: int, entry: int, control: int, settings: Json) -> None:
+    def __init__(self) -> None:
+        self.bell = locked()
+        self.asked: Json = {}
+
+
+class Supervisor(Processes):
+    """What its threads share.
+
+    So many programs begin at a time: another one does, and where no room is free one is made for it, when one of these
+    has ended or has run for a while. So short programs use few rooms, each of which costs as much as several of them,
+    and long ones soon all run.
+    """
+
+    def __init__(self, answers: int, control: int, settings: Json) -> None:
         super().__init__(bool(settings["isolate"]))
-        self.fd = jobs
-        self.entry = entry
+        self.answers = answers
         self.control = control
+        self.most = int(settings["most"])
         self.folder = str(settings["folder"])
         self.ground = Ground(self.folder, settings["needed"]) if self.isolated else None
         self.changes = Changes()
+        self.slots = Slots()
+        self.held: dict[str, Json] = {}  # the programs of those that have asked and may not run yet
+        self.owners: dict[str, str] = {}  # the programs of those that may, until these have ended
+        self.begin: list[Json] = []  # programs that wait for a room
+        self.fresh: dict[str, float] = {}  # when those began, in this order, that have not run for long
+        self.seats: list[Seat] = []  # that have no program
+        self.making = self.rooms = 0
         self.jobs: dict[str, Job] = {}
         self.stopped: set[str] = set()
         self.lasting: set[str] = set()  # whose logs get their names as they begin
-        self.ahead: dict[str, list[Json]] = {}  # by their places
-        self.entered: list[Json] = []
         self.due: list[tuple[float, str]] = []
-        self.workers = 0
+        self.looks = 0.0  # when the main thread looks up next
+        self.reaped = time.monotonic()  # when it did for orphans
+        self.heard, self.bell = os.pipe()
         self.long = 0
         # By this descriptor all threads have the folder from the same mount, without which a file cannot get its name.
         self.logs = os.open(settings["logs"], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -112,56 +141,144 @@ class Supervisor(Processes):
 
     def serve(self) -> None:
         """Until the sockets end."""
+        poll = select.poll()
+        for one in (self.control, self.heard):
+            poll.register(one, select.POLLIN)
+        data = bytearray()
+        self.room()  # while the runner prepares the first programs
         while True:
-            wait = max(0.0, self.due[0][0] - time.monotonic()) if self.due else REAPED if self.jobs else None
-            if select.select([self.control], [], [], wait)[0]:
-                size = os.read(self.control, 4)
-                if not size:
+            found = [one for one, _ in poll.poll(self.pause())]
+            self.looks = 0.0
+            if self.heard in found:
+                os.read(self.heard, 1 << 10)
+            if self.control in found:
+                part = os.read(self.control, CHUNK)
+                if not part:
                     return
-                self.asked(marshal.loads(exactly(self.control, int.from_bytes(size, "little"))))
-            elif not self.due:
-                with self.spawning:
+                data += part
+                may: list[str] = []
+                while len(data) >= 4 + (size := int.from_bytes(data[:4], "little")):
+                    may += self.asked(marshal.loads(data[4 : 4 + size]))
+                    del data[: 4 + size]
+                if may:
+                    self.say({"next": may})
+                    self.spread(may)
+            self.look(time.monotonic())
+
+    def pause(self) -> float | None:
+        """For how many milliseconds nothing is to be done."""
+        with self.spawning:
+            times = [self.due[0][0]] if self.due else []
+            times += [self.reaped + REAPED] if self.jobs else []
+            times += [next(iter(self.fresh.values())) + BRIEF] if self.fresh else []
+            self.looks = min(times, default=NEVER)
+        return max(0.0, self.looks - time.monotonic()) * 1000 if times else None
+
+    def look(self, now: float) -> None:
+        """Do what is to be done at a time."""
+        while self.due and self.due[0][0] <= now:
+            name = self.due.pop(0)[1]
+            if (job := self.jobs.get(name)) is not None and job.pid:
+                self.signal(job.pid, KILL)
+                self.leftovers(job)
+        with self.spawning:
+            if self.jobs and self.reaped + REAPED <= now:
+                self.reaped = now
+                if not self.starting:  # else one may be the first one of a program
                     for pid in self.strangers():
                         reaped(pid)
-            else:
-                name = self.due.pop(0)[1]
-                if (job := self.jobs.get(name)) is not None and job.pid:
-                    self.signal(job.pid, KILL)
-                    self.leftovers(job)
+            while self.fresh and (oldest := next(iter(self.fresh))) and self.fresh[oldest] + BRIEF <= now:
+                del self.fresh[oldest]
+                job = self.jobs.get(oldest)
+                if job is None or not job.pid:
+                    self.lasting.add(oldest)
+                else:
+                    self.show(job)
+            self.flow()
+            for _ in range(self.needs()):
+                self.room()
 
-    def asked(self, what: Json) -> None:
-        """Do one thing, without waiting for it."""
+    def asked(self, what: Json) -> list[str]:
+        """Do one thing, without waiting for it; who may run after it."""
         do = what["do"]
-        if do == "grow":
-            while self.workers < what["workers"]:
-                self.apart(self.work, f"room-{self.workers}", True)
-                self.workers += 1
-        elif do == "ahead":
+        if do == "run":
             with self.spawning:
-                self.ahead.setdefault(what["what"]["place"], []).append(what["what"])
-        elif do == "place":
-            first = self.following(what["place"])
-            self.say({"place": what["place"], "next": "" if first is None else first["id"]})
-            if first is not None:
-                self.enter(first)
+                self.begin.append(what["what"])
+                self.flow()
+        elif do == "ask":
+            with self.spawning:
+                if what["what"] is not None:
+                    self.held[what["id"]] = what["what"]
+                return self.slots.ask(what["id"], what["wanted"])
+        elif do == "leave":
+            with self.spawning:
+                waits = self.held.pop(what["id"], None) is not None
+                program = None if waits else self.owners.get(what["id"])
+                if program is None:
+                    return self.slots.leave(what["id"])
+            self.stop(program, 0)
+        elif do == "offer":
+            with self.spawning:
+                self.slots.offer(what["total"])
         elif do == "exec":
             self.apart(self.beside, what)
         elif do == "free":
             self.jobs.pop(what["id"]).freed.release()
-        elif do == "name":
-            with self.spawning:
-                job = self.jobs.get(what["id"])
-                if job is None or not job.pid:
-                    self.lasting.add(what["id"])
-                else:
-                    self.show(job)
         elif do == "stop":
-            with self.spawning:
-                self.stopped.add(what["id"])
-                job = self.jobs.get(what["id"])
-                if job is not None and job.pid:
-                    self.signal(job.pid, TERM)
-            self.due = sorted([*self.due, (time.monotonic() + what["grace"], what["id"])])
+            self.stop(what["id"], what["grace"])
+        return []
+
+    def stop(self, name: str, grace: float) -> None:
+        """End a program, also one that has not begun."""
+        with self.spawning:
+            self.stopped.add(name)
+            job = self.jobs.get(name)
+            if job is not None and job.pid:
+                self.signal(job.pid, TERM)
+        self.due = sorted([*self.due, (time.monotonic() + grace, name)])
+
+    # --- who may run ------------------------------------------------------------------------------
+
+    def permit(self, names: list[str]) -> None:
+        """Let the programs of some begin, after it was said that they may: what is said of these comes later."""
+        for name in names:
+            what = self.held.pop(name, None)
+            if what is not None:
+                self.owners[name] = what["id"]
+                what["owner"] = name
+                self.begin.append(what)
+
+    def spread(self, names: list[str]) -> None:
+        """Let the programs of some begin, in the rooms of other threads."""
+        with self.spawning:
+            self.permit(names)
+            self.flow()
+
+    def flow(self) -> None:
+        """Give the programs that wait to threads that have none, and have rooms made; held: `spawning`."""
+        if not self.begin:
+            return
+        now = time.monotonic()
+        while self.begin and self.seats and len(self.fresh) < self.most:
+            seat = self.seats.pop()
+            seat.asked = self.begin.pop(0)
+            self.fresh[seat.asked["id"]] = now
+            seat.bell.release()
+        if self.looks > (now if self.needs() > 0 else now + BRIEF):
+            self.looks = now
+            os.write(self.bell, b".")
+
+    def needs(self) -> int:
+        """How many more rooms are needed."""
+        if self.seats:
+            return 0
+        return min(len(self.begin), self.most - len(self.fresh)) - self.making
+
+    def room(self) -> None:
+        """Make a room, with a thread of its own; by the first thread only, which is in none itself."""
+        self.making += 1
+        self.rooms += 1
+        self.apart(self.work, f"room-{self.rooms}")
 
     def say(self, answer: Json) -> None:
         """Send one message."""
@@ -174,7 +291,7 @@ class Supervisor(Processes):
                 file.write(data)
             data = marshal.dumps({"at": path})
         try:
-            os.write(self.fd, data)
+            os.write(self.answers, data)
         except OSError:
             pass  # nobody listens any more: this process is about to end
 
@@ -193,73 +310,64 @@ class Supervisor(Processes):
 
     # --- one program, in the thread of its room ---------------------------------------------------
 
-    def work(self, name: str, more: bool) -> None:
+    def work(self, name: str) -> None:
         """Run one program after the other, until one fails to leave the room as it was."""
         room, space = self.moved_in(name)
-        if more:
-            self.say({"ready": True})
-        queue = select.poll()
-        queue.register(self.fd, select.POLLIN)
-        following: Json | None = None
+        seat = Seat()
+        with self.spawning:
+            self.making -= 1
+        following: list[str] = []
         while True:
-            asked = following or self.taken()
-            if asked is None:
-                return
+            asked = self.turn(seat, following)
             job = self.jobs[asked["id"]] = Job(asked, room, space)
-            kept, place = bool(asked.get("keep")), str(asked.get("place", ""))
-            answer: Json = {"id": job.id, "room": room.written, "kept": kept, "place": place}
+            answer: Json = {"id": job.id, "room": room.written}
             try:
                 self.start(job, answer)
             except OSError as error:
                 answer |= {"code": 128, "why": f"{error.filename or asked['argv'][0]}: {error.strerror}"}
-            self.stopped.discard(job.id)
-            self.lasting.discard(job.id)
+            kept = bool(asked.get("keep"))
             if not kept:
                 del self.jobs[job.id]
-            following = self.following(place)
-            answer["next"] = "" if following is None else following["id"]
-            self.say(answer)  # before the next one begins, whose answer comes later
-            if following is not None and (kept or queue.poll(0)):
-                self.enter(following)
-                following = None
+            following = self.over(asked, answer)
             if kept:
+                self.spread(following)
                 job.freed.acquire()
             try:
                 room.undo()
-                fresh = not room.dirty() or room.clean()
+                if not room.dirty():
+                    continue
+                self.spread(following)
+                if room.clean():
+                    continue
             except OSError:
-                fresh = False  # what is still mounted is not touched
-            if not fresh:
-                if following is not None:
-                    self.enter(following)
-                self.apart(self.work, f"{name}+", False)
-                return
+                pass  # what is still mounted is not touched
+            self.spread(following)  # a new room is made for what waits
+            return
 
-    def following(self, place: str) -> Json | None:
-        """What begins in a place that has become free."""
+    def turn(self, seat: Seat, following: list[str]) -> Json:
+        """The next program for a thread, which may be that of one of those that follow."""
         with self.spawning:
-            waiting = self.ahead.get(place)
-            return waiting.pop(0) if waiting else None
+            self.permit(following)
+            self.seats.append(seat)
+            self.flow()
+        seat.bell.acquire()
+        return seat.asked
 
-    def taken(self) -> Json | None:
-        """The program that is the next, for the thread that is free first; None when nobody asks any more."""
-        data = os.read(self.fd, 1 << 16)
-        if not data:
-            return None
-        if data == _ENTERED:
-            return self.entered.pop(0)
-        asked: Json = marshal.loads(data)
-        if "at" in asked:
-            with open(asked["at"], "rb") as file:
-                asked = marshal.load(file)
-            os.unlink(file.name)
-        return asked
-
-    def enter(self, asked: Json) -> None:
-        """Leave a program to the thread that is free first, after those that were sent before."""
+    def over(self, asked: Json, answer: Json) -> list[str]:
+        """Say how a program has ended, and who may run after it."""
+        name = asked["id"]
         with self.spawning:
-            self.entered.append(asked)
-            os.write(self.entry, _ENTERED)
+            self.stopped.discard(name)
+            self.lasting.discard(name)
+            self.fresh.pop(name, None)
+            owner = asked.get("owner")
+            found: list[str] = []
+            if owner is not None:
+                del self.owners[owner]
+                found = self.slots.leave(owner)
+            answer |= {"next": found, "left": len(self.begin) + len(self.held)}
+        self.say(answer)
+        return found
 
     def moved_in(self, name: str) -> tuple[Room, str]:
         """The room of this thread, in its own mount namespace where that is allowed, and the name of that."""
@@ -445,9 +553,9 @@ class Supervisor(Processes):
         self.say(answer)
 
 
-def main(jobs: int, entry: int, control: int) -> None:
-    """Be the supervisor, with the descriptors of the sockets; `entry`: the other end of the first."""
-    for end in (jobs, entry, control):
+def main(answers: int, control: int) -> None:
+    """Be the supervisor, with the descriptors of the sockets."""
+    for end in (answers, control):
         os.set_inheritable(end, False)  # programs could read there what is meant for others
     settings: Json = marshal.loads(exactly(control, int.from_bytes(exactly(control, 4), "little")))
     if settings["isolate"]:
@@ -457,7 +565,7 @@ def main(jobs: int, entry: int, control: int) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     sys.setswitchinterval(SWITCH)
-    boss = Supervisor(jobs, entry, control, settings)
+    boss = Supervisor(answers, control, settings)
     boss.say({"isolated": boss.isolated})
     boss.serve()
     if not boss.isolated:

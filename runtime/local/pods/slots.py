@@ -1,0 +1,44 @@
+"""Who may run, of those that each ask for a part of the machine. Part of the supervisor, so it imports nothing."""
+
+from __future__ import annotations
+
+Amount = dict[str, int]
+"""How much of each resource; one that is not named is not asked for."""
+
+
+class Slots:
+    """They run in their order: nobody passes one that waits, so that who asks for much comes to it too."""
+
+    def __init__(self) -> None:
+        self.free: Amount = {}
+        self.running: dict[str, Amount] = {}
+        self.waiting: dict[str, Amount] = {}
+
+    def offer(self, total: Amount) -> None:
+        """There is so much of resources that were not known before."""
+        self.free.update(total)
+
+    def ask(self, name: str, wanted: Amount) -> list[str]:
+        """One wants to run, which asks for no more than there is in total; those that may from now on."""
+        self.waiting[name] = wanted
+        return self._next()
+
+    def leave(self, name: str) -> list[str]:
+        """One has ended, or does not want to run any more; those that may run from now on."""
+        self.waiting.pop(name, None)
+        for resource, amount in self.running.pop(name, {}).items():
+            self.free[resource] += amount
+        return self._next()
+
+    def _next(self) -> list[str]:
+        found: list[str] = []
+        free = self.free
+        while self.waiting:
+            name, wanted = next(iter(self.waiting.items()))
+            if any(amount > free[resource] for resource, amount in wanted.items()):
+                break
+            for resource, amount in wanted.items():
+                free[resource] -= amount
+            self.running[name] = self.waiting.pop(name)
+            found.append(name)
+        return found
