@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from flowdsl.grammar.template import Reference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+    from typing import dataclass_transform
+
+    @dataclass_transform(frozen_default=True)
+    class Tree:
+        """A node, to checkers of types: they compare named tuples by their fields, and take a minute for a tree."""
+
+else:
+    Tree = NamedTuple
 
 
-class Literal(NamedTuple):
+class Literal(Tree):
     """`1`, `2.5`, `'text'`, `b'bytes'`, `true`, `nil`."""
 
     value: bool | int | float | str | bytes | None
@@ -18,7 +26,7 @@ class Literal(NamedTuple):
     end: int
 
 
-class Name(NamedTuple):
+class Name(Tree):
     """A variable: of Argo, or bound by `let`."""
 
     name: str
@@ -26,7 +34,7 @@ class Name(NamedTuple):
     end: int
 
 
-class Element(NamedTuple):
+class Element(Tree):
     """`#`, the element that a predicate is asked about; or its `#index`, or the `#acc` of `reduce`."""
 
     name: str
@@ -34,7 +42,7 @@ class Element(NamedTuple):
     end: int
 
 
-class Member(NamedTuple):
+class Member(Tree):
     """`of.key`, `of[key]`; `optional` when written with `?.`."""
 
     of: Node
@@ -44,7 +52,7 @@ class Member(NamedTuple):
     end: int
 
 
-class Chain(NamedTuple):
+class Chain(Tree):
     """How far a `?.` inside reaches: all of it is nil where the part before a `?.` is."""
 
     of: Node
@@ -52,7 +60,7 @@ class Chain(NamedTuple):
     end: int
 
 
-class Slice(NamedTuple):
+class Slice(Tree):
     """`of[first:last]`."""
 
     of: Node
@@ -62,7 +70,7 @@ class Slice(NamedTuple):
     end: int
 
 
-class Call(NamedTuple):
+class Call(Tree):
     """`function(...)`; `value | function(...)` has the value as its first argument."""
 
     function: str
@@ -71,7 +79,7 @@ class Call(NamedTuple):
     end: int
 
 
-class Method(NamedTuple):
+class Method(Tree):
     """`of.name(...)`, such as `sprig.trim(x)`."""
 
     function: Member
@@ -80,7 +88,7 @@ class Method(NamedTuple):
     end: int
 
 
-class Closure(NamedTuple):
+class Closure(Tree):
     """The predicate of `filter`, `map` and their like, with or without braces."""
 
     body: Node
@@ -88,7 +96,7 @@ class Closure(NamedTuple):
     end: int
 
 
-class Unary(NamedTuple):
+class Unary(Tree):
     """`!`, `-` or `+` before an operand; `not` is `!`."""
 
     operator: str
@@ -97,7 +105,7 @@ class Unary(NamedTuple):
     end: int
 
 
-class Binary(NamedTuple):
+class Binary(Tree):
     """Two operands; `and`, `or` and `^` are `&&`, `||` and `**`."""
 
     operator: str
@@ -107,7 +115,7 @@ class Binary(NamedTuple):
     end: int
 
 
-class Conditional(NamedTuple):
+class Conditional(Tree):
     """`condition ? yes : no`, or `if condition {yes} else {no}`."""
 
     condition: Node
@@ -117,7 +125,7 @@ class Conditional(NamedTuple):
     end: int
 
 
-class Items(NamedTuple):
+class Items(Tree):
     """`[1, 2]`."""
 
     items: tuple[Node, ...]
@@ -125,7 +133,7 @@ class Items(NamedTuple):
     end: int
 
 
-class Mapping(NamedTuple):
+class Mapping(Tree):
     """`{key: value}`; the keys are literals of text, or expressions in parentheses."""
 
     pairs: tuple[tuple[Node, Node], ...]
@@ -133,7 +141,7 @@ class Mapping(NamedTuple):
     end: int
 
 
-class Let(NamedTuple):
+class Let(Tree):
     """`let name = value; body`."""
 
     name: str
@@ -143,7 +151,7 @@ class Let(NamedTuple):
     end: int
 
 
-class Sequence(NamedTuple):
+class Sequence(Tree):
     """`a; b`: the value is that of the last part."""
 
     parts: tuple[Node, ...]
@@ -212,7 +220,8 @@ def children(node: Node) -> Iterator[Node]:
         for pair in node.pairs:
             yield from pair
         return
-    for part in tuple[object, ...](node)[:-2]:
+    *parts, _start, _end = cast("Iterable[object]", node)
+    for part in parts:
         if isinstance(part, _NODES):
             yield part
         elif isinstance(part, tuple):

@@ -196,7 +196,8 @@ def _whichever(node: tree.Conditional, scope: Scope) -> Value | None:
     ran = (
         isinstance(asked, tree.Binary)
         and asked.operator == "=="
-        and asked.right[:1] == ("Succeeded",)
+        and isinstance(asked.right, tree.Literal)
+        and asked.right.value == "Succeeded"
         and (tree.path(asked.left) or ())[2:] == ("status",)
         and {*(tree.path(asked.left) or ())[1:2]} == of
     )
