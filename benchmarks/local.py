@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 COMMANDS = 200
-STEPS = 20
 NODES = (2500, 10_000)
 PARALLEL = (1, 2, 4, COMMANDS)
 
@@ -154,9 +153,9 @@ assert chain().output == {steps}
 """
 
 
-def _metaflow() -> str:
+def _metaflow(steps: int) -> str:
     lines = ["from metaflow import FlowSpec, step", "", "class Chain(FlowSpec):"]
-    names = ["start", *(f"add{number}" for number in range(STEPS - 2)), "end"]
+    names = ["start", *(f"add{number}" for number in range(steps - 2)), "end"]
     for position, name in enumerate(names):
         value = "self.x = 1" if not position else "self.x += 1"
         after = f"self.next(self.{names[position + 1]})" if name != "end" else "pass"
@@ -190,12 +189,13 @@ def measure(
             1.0,
         )
     )
-    progress(f"a chain of {STEPS} steps, run here")
-    own, others = _chains(python, peers, 1 if short else 3, crashes)
+    steps, rounds = (8, 1) if short else (20, 3)
+    progress(f"a chain of {steps} steps, run here")
+    own, others = _chains(python, peers, steps, rounds, crashes)
     for peer, seconds in others.items():
         ratio = None if own is None or seconds is None else own / seconds
         numbers = "" if own is None or seconds is None else f"flowdsl run {own:.1f} s, {peer} {seconds:.1f} s"
-        lines.append(Line(f"chain of {STEPS} Python steps, beside {peer}", numbers, ratio, None))
+        lines.append(Line(f"chain of {steps} Python steps, beside {peer}", numbers, ratio, None))
     return lines, crashes
 
 
@@ -234,15 +234,15 @@ def child(
 
 
 def _chains(
-    python: Path, peers: Path, rounds: int, crashes: list[str]
+    python: Path, peers: Path, steps: int, rounds: int, crashes: list[str]
 ) -> tuple[float | None, dict[str, float | None]]:
     """Seconds of the whole command of each tool for the same chain of Python steps."""
     best: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "chain.py").write_text(_FLOWDSL.format(more=STEPS - 1))
-        (folder / "kfp_chain.py").write_text(_KFP.format(more=STEPS - 1, steps=STEPS))
-        (folder / "metaflow_chain.py").write_text(_metaflow())
+        (folder / "chain.py").write_text(_FLOWDSL.format(more=steps - 1))
+        (folder / "kfp_chain.py").write_text(_KFP.format(more=steps - 1, steps=steps))
+        (folder / "metaflow_chain.py").write_text(_metaflow(steps))
         commands = {
             "flowdsl": [python, "-m", "flowdsl.cli", "run", "--quiet", "chain.py"],
             "KFP": [peers, "kfp_chain.py"],

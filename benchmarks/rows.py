@@ -57,16 +57,17 @@ class Plan(NamedTuple):
     chains: tuple[int, ...]
     sweeps: tuple[int, ...]
     kfp_tasks: int  # the longest chain that KFP builds in reasonable time; its tracing is quadratic
+    hera_forms: tuple[str, ...]  # how a chain is written for Hera
 
 
 def short(pythons: Mapping[Tool, Path]) -> Plan:
     """Some two minutes: for continuous integration."""
-    return Plan(pythons, 2, (10, 100, 1000), (1000,), 100)
+    return Plan(pythons, 2, (100, 1000), (1000,), 100, ("result",))
 
 
 def full(pythons: Mapping[Tool, Path]) -> Plan:
     """Everything; some minutes."""
-    return Plan(pythons, 5, (10, 100, 1000, 4000), (1000, 10_000), 1000)
+    return Plan(pythons, 5, (10, 100, 1000, 4000), (1000, 10_000), 1000, ("result", "parameter"))
 
 
 class Cell(NamedTuple):
@@ -197,7 +198,7 @@ def _planned(plan: Plan) -> Iterator[tuple[str, list[Case], dict[Tool, str]]]:
                 pipelines.hera_chain(tasks, steps=steps, form=form),
                 pipelines.hera_chain(small, steps=min(steps, small), form=form),
             )
-            for form in ("result", "parameter")
+            for form in plan.hera_forms
         ]
         if tasks <= plan.kfp_tasks or steps > 1:
             source = pipelines.kfp_chain(tasks, steps=steps)

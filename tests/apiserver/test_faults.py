@@ -108,9 +108,9 @@ def found(server: ApiServer, namespace: str, name: str) -> Object | None:
     ("name", "fault"),
     [
         (name, fault)
-        for name, each in OPERATIONS.items()
+        for number, (name, each) in enumerate(OPERATIONS.items())
         for fault in each.faults
-        if not SHORT or fault in ("unanswered", "cut") or name in ("get", "stop")
+        if not SHORT or fault == each.faults[number % len(each.faults)] or name in ("get", "stop")
     ],
 )
 def test_a_broken_request_changes_nothing_for_the_user(

@@ -154,7 +154,7 @@ def test_a_run_is_followed_while_it_is_replayed(server: ApiServer, namespace: st
     assert sorted(by_source(out).values()) == recorded(history)
 
 
-@pytest.mark.parametrize("name", ["retry-then-succeed", "fan-out-12"])
+@pytest.mark.parametrize("name", ["fan-out-12"] if SHORT else ["fan-out-12", "retry-then-succeed"])
 def test_a_server_that_is_killed_meanwhile_costs_no_byte(
     server: ApiServer, namespace: str, name: str
 ) -> None:
