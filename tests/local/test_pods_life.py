@@ -135,6 +135,17 @@ def test_the_end_of_the_pods_ends_their_programs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("isolate", [None, False])
+def test_what_waits_does_not_begin_when_the_pods_end(tmp_path: Path, isolate: bool | None) -> None:
+    mark = f"7{os.getpid()}{7 if isolate is None else 8}.5"
+    for cpu in (0, 1):
+        with street(tmp_path / str(cpu), isolate=isolate, cpu=2) as pods:
+            for number in range(40):
+                pods.start(sh(f"sleep {mark}", resources={"requests": {"cpu": cpu}}), f"n{number}")
+            until(lambda: sleepers(mark))
+        assert not sleepers(mark)
+
+
+@pytest.mark.parametrize("isolate", [None, False])
 def test_the_death_of_the_runner_ends_their_programs(tmp_path: Path, isolate: bool | None) -> None:
     mark = f"7{os.getpid()}{5 if isolate is None else 6}.5"
     code = textwrap.dedent(

@@ -235,11 +235,14 @@ class Pods:
     def _may(self, nodes: list[str]) -> None:
         """Some have been given what they asked for."""
         for node in nodes:
-            wanted = self.asked.pop(node, None)
-            if wanted is not None:
-                with self.house.lock:
-                    self.given[node] = gpus = self.allocatable.take(wanted)
-                self.pods[node].begin(gpus)
+            with self.house.lock:
+                wanted = self.asked.pop(node, None)
+                if wanted is None:
+                    continue  # it was stopped meanwhile
+                made = self.pods[node]
+                self.given[node] = gpus = self.allocatable.take(wanted)
+                made.begun = True
+            made.begin(gpus)
         self._ask()
 
     def stop(self, stop: StopPod) -> None:
@@ -259,7 +262,6 @@ class Pods:
                 self.helper.leave(stop.node)
             made.stopped = stop.message
             made.end(Outcome("Failed", stop.message))
-        self._ask()
 
     def close(self) -> None:
         """Kill everything; no event comes after it."""
@@ -296,7 +298,7 @@ class Pods:
             gpus = self.given.pop(pod.start.node, None)
             if gpus is not None:
                 self.allocatable.give(gpus)
-                if not pod.sent:
+                if not (pod.sent and pod.programs):
                     self.helper.leave(pod.start.node)
 
     def _ended(self, pod: Pod, outcome: Outcome) -> None:

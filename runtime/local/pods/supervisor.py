@@ -130,6 +130,7 @@ class Supervisor(Processes):
         self.stopped: set[str] = set()
         self.lasting: set[str] = set()  # whose logs get their names as they begin
         self.due: list[tuple[float, str]] = []
+        self.closed = False
         self.looks = 0.0  # when the main thread looks up next
         self.reaped = time.monotonic()  # when it did for orphans
         self.heard, self.bell = os.pipe()
@@ -164,6 +165,19 @@ class Supervisor(Processes):
                     self.say({"next": may})
                     self.spread(may)
             self.look(time.monotonic())
+
+    def close(self) -> None:
+        """End everything, where the end of this process does not."""
+        while True:
+            with self.spawning:
+                self.closed = True
+                if not self.starting:
+                    break
+            time.sleep(0.001)
+        for job in list(self.jobs.values()):
+            if job.pid:
+                self.leftovers(job)
+        remove(self.folder)
 
     def pause(self) -> float | None:
         """For how many milliseconds nothing is to be done."""
@@ -497,7 +511,7 @@ class Supervisor(Processes):
                 os.chdir(cwd)
             path = room.program(asked["argv"][0], asked["env"].get("PATH", ""))
             with self.spawning:
-                if job.id in self.stopped:
+                if self.closed or job.id in self.stopped:
                     return
                 self.starting += 1
             pid = 0
@@ -569,8 +583,5 @@ def main(answers: int, control: int) -> None:
     boss.say({"isolated": boss.isolated})
     boss.serve()
     if not boss.isolated:
-        for job in list(boss.jobs.values()):
-            if job.pid:
-                boss.leftovers(job)
-        remove(boss.folder)
+        boss.close()
     os._exit(0)
