@@ -169,7 +169,7 @@ def measure(
     """The lines, and the text of every crash."""
     lines: list[Line] = []
     crashes: list[str] = []
-    rounds = 3 if short else 7
+    rounds = 2 if short else 7
     for parallel in PARALLEL:
         name = f"{COMMANDS} no-op shell steps, {parallel} at once"
         progress(name)
