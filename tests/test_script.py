@@ -70,18 +70,20 @@ class Python(NamedTuple):
         return f"{self.version[0]}.{self.version[1]}"
 
 
+def _runs(python: str) -> bool:
+    """Whether an interpreter does: what pyenv puts into the PATH need not."""
+    return subprocess.run([python, "-c", "pass"], capture_output=True, check=False).returncode == 0
+
+
 def pythons() -> list[Python]:
     """The current interpreter, and one for each other version from 3.8 on that is installed here."""
     found = {sys.version_info[:2]: sys.executable}
-    candidates = [shutil.which(f"python3.{minor}") for minor in range(8, 16)]
-    candidates += map(str, sorted(Path.home().glob(".pyenv/versions/*/bin/python")))
-    for candidate in filter(None, candidates):
-        command = [candidate, "-c", "import sys; print(*sys.version_info[:2], sys.executable)"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            major, minor, path = done.stdout.split(None, 2)
-            if (int(major), int(minor)) >= (3, 8):
-                found.setdefault((int(major), int(minor)), path.strip())
+    for minor in range(8, 16):
+        installed = [*map(str, Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python"))]
+        installed += filter(None, [shutil.which(f"python3.{minor}")])
+        for candidate in installed:
+            if (3, minor) not in found and _runs(candidate):
+                found[3, minor] = candidate
     return [Python(version, path) for version, path in sorted(found.items())]
 
 
