@@ -105,6 +105,21 @@ def test_a_step_that_waits_in_line_and_is_stopped_lets_the_next_one_begin(tmp_pa
         assert [pods.log(f"n{number}") for number in range(4)] == ["", "ran\n", "", "ran\n"]
 
 
+def test_a_step_that_is_stopped_before_anybody_knows_that_it_ran_keeps_no_room(tmp_path: Path) -> None:
+    outputs = {"parameters": [{"name": "x", "valueFrom": {"path": "/tmp/x", "default": "none"}}]}
+    with street(tmp_path, cpu=1) as pods:
+        for number in range(5):
+            pods.start(asks(":", cpu=1), f"first{number}")
+            pods.start({**asks("echo ran > /tmp/x", cpu=1), "outputs": outputs}, f"second{number}")
+            pods.pods.attend(0)
+            time.sleep(0.2)  # both run, and nobody looks
+            pods.stop(f"second{number}", "stopped")
+            done = pods.ended(2)
+            assert done[f"second{number}"].message == "stopped"
+        assert pods.shell("echo here") == Outcome("Succeeded", "", {"result": "here", "exitCode": "0"})
+        assert len(list(tmp_path.glob("run/pods-*/room-*"))) <= 6  # of three rooms, with what belongs to them
+
+
 UNIFIED = {
     "own": "0::/pod/step\n",
     "pod/cpu.max": "150000 100000\n",

@@ -290,6 +290,8 @@ class Pods:
         answered = programs.pop(name, None) if "code" in answer else programs.get(name)
         if answered is not None:
             answered(answer)
+        elif "code" in answer:
+            self.helper.free(name)  # its pod was stopped before it was known here that it runs
         self._may(answer.get("next", []))
 
     def _rests(self, pod: Pod) -> None:

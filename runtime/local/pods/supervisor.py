@@ -237,7 +237,9 @@ class Supervisor(Processes):
         elif do == "exec":
             self.apart(self.beside, what)
         elif do == "free":
-            self.jobs.pop(what["id"]).freed.release()
+            job = self.jobs.pop(what["id"], None)
+            if job is not None:
+                job.freed.release()
         elif do == "stop":
             self.stop(what["id"], what["grace"])
         return []
