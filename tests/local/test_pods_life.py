@@ -237,7 +237,8 @@ def test_the_output_of_a_step_does_not_pass_through_this_process(tmp_path: Path)
         assert done.outputs["result"].endswith("end")
 
 
-def test_where_namespaces_are_not_allowed_the_other_way_is_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ready", [True, False])
+def test_where_namespaces_are_not_allowed_the_other_way_is_taken(tmp_path: Path, ready: bool) -> None:
     """A step may not make them itself, so pods within a pod are a system that does not give them."""
     root = Path(__file__).parents[2]
     source = textwrap.dedent(
@@ -246,9 +247,10 @@ def test_where_namespaces_are_not_allowed_the_other_way_is_taken(tmp_path: Path)
         sys.path.insert(0, {str(root)!r})
         from pathlib import Path
         from tests.local.house import result, sh, street
-        with street(Path("/tmp/inner")) as pods:
-            print(result(pods.run(sh("echo 1 > /data/x; cat /data/x", volumeMounts=[
-                {{"name": "d", "mountPath": "/data"}}]), volumes=[{{"name": "d", "emptyDir": {{}}}}], result=True)))
+        with street(Path("/tmp/inner"), ready={ready}) as pods:
+            one = {{"resources": {{"requests": {{"cpu": 1}}}}, "volumeMounts": [{{"name": "d", "mountPath": "/data"}}]}}
+            template, volumes = sh("echo 1 > /data/x; cat /data/x", **one), [{{"name": "d", "emptyDir": {{}}}}]
+            print(result(pods.run(template, volumes=volumes, result=True)))
             print(pods.pods.notices[0][:42])
         """
     )

@@ -176,8 +176,6 @@ class Pods:
         except Refusal as refusal:
             self._report(PodEnded(time.time(), pod.node, refusal.outcome))
             return None
-        if wanted:
-            wanted = self.allocatable.bounded(str(pod.template.get("name") or pod.name), wanted)
         self.pods[pod.node] = made
         if self.ready:
             self._admit(made, wanted)
@@ -217,7 +215,13 @@ class Pods:
         self.house.apart(work)
 
     def _admit(self, made: Pod, wanted: Amount) -> None:
-        """Let a pod begin that asks for nothing, and the others when their turn has come."""
+        """Let a pod begin that asks for nothing, and the others when their turn has come.
+
+        Only when steps can be started: nothing that is said before reaches a supervisor that follows another one.
+        """
+        if wanted:
+            pod = made.start
+            wanted = self.allocatable.bounded(str(pod.template.get("name") or pod.name), wanted)
         if wanted:
             self.line.append((made, wanted))
             self._ask()
