@@ -75,6 +75,12 @@ def tags(text: str) -> tuple[Tag, ...]:
     return tuple(_tag(str(token), span(token)[0]) for token in tokens if kind_of(token) != "TEXT")
 
 
+def may_be_variable(name: str) -> bool:
+    """Whether Argo may know a variable of this name: of one word, there are `item` and `retries`."""
+    root, dot, _ = name.partition(".")
+    return root in ROOTS and (bool(dot) or name in ("item", "retries"))
+
+
 def is_filled(text: str) -> bool:
     """Whether Argo may put something in place of a tag of a text: braces around other words stay as they are."""
     if "{{" not in text:

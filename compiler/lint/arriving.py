@@ -15,7 +15,7 @@ from flowdsl.compiler.schema.table import value_at
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG
+from flowdsl.grammar.template import TAG, references, tags
 
 if TYPE_CHECKING:
     import re
@@ -200,6 +200,24 @@ def composed(view: View, template: Template, text: str, path: Path) -> Iterator[
     for index, (place, _) in enumerate(longest):
         values = {tag: some[index if index < len(some) else 0][1] for tag, some in given.items()}
         yield place, _with(text, values)
+
+
+def never_filled(view: View, template: Template, text: str) -> bool:
+    """Whether a tag in a text of a template has no value when Argo checks the workflow.
+
+    It knows the parameters of the workflow then, and the inputs of what the workflow starts with; for all else it puts
+    words of its own. Source: Argo Workflows, workflow/validate/validate.go.
+    """
+    if "{{" not in text:
+        return False
+    started = view.kind not in ("Workflow", "CronWorkflow") or template.name in (
+        view.setting("entrypoint"),
+        view.setting("onExit"),
+    )
+    filled = ("workflow.parameters.", "inputs.parameters.") if started else ("workflow.parameters.",)
+    names = [each.dotted for each in references(text)]
+    names += [tag.body.strip() for tag in tags(text) if tag.kind != "expression"]
+    return not all(name.startswith(filled) for name in names)
 
 
 def _with(text: str, values: dict[str, str]) -> str:

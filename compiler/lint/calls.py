@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.compiler.lint.arriving import composed
+from flowdsl.compiler.lint.arriving import composed, never_filled
 from flowdsl.compiler.lint.variables import ALWAYS
 from flowdsl.compiler.lint.view import named_by
 from flowdsl.compiler.problem import Problem
@@ -161,20 +161,12 @@ _TARGETS = frozenset(("template", "templateRef", "inline"))
 
 
 def _is_never_filled(view: View, call: Call, name: str) -> bool:
-    """Whether a tag in the name of a template has no value when Argo looks for the template.
+    """Whether a tag in the name of a template has no value when Argo looks for the template; for hooks, when they run.
 
-    Argo's validator has the parameters of the workflow, and the inputs of what the workflow starts with; hooks
-    are looked for when they run. Source: Argo Workflows, validateTemplateHolder.
+    Source: Argo Workflows, validateTemplateHolder.
     """
-    if call.parent is not None or call.owner.path == view.path:
-        return _names_the_run(name)
-    started = view.kind not in ("Workflow", "CronWorkflow") or call.owner.name in (
-        view.setting("entrypoint"),
-        view.setting("onExit"),
-    )
-    filled = ("workflow.parameters.", "inputs.parameters.") if started else ("workflow.parameters.",)
-    names = [tag[1].strip() for tag in TAG.finditer(name)]
-    return any(not each.startswith(("=", *filled)) for each in names)
+    hooked = call.parent is not None or call.owner.path == view.path
+    return _names_the_run(name) if hooked else never_filled(view, call.owner, name)
 
 
 def _names_the_run(name: str) -> bool:

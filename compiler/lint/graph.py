@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from flowdsl.compiler.lint.arriving import composed, never_filled
 from flowdsl.compiler.lint.dag import cycles, inner_first
 from flowdsl.compiler.lint.loops import has_items
 from flowdsl.compiler.lint.tree import entries, inside, string
@@ -14,7 +15,7 @@ from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS
 from flowdsl.grammar.names import is_argo_name, is_depended_upon
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG
+from flowdsl.grammar.template import TAG, is_filled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,13 +75,16 @@ class UndefinedTask(Finding):
     code = "FD516"
     title = "there is no task `{name}` in this DAG"
     label = "{suggestion}"
-    help = "name a task of the same DAG, or add this one"
+    help = "{way}"
     name: str
     known: Iterable[str]
 
     def words(self) -> dict[str, str]:
-        """The name and what was probably meant."""
-        return {"name": self.name, "suggestion": suggest(self.name, self.known)}
+        """The name, what was probably meant, and the way out."""
+        way = "name a task of the same DAG, or add this one"
+        if "{{" in self.name:
+            way = "write the name itself: Argo looks for the task before this tag has a value"
+        return {"name": self.name, "suggestion": suggest(self.name, self.known), "way": way}
 
 
 class EmptyTarget(Finding):
@@ -290,7 +294,8 @@ def dependencies(view: View) -> Iterator[Problem]:
         yield from _readable(calls, {one for needed in dag.needs for one in needed})
         for path, text in _targets(view, template):
             for word in _WORD.finditer(text):
-                if word[0] not in dag.index and "{{" not in word[0]:
+                waits = "{{" in word[0] and not (is_filled(word[0]) and never_filled(view, template, word[0]))
+                if word[0] not in dag.index and not waits:
                     yield Problem(path, UndefinedTask(word[0], dag.index), part=word.span())
             if text and "" in TAG.sub("tag", text).split(" "):
                 yield Problem(path, EmptyTarget())
@@ -301,13 +306,13 @@ _WORD = regex(rf"(?:{TAG.pattern}|\S)+", re.DOTALL)
 
 
 def _targets(view: View, template: Template) -> Iterator[tuple[Path, str]]:
-    """The texts that name the targets of a DAG: its own, and the values of the run's parameters in it."""
+    """The texts that name the targets of a DAG: its own, and what is given for the tags in it."""
     target: str = template.data["dag"].get("target") or ""
-    yield (*template.path, "dag", "target"), target
-    tags = {tag[1].strip() for word in _WORD.finditer(target) if (tag := TAG.fullmatch(word[0]))}
-    for index, parameter in enumerate(entries(view.spec, "arguments", "parameters") if tags else ()):
-        if f"workflow.parameters.{parameter.get('name')}" in tags:
-            yield (*view.path, "arguments", "parameters", index, "value"), str(parameter.get("value") or "")
+    path = (*template.path, "dag", "target")
+    yield path, target
+    for word in _WORD.finditer(target):
+        if "{{" in word[0] and not never_filled(view, template, word[0]):
+            yield from composed(view, template, word[0], path)
 
 
 def _chain(names: list[str]) -> str:

@@ -10,7 +10,7 @@ from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
 from flowdsl.grammar.condition import conditions
 from flowdsl.grammar.error import GrammarError
-from flowdsl.grammar.template import ROOTS, TAG
+from flowdsl.grammar.template import TAG, may_be_variable
 
 if TYPE_CHECKING:
     import re
@@ -192,7 +192,7 @@ def unreadable(text: str) -> tuple[str, Part | None] | None:
 
 def _filled(tag: re.Match[str]) -> str:
     """A word in place of a tag; one that is none of Argo's stays as it is."""
-    return "tag" if tag[1].startswith("=") or tag[1].strip().partition(".")[0] in ROOTS else tag[0]
+    return "tag" if tag[1].startswith("=") or may_be_variable(tag[1].strip()) else tag[0]
 
 
 def _no_key(root: yaml.Node | None) -> yaml.Node | None:

@@ -45,6 +45,8 @@ def workflow_references(view: View) -> Iterator[Problem]:
                 finding = None if name in known else workflow_fault(view, name, known)
             elif path[len(view.path)] == "hooks" and name.partition(".")[0] in ROOTS and name not in known:
                 finding = UnknownVariable(name, (), _IN_HOOK)
+            elif path[len(view.path)] == "arguments" and name.startswith(_OF_TEMPLATES):
+                finding = UnknownVariable(name, (), _IN_ARGUMENT)
             elif path[len(view.path) :] == ("podSpecPatch",) and name.startswith("inputs.parameters."):
                 finding = _in_all(view, name)
             else:
@@ -68,6 +70,11 @@ _IN_HOOK = (
     "it knows `workflow.outputs.parameters.` with that name"
 )
 
+
+_OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
+"""Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
+
+_IN_ARGUMENT = "what a workflow is given is put in as it stands, where this means nothing: write a variable of the workflow"
 
 _IN_LABEL = (
     "labels of a run are made before anything runs: write a parameter of the workflow, or a text in quotes"

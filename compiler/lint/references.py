@@ -23,7 +23,7 @@ from flowdsl.compiler.lint.loops import read_list
 from flowdsl.compiler.lint.scope import Scope
 from flowdsl.compiler.lint.tree import is_list, is_mapping, pairs, string
 from flowdsl.compiler.lint.typing_findings import OnlyDefault, PassedOn, WrongOperand
-from flowdsl.compiler.lint.unreplaced import left_open, unreplaced
+from flowdsl.compiler.lint.unreplaced import left_open, must_close, unreplaced
 from flowdsl.compiler.lint.uses import (
     BODY_OF,
     WORD_OF,
@@ -230,7 +230,7 @@ class Reader:
                 yield from (fault.at(path) for fault in reading.condition(text))
             yield from (fault.at(path) for fault in filled(self.view, text, place) if found)
         for tag in found:
-            if left_open(tag):
+            if left_open(tag) or (tag.kind == "unclosed" and must_close(text, tag, place)):
                 yield unclosed(path, text, tag)
             elif tag.kind == "expression":
                 whole = field == "when" and tag.start == 0 and tag.end == len(text)

@@ -69,7 +69,9 @@ class Scope:
         return not any(each.startswith(f"inputs.{kind}.") for each in self.allowed)
 
     def _fault(self, name: str) -> Finding | None:
-        root, _, rest = name.partition(".")
+        root, dot, rest = name.partition(".")
+        if dot and not rest and root in _NEVER_ALONE:
+            return UnknownVariable(name, (), "write the rest of the name behind the dot, or take it out")
         if root == "inputs" and f"{name}.path" in self.allowed:
             reason = "an artifact is a file, which is at its path"
             return LiteralTag(name, reason, f"write `{{{{{name}.path}}}}`", f"{name}.path")
@@ -103,6 +105,9 @@ class Scope:
         reason = "" if known else f"the template has no output {kind}"
         return None if name in known else UnknownVariable(name, known, reason)
 
+
+_NEVER_ALONE = ("inputs", "pod", "steps", "tasks", "workflow")
+"""With a dot behind these Argo looks for a variable. Source: Argo Workflows, validate_util.go and validate.go."""
 
 _OUTPUT_PATH = regex(r"outputs\.(parameters|artifacts)\.[^.]+\.path")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.loops import no_list
+from flowdsl.compiler.lint.tree import compact
 from flowdsl.compiler.lint.uses import BODY_OF
 from flowdsl.compiler.lint.view import LOOPS
 from flowdsl.diagnostic import near
@@ -92,6 +93,28 @@ def _uncounted(path: Path, text: str) -> str:
 def is_quoted(condition: str, offset: int) -> bool:
     """Whether an offset in a condition is inside quotes, whatever its tags become."""
     return any(match.start() < offset < match.end() for match in _QUOTED.finditer(masked(condition)))
+
+
+def must_close(text: str, tag: Tag, place: Place) -> bool:
+    """Whether Argo fails over braces that are not closed: where none that close follow in the JSON of the task.
+
+    In a loop, what is closed so late cannot be replaced either.
+    """
+    call = place.call
+    if call is None or call.parent is not None:
+        return False
+    if call.loop:
+        return True
+    whole = compact({field: call.data[field] for field in _WRITTEN if field in call.data})
+    _, _, behind = whole.partition(compact(text)[1:-1])
+    return "}}" not in text[tag.start :] + behind
+
+
+_WRITTEN = (
+    *("name", "inline", "template", "arguments", "templateRef", "dependencies", "withItems", "withParam"),
+    *("withSequence", "when", "continueOn", "onExit", "failFast", "depends", "hooks"),
+)
+"""The order in which Argo writes the fields of a task. Source: DAGTask in workflow_types.go of Argo Workflows."""
 
 
 _OPENED = regex(rf"\s*(?:=|(?:{'|'.join(sorted(ROOTS))})\s*[.}}])")
