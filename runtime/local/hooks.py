@@ -115,6 +115,7 @@ class Hooks:
         self.looked = looked
         self.frame = frame
         self.machine: Run = frame.machine
+        self.made = self.machine.agenda.passes
         self.node = node
         self.names = names
         self.holder = holder
@@ -154,6 +155,12 @@ class Hooks:
         if not self.spoilt and not self._read():
             return
         late, self.ended = self.ended, self.ended or self.node.fulfilled
+        if self.node.completed and self.node.type == "TaskGroup" and self.made == self.machine.agenda.passes:
+            # A loop without a round that runs: Argo goes on behind it, and asks for its hooks if it comes to it again.
+            if not late:
+                self.machine.agenda.in_next_pass(self.changed)
+            self._tell()
+            return
         if self.node.completed and not late and self.waits and self.node.type in _IN_A_PASS:
             self.machine.agenda.in_next_pass(self.changed)
         elif (not self.ended or self._looked()) and not self._judge():
