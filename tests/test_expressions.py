@@ -1,7 +1,8 @@
 """The evaluator of expressions against what the Go libraries of Argo 4.1 answered, one line for each expression.
 
 `tests/expressions` has the answers as JSON, or `error`: of expr-lang 1.17.8 with sprig 3.3.0 and the functions that
-Argo adds, and of govaluate at 7625b7f8c03d with words as texts; `recorded.txt`: of a controller of version 4.1.2.
+Argo adds, and of govaluate at 7625b7f8c03d with words as texts; `recorded.txt` and `types.txt`: of a controller of
+version 4.1.2.
 """
 
 from __future__ import annotations
@@ -55,7 +56,13 @@ def lines(name: str) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("expression", "expected"),
-    [*lines("expr.txt"), *lines("sprig.txt"), *lines("times.txt"), *lines("recorded.txt")],
+    [
+        *lines("expr.txt"),
+        *lines("sprig.txt"),
+        *lines("times.txt"),
+        *lines("types.txt"),
+        *lines("recorded.txt"),
+    ],
 )
 def test_expressions(expression: str, expected: str) -> None:
     if expected == "error":

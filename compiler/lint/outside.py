@@ -74,7 +74,9 @@ _IN_HOOK = (
 _OF_TEMPLATES = ("inputs.", "item.", "steps.", "tasks.")
 """Variables that Argo has to replace where they stand. Source: Argo Workflows, workflow/validate/validate.go."""
 
-_IN_ARGUMENT = "what a workflow is given is put in as it stands, where this means nothing: write a variable of the workflow"
+_IN_ARGUMENT = (
+    "what a workflow is given is put in as it stands, where this means nothing: name one of the workflow"
+)
 
 _IN_LABEL = (
     "labels of a run are made before anything runs: write a parameter of the workflow, or a text in quotes"

@@ -12,22 +12,25 @@ from flowdsl.compiler.lint.hyphens import as_keys, hyphenated
 from flowdsl.compiler.lint.kinds import text_length
 from flowdsl.compiler.lint.uses import short
 from flowdsl.compiler.problem import Fault
+from flowdsl.grammar import expression_tree as t
 from flowdsl.grammar import kube_path
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
-from flowdsl.grammar.expression_tree import variables
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, TAG, masked, unbalanced
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from flowdsl.grammar.template import Reference
 
 
 class Read(NamedTuple):
-    """The findings about an expression, and the variables that it names."""
+    """The findings about an expression, the variables that it names, and what it begins with that `let` binds."""
 
     found: tuple[Fault, ...]
     named: tuple[Reference, ...] = ()
+    bound: tuple[t.Let, ...] = ()
 
 
 @lru_cache(maxsize=8192)
@@ -55,7 +58,7 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
             return Read(())  # what the tag becomes decides
         way = "write the expression as expr-lang has it"
         return Read((_broken(text, error, way),))
-    named = variables(node)
+    named = t.variables(node)
     filled = {
         each for each in named if any(each.start < one.end() and one.start() < each.end for one in tags)
     }
@@ -64,7 +67,13 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
     others = tuple(
         each._replace(path=each.path[: text_length(each.path)]) for each in named if each not in filled
     )
-    return Read((*found, *(passed_on(text, node) if tag else ())), others)
+    return Read((*found, *(passed_on(text, node) if tag else ())), others, tuple(_bound(node)))
+
+
+def _bound(node: t.Node) -> Iterator[t.Let]:
+    while isinstance(node, t.Let):
+        yield node
+        node = node.body
 
 
 def condition(text: str) -> tuple[Fault, ...]:

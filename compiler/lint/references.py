@@ -128,6 +128,9 @@ def strings(node: Any, path: Path) -> Iterator[tuple[Path, str, str]]:
                 stack.append((value, (*path, key)))
 
 
+_BOUND = "in a loop, Argo takes what `let` binds for a variable that is missing: write the value itself"
+
+
 class Reader:
     """Reads the texts of one template in its scope."""
 
@@ -326,11 +329,15 @@ class Reader:
         """The findings about an expression, alone in its field or in a tag: its form, kinds and variables."""
         offset = 0 if tag is None else tag.offset
         known = known_at(path) if tag is None else None
-        extra = known.extra(use) if known else typing.Extra(use, item=self.kind_of_item(text, place))
+        extra = known.extra(use) if known else self.extra(use, text, place)
         read = reading.expression(text, extra, tag is not None, tag is not None and tag.braces)
         yield from (fault.at(path, offset) for fault in read.found)
         if not read.found:
             yield from converted(self.arrived, path, text, offset)
+        if read.bound and tag is not None and place.call is not None and place.call.loop:
+            one = read.bound[0]
+            spot = Spot(path, (one.start + offset, one.value.end + offset), expression=True)
+            yield spot.problem(UnknownVariable(one.name, (), _BOUND))
         if path[-2:] == ("valueFrom", "expression") and place.call is None:
             yield from (fault.at(path) for fault in can_fail(self.view, self.template, text))
         for reference in read.named:
@@ -447,15 +454,14 @@ class Reader:
         reason = "no target waits for it, so it does not run: add it to `target`"
         return UnknownOutput(graph.calls[position].name, output, (), reason)
 
-    def kind_of_item(self, text: str, place: Place) -> Kind:
-        """The kind of `item` in an expression: of a mapping, it is one."""
+    def extra(self, use: typing.Use, text: str, place: Place) -> typing.Extra:
+        """What is known of the place of an expression, and of `item` in it: of a mapping, it is one."""
         call = loop_around(place) if "item" in text else None
         if call is None or call.loop != "withItems":
-            return "text"
+            return typing.Extra(use, open=call is not None and call.loop == "withParam")
         found = self.view.survey(call).kinds
-        if dict not in found:
-            return "text"
-        return "map" if len(found) == 1 else "any"
+        kind: Kind = "text" if dict not in found else "map" if len(found) == 1 else "any"
+        return typing.Extra(use, item=kind)
 
     def items_of(self, call: Call) -> list[Survey]:
         """What a loop goes over, as far as it is written: of `withParam`, each list that arrives there."""

@@ -32,11 +32,13 @@ from flowdsl.compiler.lint.typing_findings import (
 )
 from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.expression_types import ANY, MAP, STRING, refusal
 from flowdsl.grammar.functions import builtins, sprig
 from flowdsl.grammar.template import ROOTS
 
 if TYPE_CHECKING:
     from flowdsl.diagnostic import Finding
+    from flowdsl.grammar.expression_types import Type
     from flowdsl.grammar.functions import Kind, Signature
 
 Use = Literal["value", "flag", "condition", "text", "artifact"]
@@ -52,10 +54,24 @@ _ARGO = {"asInt": "int", "asFloat": "float", "toJson": "toJSON", "jsonpath": "fr
 """The functions that Argo adds to those of expr-lang, and what expr-lang has in their place."""
 
 
+_KINDS: dict[str, Kind] = {
+    "bool": "flag",
+    "int": "whole",
+    "float64": "number",
+    "string": "text",
+    "list": "list",
+    "map": "map",
+    "time.Time": "time",
+    "time.Duration": "time",
+}
+"""The kinds of types that expr-lang knows."""
+
+
 class Extra(NamedTuple):
     """What is known about the place of an expression: its use, the names that only it has, the kind of `item`.
 
-    Whether it has no other names, and whether it has the functions that Argo adds.
+    Whether it has no other names, whether it has the functions that Argo adds, and whether an item that is text may be
+    an object too, as in a list that is not written.
     """
 
     use: Use
@@ -63,6 +79,7 @@ class Extra(NamedTuple):
     item: Kind = "text"
     alone: bool = False
     argo: bool = True
+    open: bool = False
 
 
 @lru_cache(maxsize=8192)
@@ -70,6 +87,7 @@ def kinds(text: str, node: t.Node, extra: Extra) -> tuple[Fault, ...]:
     """The findings about the kinds of an expression, one of each mistake."""
     made = _Kinds(text, extra)
     kind = made.of(node, {})
+    made.refused(node)
     if not made.found:
         made.result(node, kind, extra.use)
     return tuple(made.found)
@@ -89,6 +107,7 @@ class _Kinds:
         self.argo = extra.argo
         self.whole, self.float = ("asInt", "asFloat") if extra.argo else ("int", "float")
         self.item: Kind = extra.item
+        self.open = extra.open
         self.found: list[Fault] = []
 
     def report(self, finding: Finding, node: t.Node) -> None:
@@ -98,6 +117,38 @@ class _Kinds:
         """The text of a node, shortened."""
         found = self.text[node.start : node.end]
         return found if len(found) <= 60 else found[:57] + "..."
+
+    def refused(self, node: t.Node) -> None:
+        """Reports what expr-lang refuses before it evaluates anything, in place of what it would come to."""
+        mismatch = refusal(node, self.root)
+        if mismatch is None or any(one.finding.severity == "error" for one in self.found):
+            return
+        wrong = mismatch.node
+        self.found = [one for one in self.found if one.part != (wrong.start, wrong.end)]
+        one, *others = (_KINDS.get(side[0], "any") if side else "any" for side in mismatch.sides)
+        two: Kind = others[0] if others else "any"
+        match wrong:
+            case t.Member(t.Name("item")) if self.open:
+                pass
+            case t.Member(of):
+                way = f"read it by `fromJSON({self.shown(of)})` where the text is a list or an object"
+                self.operand(self.text[of.end : wrong.end], of, one, way)
+            case t.Binary("in"):
+                kind = f"{WORDS[one]} among items of another kind"
+                self.report(WrongOperand("in", self.shown(wrong), kind, "give items of the same kind"), wrong)
+            case t.Binary(operator):
+                kind = f"{WORDS[one]} beside {WORDS[two]}"
+                self.report(
+                    WrongOperand(operator, self.shown(wrong), kind, self.alike(wrong, one, two)), wrong
+                )
+            case _:
+                pass  # of pointers, which is told as such
+
+    def root(self, name: str) -> Type:
+        """What expr-lang knows of the type of a variable."""
+        if name == "item":
+            return STRING if self.item == "text" else MAP if self.item == "map" else ANY
+        return STRING if name == "retries" else MAP if name in ROOTS - self.names else ANY
 
     def of(self, node: t.Node, bound: dict[str, Kind]) -> Kind:
         """The kind of a node; what is wrong inside is added to `found`."""
@@ -243,6 +294,8 @@ class _Kinds:
         if operator == "+" and {one, two} & {"text", "time", "any", "nil"}:
             self.added(node, one, two)
             return "text" if "text" in (one, two) else "any"
+        if operator in ("-", "*") and "time" in (one, two):
+            return "any"  # a span of time, or a time
         self.number(operator, left, one)
         self.number(operator, right, two)
         if operator == "..":
@@ -295,11 +348,6 @@ class _Kinds:
         if not first or not second or first == second:
             return
         way = self.alike(node, one, two)
-        if all(isinstance(side, (t.Literal, t.Name)) for side in (node.left, node.right)):
-            # expr-lang knows both kinds before it runs, and refuses.
-            kind = f"{WORDS[one]} beside {WORDS[two]}"
-            self.report(WrongOperand(node.operator, self.shown(node), kind, way), node)
-            return
         result = "false" if node.operator == "==" else "true"
         reason = f"{WORDS[one]} is compared with {WORDS[two]}"
         self.report(NeverEqual(self.shown(node), result, reason, way), node)
@@ -337,15 +385,8 @@ class _Kinds:
             groups = {group(self.of(item, {})) for item in node.right.items}
             if "" in groups or group(one) in groups:
                 return
-            constant = all(isinstance(item, t.Literal) for item in node.right.items)
-            if constant and len(groups) == 1 and isinstance(node.left, (t.Literal, t.Name)):
-                # expr-lang knows both kinds before it runs, and refuses.
-                kind = f"{WORDS[one]} among items of another kind"
-                self.report(WrongOperand("in", self.shown(node), kind, "give items of the same kind"), node)
-            else:
-                reason = f"{WORDS[one]} is not among items of another kind"
-                way = "give items of the same kind"
-                self.report(NeverEqual(self.shown(node), "false", reason, way), node)
+            reason = f"{WORDS[one]} is not among items of another kind"
+            self.report(NeverEqual(self.shown(node), "false", reason, "give items of the same kind"), node)
 
     def call(self, node: t.Call, bound: dict[str, Kind]) -> Kind:
         name = node.function

@@ -9,14 +9,15 @@ Source: github.com/expr-lang/expr 1.17.8 (compiler, vm), and getFuncMap in util/
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar import expression_types as types
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins
 from flowdsl.runtime.expressions.functions import FUNCTIONS
-from flowdsl.runtime.expressions.kinds import check_kinds
 from flowdsl.runtime.expressions.lists import ordered
 from flowdsl.runtime.expressions.operators import binary, cut, flag, member, unary
 from flowdsl.runtime.expressions.sprig import SPRIG
@@ -43,11 +44,18 @@ def evaluate(text: str, scope: Mapping[str, Value]) -> Value:
     except GrammarError as error:
         raise ExpressionError(f"unexpected token at {error.start}: {error}") from None
     _check_names(node, scope, frozenset())
-    check_kinds(node, scope)
+    if (mismatch := types.refusal(node, partial(_root, scope))) is not None:
+        raise ExpressionError(str(mismatch))
     try:
         return _Evaluation(scope).of(node, _Around({}, ()))
     except RecursionError:
         raise ExpressionError("the expression is nested too deeply") from None
+
+
+def _root(scope: Mapping[str, Value], name: str) -> types.Type:
+    """What is known of the type of a variable; of what is inside of it, nothing is."""
+    value = scope.get(name)
+    return types.STRING if isinstance(value, str) else types.MAP if isinstance(value, dict) else types.ANY
 
 
 def text_of(value: Value) -> str:

@@ -1,0 +1,216 @@
+"""What expr-lang knows of the types in an expression before it evaluates anything, and refuses for that.
+
+Known are the types of literals, of what the functions of expr-lang give, and of the variables at the roots; what is
+inside of those, and what Argo's own functions give, may be anything.
+Source: checker/checker.go and builtin/builtin.go of github.com/expr-lang/expr 1.17.8, asked by running Argo 4.1.2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from flowdsl.grammar import expression_tree as t
+from flowdsl.grammar.functions import builtins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Type = tuple[str, ...]
+"""A type as Go calls it; of a list, `list` and the type of its elements; nothing where it is not known."""
+
+ANY: Type = ()
+BOOL, INT, FLOAT, STRING = ("bool",), ("int",), ("float64",), ("string",)
+LIST, MAP, TIME, DURATION = ("list",), ("map",), ("time.Time",), ("time.Duration",)
+
+_SHOWN = {"list": "[]interface {}", "map": "map[string]interface {}"}
+_BOOLEAN = frozenset(("==", "!=", "&&", "||", "in", "matches", "contains", "startsWith", "endsWith"))
+_NUMBERS = (INT, FLOAT)
+_OF_KINDS: dict[str, Type] = {
+    "text": STRING,
+    "whole": INT,
+    "flag": BOOL,
+    "list": LIST,
+    "map": MAP,
+    "time": TIME,
+}
+_RESULTS: dict[str, Type] = {
+    **dict.fromkeys(("asInt", "asFloat", "jsonpath", "mean", "median"), ANY),  # which they say of themselves
+    **dict.fromkeys(("ceil", "floor", "round", "float"), FLOAT),
+    **dict.fromkeys(("split", "splitAfter"), (*LIST, *STRING)),
+    "duration": DURATION,
+    "timezone": ("time.Location",),
+}
+_OF_ELEMENTS = frozenset(("find", "findLast", "get", "sum"))
+_LIKE_FIRST = frozenset(("abs", "filter", "sortBy"))
+_LIKE_NUMBER = frozenset(("max", "min"))
+_POINTERS = {"map": frozenset(("", "index")), "reduce": frozenset(("", "index", "acc"))}
+"""What a predicate may ask for beside the element, where it is that of these functions."""
+_ELEMENT = frozenset(("",))
+
+
+class Mismatch(Exception):
+    """What expr-lang refuses, in its words, where that stands, and the types on its sides."""
+
+    def __init__(self, message: str, node: t.Node, *sides: Type) -> None:
+        super().__init__(message)
+        self.node = node
+        self.sides = sides
+
+
+def check(node: t.Node, root: Callable[[str], Type]) -> Type:
+    """The type of an expression, where `root` has those of variables. Raises Mismatch."""
+    return _Checker(root).of(node, {}, ANY, _ELEMENT)
+
+
+def refusal(node: t.Node, root: Callable[[str], Type]) -> Mismatch | None:
+    """Why expr-lang refuses an expression, if it does."""
+    try:
+        check(node, root)
+    except Mismatch as mismatch:
+        return mismatch
+    return None
+
+
+def shown(type: Type) -> str:
+    """A type as Go's messages have it."""
+    return _SHOWN.get(type[0], type[0]) if type else "interface {}"
+
+
+class _Checker:
+    def __init__(self, root: Callable[[str], Type]) -> None:
+        self.root = root
+
+    def of(self, node: t.Node, bound: Mapping[str, Type], element: Type, pointers: frozenset[str]) -> Type:
+        """The type of a node among names that `let` binds and, in a predicate, an element."""
+
+        def inner(part: t.Node) -> Type:
+            return self.of(part, bound, element, pointers)
+
+        match node:
+            case t.Literal(bool()):
+                return BOOL
+            case t.Literal(int()):
+                return INT
+            case t.Literal(float()):
+                return FLOAT
+            case t.Literal(str()):
+                return STRING
+            case t.Name(name):
+                return bound[name] if name in bound else self.root(name)
+            case t.Element(name):
+                if name not in pointers:
+                    raise Mismatch(f"unknown pointer #{name}", node)
+                return element if not name else INT if name == "index" else ANY
+            case t.Member(of, key):
+                return _member(node, inner(of), inner(key))
+            case t.Call(function, arguments):
+                return self.call(function, arguments, bound, element, pointers)
+            case t.Unary(operator, operand):
+                found = inner(operand)
+                return BOOL if operator == "!" else found if found in _NUMBERS else ANY
+            case t.Binary(_, left, right):
+                return _binary(node, inner(left), inner(right))
+            case t.Conditional(condition, yes, no):
+                inner(condition)
+                return _same((inner(yes), inner(no)))
+            case t.Let(name, value, body):
+                return self.of(body, {**bound, name: inner(value)}, element, pointers)
+            case t.Items(items):
+                return (*LIST, *_same(tuple(map(inner, items))))
+            case _:
+                parts = [inner(part) for part in t.children(node)]
+                if isinstance(node, t.Mapping):
+                    return MAP
+                if isinstance(node, t.Slice):
+                    return parts[0] if parts[0][:1] in (STRING, LIST) else ANY
+                return parts[-1] if parts and isinstance(node, (t.Chain, t.Sequence)) else ANY
+
+    def call(
+        self,
+        function: str,
+        arguments: tuple[t.Node, ...],
+        bound: Mapping[str, Type],
+        element: Type,
+        pointers: frozenset[str],
+    ) -> Type:
+        """What a function gives, also of the elements of a list."""
+        first: Type = ANY
+        predicate: Type | None = None
+        for position, argument in enumerate(arguments):
+            if isinstance(argument, t.Closure):
+                among = first[1:] if first[:1] == LIST else ANY
+                inner = _POINTERS.get(function, _ELEMENT)
+                predicate = self.of(argument.body, bound, among, inner)
+            elif position == 0:
+                first = self.of(argument, bound, element, pointers)
+            else:
+                self.of(argument, bound, element, pointers)
+        if function in _OF_ELEMENTS:
+            whole = predicate if function == "sum" and predicate is not None else first[1:]
+            return whole if first[:1] == LIST else ANY
+        if function == "map":
+            return (*LIST, *(predicate or ANY))
+        if function in _LIKE_FIRST:
+            return first
+        if function in _LIKE_NUMBER:
+            return first if first in _NUMBERS else ANY
+        if function in _RESULTS:
+            return _RESULTS[function]
+        signature = builtins().get(function)
+        return (
+            _OF_KINDS.get(signature.result, ANY) if signature is not None and function not in bound else ANY
+        )
+
+
+def _same(types: tuple[Type, ...]) -> Type:
+    """The type that all have."""
+    return types[0] if types and all(one == types[0] for one in types) else ANY
+
+
+def _member(node: t.Member, of: Type, key: Type) -> Type:
+    if of == STRING and key in _NUMBERS:
+        raise Mismatch(f"type string[{shown(key)}] is undefined", node, of, key)
+    if of == STRING and isinstance(node.key, t.Literal) and isinstance(node.key.value, str):
+        raise Mismatch(f"type string has no field {node.key.value}", node, of, key)
+    return of[1:] if of[:1] == LIST else ANY
+
+
+def _binary(node: t.Binary, left: Type, right: Type) -> Type:
+    operator = node.operator
+    if operator in ("==", "!=") and not _comparable(left, right):
+        words = f"invalid operation: {operator} (mismatched types {shown(left)} and {shown(right)})"
+        raise Mismatch(words, node, left, right)
+    if operator == "in" and right == MAP and left not in (ANY, STRING):
+        raise Mismatch(f"cannot use {shown(left)} as type string in map key", node, left, right)
+    if operator == "in" and right[:1] == LIST and not _comparable(left, right[1:]):
+        words = f"cannot use {shown(left)} as type {shown(right[1:])} in array"
+        raise Mismatch(words, node, left, right)
+    if operator in _BOOLEAN or operator in t.COMPARISONS:
+        return BOOL
+    if operator == "..":
+        return (*LIST, *INT)
+    if operator == "??":
+        return _same((left, right))
+    if left in _NUMBERS and right in _NUMBERS:
+        return (
+            INT if operator == "%" or (left == right == INT and operator not in ("/", "**", "^")) else FLOAT
+        )
+    return _SUMS.get((operator, left, right), ANY)
+
+
+_SUMS: dict[tuple[str, Type, Type], Type] = {
+    ("+", STRING, STRING): STRING,
+    ("+", TIME, DURATION): TIME,
+    ("+", DURATION, TIME): TIME,
+    ("+", DURATION, DURATION): DURATION,
+    ("-", TIME, TIME): DURATION,
+    ("-", TIME, DURATION): TIME,
+    ("-", DURATION, DURATION): DURATION,
+    ("*", DURATION, INT): DURATION,
+    ("*", INT, DURATION): DURATION,
+}
+"""What is added and multiplied besides numbers."""
+
+
+def _comparable(left: Type, right: Type) -> bool:
+    return not left or not right or left[0] == right[0] or (left in _NUMBERS and right in _NUMBERS)
