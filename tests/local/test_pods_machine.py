@@ -115,7 +115,7 @@ def test_a_step_that_is_stopped_before_anybody_knows_that_it_ran_keeps_no_room(t
             time.sleep(0.2)  # both run, and nobody looks
             pods.stop(f"second{number}", "stopped")
             done = pods.ended(2)
-            assert done[f"second{number}"].message == "stopped"
+            assert done[f"second{number}"].message in ("stopped", "")  # nothing, where it was known in time
         assert pods.shell("echo here") == Outcome("Succeeded", "", {"result": "here", "exitCode": "0"})
         assert len(list(tmp_path.glob("run/pods-*/room-*"))) <= 6  # of three rooms, with what belongs to them
 
