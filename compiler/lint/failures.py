@@ -18,6 +18,7 @@ from flowdsl.grammar.depends import depends, holds
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.regex import regex
+from flowdsl.grammar.template import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,10 +89,25 @@ def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
     return None
 
 
+def is_operand(text: str, start: int, end: int) -> bool:
+    """Whether a part of an expression stands beside an operator that does not work on nil, and nothing asks before."""
+    return (
+        "?" not in text
+        and "nil" not in text
+        and bool(_BEFORE.search(text[:start]) or _BEHIND.match(text[end:]))
+    )
+
+
+_OPERATORS = r"[-+*/%]|[<>]=?|contains\b|matches\b|startsWith\b|endsWith\b"
+_BEFORE = regex(rf"(?:{_OPERATORS})\s*$")
+_BEHIND = regex(rf"\s*(?:{_OPERATORS})")
+
+
 class Missing(NamedTuple):
     """A use of an output that may be missing: a simple tag or a part of an expression, alone or with more beside.
 
-    `guarded` says that the expression has another value for the case that it is missing.
+    `guarded` says that the expression has another value for the case that it is missing, `needed` that an operator
+    stands beside it that fails without it.
     """
 
     name: str
@@ -99,6 +115,7 @@ class Missing(NamedTuple):
     is_tag: bool
     alone: bool
     guarded: bool = False
+    needed: bool = False
 
     @property
     def shown(self) -> str:
@@ -124,6 +141,9 @@ _ABSENT = frozenset(("outputs.result", "outputs.parameters", "exitCode"))
 _EMPTY = "has no items"
 _SKIPPED = "is skipped"
 _LEFT_OUT = "is left out"
+_NONE_RUNS = "has no item that runs"
+_OF_ROUNDS = (_SKIPPED, _NONE_RUNS)
+"""Where a loop has rounds, and none of them runs."""
 
 
 class Skip(NamedTuple):
@@ -131,6 +151,11 @@ class Skip(NamedTuple):
 
     case: str
     always: bool = False
+
+    def leaves(self, producer: Call, output: str) -> bool:
+        """Whether there is an output all the same: of a loop in a graph, an empty list of all results or outputs."""
+        collected = output in ("outputs.result", "outputs.parameters") and producer.owner.body == "dag"
+        return bool(producer.loop) and collected and self.case in _OF_ROUNDS
 
     def finding(self, producer: Call, use: Missing, effect: str, way: str) -> Finding:
         """The finding about a use of an output of the call."""
@@ -146,12 +171,21 @@ def skip(view: View, producer: Call) -> Skip | None:
         return Skip(_EMPTY, always=True)
     if when != "true" and "{{item" not in when:
         return Skip(_SKIPPED)
+    if producer.loop and not _is_written(producer, when):
+        return Skip(_NONE_RUNS)
     waits = str(producer.data.get("depends") or "")
     if "." in waits or "!" in waits:
         return Skip(_LEFT_OUT)
     path, text = amount(producer)
     empty = any(is_none(path, value) for _, value in arriving(view, producer.owner, text, path))
     return Skip(_EMPTY) if empty else None
+
+
+def _is_written(producer: Call, when: str) -> bool:
+    """Whether the items are written, and nothing else decides which of them run."""
+    return when == "true" or (
+        producer.loop == "withItems" and all(tag[1].strip().startswith("item") for tag in TAG.finditer(when))
+    )
 
 
 def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) -> Finding | None:
@@ -161,7 +195,7 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
     is waited for. Source: a real controller, and addSkippedNodeOutputsToScope in workflow/controller/scope.go.
     """
     guarded = "when" in call.data and use.path[-1] != "when"
-    if guarded or call.parent is not None or producer.callee is None:
+    if guarded or call.parent is not None or producer.callee is None or why.leaves(producer, output):
         return None
     if output == "outputs.parameters" and output not in (producer.outputs or (output,)):
         return None  # which is told as such
@@ -174,7 +208,7 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
         return _nothing_below(producer, output, use, why)
     effect, way = "the run never ends", f"write `{use.filled}`"
     kind, _, last = output.rpartition(".")
-    if kind == "outputs.parameters" and (not producer.loop or why.case != _SKIPPED):
+    if kind == "outputs.parameters" and (not producer.loop or why.case not in _OF_ROUNDS):
         declared = producer.callee.output_parameters.get(last, {})
         argument = use.path[-4:-2] == ("arguments", "parameters")
         left_out = use.alone and argument if use.is_tag else not use.alone
@@ -188,7 +222,24 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
             )
     elif output not in _ABSENT and kind != "outputs.parameters":
         return None
+    elif kind == "outputs.parameters":
+        way = _of_rounds(producer, use)
     return why.finding(producer, use, effect, way)
+
+
+def _of_rounds(producer: Call, use: Missing) -> str:
+    """What to write for what a loop collects of one parameter: without a round, a list of steps has no `outputs`.
+
+    Source: a real controller; in a graph it has the text of an empty list in place of all parameters.
+    """
+    if producer.owner.body == "dag":
+        return f"take all parameters, `{{{{tasks.{producer.name}.outputs.parameters}}}}`, which are an empty list then"
+    name = _PARAMETER.sub(r".outputs?.parameters?.\1", as_keys(use.name))
+    filled = f"{name} ?? '[]'"
+    return f"write `{{{{={filled}}}}}`" if use.is_tag else f"write `({filled})`"
+
+
+_PARAMETER = regex(r"\.outputs\.parameters\.?(\[.*\]|\w+)$")
 
 
 def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Finding | None:
@@ -197,7 +248,7 @@ def _nothing_below(producer: Call, output: str, use: Missing, why: Skip) -> Find
     Source: a real controller: `cannot fetch result from <nil>`.
     """
     callee = producer.callee
-    if callee is None or output != "outputs.result" or (producer.loop and why.case == _SKIPPED):
+    if callee is None or output != "outputs.result" or (producer.loop and why.case in _OF_ROUNDS):
         return None
     if callee.output_parameters or (producer.owner.body == "steps" and callee.output_artifacts):
         return None
@@ -210,9 +261,9 @@ def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Find
 
     Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
     """
-    if producer.callee is None or use.guarded or why.case == _LEFT_OUT:
+    if producer.callee is None or use.guarded or why.case == _LEFT_OUT or why.leaves(producer, output):
         return None
-    if not (use.path[-2:] == ("valueFrom", "parameter") if use.is_tag else use.alone):
+    if not (use.path[-2:] == ("valueFrom", "parameter") if use.is_tag else use.alone or use.needed):
         return None
     kind, _, last = output.rpartition(".")
     source = inside(producer.callee.output_parameters.get(last, {}), "valueFrom")

@@ -181,10 +181,12 @@ def output_fault(producer: Call, output: str, exact: bool) -> Finding | None:
     if not exact and any(each.startswith(f"{output}.") for each in known):
         return None
     callee = producer.callee
-    if callee is not None and output in callee.outputs:
-        return LoopArtifact(producer.name)
     reason = ""
-    if output == "outputs.parameters":
+    if callee is not None and output in callee.outputs:
+        if output.startswith("outputs."):
+            return LoopArtifact(producer.name)
+        reason = "each round of a loop has its own, the loop has none, and Argo would wait for it for ever"
+    elif output == "outputs.parameters":
         reason = "only `withItems` and `withParam` collect the parameters of all items"
     elif callee is not None and callee.data.get("daemon") and callee.is_pod:
         reason = "a daemon has no outputs before it ends, and it ends when all that uses it has"

@@ -185,13 +185,14 @@ class Template:
 
     @cached_property
     def looped_outputs(self) -> frozenset[str]:
-        """The same for a looped call, whose artifacts are not collected."""
-        return frozenset(each for each in self.outputs if not each.startswith("outputs.artifacts."))
+        """The same for a looped call, whose artifacts are not collected, and which ran in no pod of its own."""
+        own = ("outputs.artifacts.", "exitCode", "hostNodeName")
+        return frozenset(each for each in self.outputs if not each.startswith(own))
 
     @cached_property
     def collected_outputs(self) -> frozenset[str]:
         """The same for a call with `withItems` or `withParam`, whose parameters can be had as a whole."""
-        results = {"outputs.result", "exitCode"} if self.body == "containerSet" else set[str]()
+        results = {"outputs.result"} if self.body == "containerSet" else set[str]()
         return self.looped_outputs | results | {"outputs.parameters"}
 
     @cached_property
