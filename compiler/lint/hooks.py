@@ -93,6 +93,9 @@ def _judged(
     if not steps and (at_exit or owner.body != "dag"):
         return  # the hook at the end of a task of a DAG waits
     if not at_exit and not _asks_for_running(hook):
+        if not steps and whole == 1 and _is_last(call):
+            way = _OWN_TASK.format(template=hook.get("template") or "it", part="a task")
+            yield Problem(path, NoPlace(1, "the graph ends in Error", way), on_key=True)
         return
     busy = size - at_exit if steps else 1
     limits = [limit for limit in (owner.data.get("parallelism"), whole) if limit]
@@ -101,6 +104,13 @@ def _judged(
         part = "a step of a later group" if steps else "a task"
         way = _OWN_TASK.format(template=hook.get("template") or "it", part=part)
         yield Problem(path, NoPlace(min(limits), what, way), on_key=True)
+
+
+def _is_last(call: Call) -> bool:
+    """Whether no task waits for a task: Argo asks for its hooks again when it looks how the graph has ended."""
+    owner = call.owner
+    position = owner.call_index[call.name]
+    return not owner.data["dag"].get("target") and position not in owner.dag.needed
 
 
 def _asks_for_running(hook: Object) -> bool:
