@@ -129,6 +129,7 @@ RULES: tuple[Rule, ...] = (
     resources.placement,
     doubts.amounts,
     hooks.places,
+    hooks.attempts,
     crowded.deadly,
     crowded.daemons,
     hooks.own_outputs,

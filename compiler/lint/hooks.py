@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import Call, View
+    from flowdsl.compiler.lint.view import Call, Template, View
     from flowdsl.grammar.template import Reference, Tag
 
 
@@ -51,6 +51,18 @@ class UnknownToHook(Finding):
     name: str
     task: str
     effect: str
+    template: str
+
+
+class TriedTogether(Finding):
+    """A hook that is tried again, beside a task that is: Argo takes it for an attempt of the task."""
+
+    code: ClassVar[str] = "FD832"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = "this hook counts as an attempt of `{task}`: both are tried again"
+    label: ClassVar[str] = "its end is taken for that of `{task}`"
+    help: ClassVar[str] = "take the `retryStrategy` of `{template}` away, or run it when `{task}` has ended"
+    task: str
     template: str
 
 
@@ -115,6 +127,33 @@ def _is_last(call: Call) -> bool:
 
 def _asks_for_running(hook: Object) -> bool:
     return "Running" in str(hook.get("expression") or "")
+
+
+def attempts(view: View) -> Iterator[Problem]:
+    """Hooks that run beside what is tried again are not tried again themselves.
+
+    Argo marks the node of such a hook as an attempt, and reads how the task ended from its last one. Source:
+    executeTemplate and getChildNodeIdsRetried in workflow/controller/operator.go of Argo 4.1, and a real controller.
+    """
+
+    def tried(template: Template | None) -> bool:
+        return template is not None and (view.retried or template.data.get("retryStrategy") is not None)
+
+    start = view.named.get(view.setting("entrypoint") or "")
+    beside = [(call, start, "the workflow") for call in view.hooks if call.place[-1] != "exit"]
+    beside += [
+        (call, call.parent.callee, call.parent.name)
+        for call in view.outlines
+        if call.parent is not None and call.place[-1] != "exit"
+    ]
+    for call, template, name in beside:
+        if (
+            _asks_for_running(call.data)
+            and tried(template)
+            and tried(call.callee)
+            and call.callee is not None
+        ):
+            yield Problem(call.path, TriedTogether(name, call.callee.title), on_key=True)
 
 
 def own_outputs(view: View) -> Iterator[Problem]:
