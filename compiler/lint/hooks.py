@@ -136,23 +136,20 @@ def attempts(view: View) -> Iterator[Problem]:
     executeTemplate and getChildNodeIdsRetried in workflow/controller/operator.go of Argo 4.1, and a real controller.
     """
 
-    def tried(template: Template | None) -> bool:
-        return template is not None and (view.retried or template.data.get("retryStrategy") is not None)
+    def tried(template: Template) -> bool:
+        return view.retried or template.data.get("retryStrategy") is not None
 
     start = view.named.get(view.setting("entrypoint") or "")
-    beside = [(call, start, "the workflow") for call in view.hooks if call.place[-1] != "exit"]
+    beside = [(call, start, start.title) for call in view.hooks if start is not None]
     beside += [
         (call, call.parent.callee, call.parent.name)
         for call in view.outlines
-        if call.parent is not None and call.place[-1] != "exit"
+        if call.parent is not None and call.parent.callee is not None
     ]
     for call, template, name in beside:
-        if (
-            _asks_for_running(call.data)
-            and tried(template)
-            and tried(call.callee)
-            and call.callee is not None
-        ):
+        if call.place[-1] == "exit" or call.callee is None or not _asks_for_running(call.data):
+            continue
+        if tried(template) and tried(call.callee):
             yield Problem(call.path, TriedTogether(name, call.callee.title), on_key=True)
 
 

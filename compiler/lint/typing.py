@@ -125,8 +125,8 @@ class _Kinds:
             return
         wrong = mismatch.node
         self.found = [one for one in self.found if one.part != (wrong.start, wrong.end)]
-        one, *others = (_KINDS.get(side[0], "any") if side else "any" for side in mismatch.sides)
-        two: Kind = others[0] if others else "any"
+        sides: list[Kind] = [_KINDS.get(side[0], "any") if side else "any" for side in mismatch.sides]
+        one, two = (*sides, "any", "any")[:2]
         match wrong:
             case t.Member(t.Name("item")) if self.open:
                 pass
