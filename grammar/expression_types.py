@@ -57,15 +57,10 @@ class Mismatch(Exception):
         self.sides = sides
 
 
-def check(node: t.Node, root: Callable[[str], Type]) -> Type:
-    """The type of an expression, where `root` has those of variables. Raises Mismatch."""
-    return _Checker(root).of(node, {}, ANY, _ELEMENT)
-
-
 def refusal(node: t.Node, root: Callable[[str], Type]) -> Mismatch | None:
-    """Why expr-lang refuses an expression, if it does."""
+    """Why expr-lang refuses an expression, where `root` has the types of variables, if it does."""
     try:
-        check(node, root)
+        _Checker(root).of(node, {}, ANY, _ELEMENT)
     except Mismatch as mismatch:
         return mismatch
     return None

@@ -72,6 +72,12 @@ def test_expressions(expression: str, expected: str) -> None:
         assert json_of(evaluate(expression, SCOPE)) == expected
 
 
+def test_an_expression_of_many_parts_is_refused_in_words() -> None:
+    assert evaluate("+".join(["1"] * 100), SCOPE) == 100
+    with pytest.raises(ExpressionError, match="nested too deeply"):
+        evaluate("+".join(["1"] * 5000), SCOPE)
+
+
 @pytest.mark.parametrize(("text", "expected"), lines("when.txt"))
 def test_conditions(text: str, expected: str) -> None:
     if expected == "error":

@@ -15,7 +15,7 @@ from flowdsl.compiler.schema.table import value_at
 from flowdsl.grammar.image import fault as image_fault
 from flowdsl.grammar.names import is_label_value
 from flowdsl.grammar.regex import regex
-from flowdsl.grammar.template import TAG, references, tags
+from flowdsl.grammar.template import TAG, tags, variables
 
 if TYPE_CHECKING:
     import re
@@ -208,16 +208,18 @@ def never_filled(view: View, template: Template, text: str) -> bool:
     It knows the parameters of the workflow then, and the inputs of what the workflow starts with; for all else it puts
     words of its own. Source: Argo Workflows, workflow/validate/validate.go.
     """
-    if "{{" not in text:
-        return False
     started = view.kind not in ("Workflow", "CronWorkflow") or template.name in (
         view.setting("entrypoint"),
         view.setting("onExit"),
     )
     filled = ("workflow.parameters.", "inputs.parameters.") if started else ("workflow.parameters.",)
-    names = [each.dotted for each in references(text)]
-    names += [tag.body.strip() for tag in tags(text) if tag.kind != "expression"]
-    return not all(name.startswith(filled) for name in names)
+    return not all(
+        name.startswith(filled)
+        for tag in tags(text)
+        for name in (
+            [each.dotted for each in variables(tag.body)] if tag.kind == "expression" else [tag.body.strip()]
+        )
+    )
 
 
 def _with(text: str, values: dict[str, str]) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from flowdsl.compiler.lint.tree import Path
     from flowdsl.compiler.lint.view import Call, Template, View
+    from flowdsl.compiler.problem import Part
     from flowdsl.diagnostic import Finding
 
 _FAILING = frozenset(("fromJSON", "jsonpath", "fromBase64", "date", "duration"))
@@ -89,18 +90,25 @@ def _failing(node: t.Node, functions: frozenset[str]) -> t.Node | None:
     return None
 
 
-def is_operand(text: str, start: int, end: int) -> bool:
-    """Whether a part of an expression stands beside an operator that does not work on nil, and nothing asks before."""
-    return (
-        "?" not in text
-        and "nil" not in text
-        and bool(_BEFORE.search(text[:start]) or _BEHIND.match(text[end:]))
-    )
+def needed(node: t.Node) -> frozenset[Part]:
+    """The parts of an expression beside operators that do not work on nil; none where it asks for that somewhere."""
+    if any(_asks_for_nil(each) for each in t.walk(node)):
+        return frozenset()
+    operations = [each for each in t.walk(node) if isinstance(each, t.Binary) and each.operator in _OPERATORS]
+    return frozenset((side.start, side.end) for each in operations for side in (each.left, each.right))
 
 
-_OPERATORS = r"[-+*/%]|[<>]=?|contains\b|matches\b|startsWith\b|endsWith\b"
-_BEFORE = regex(rf"(?:{_OPERATORS})\s*$")
-_BEHIND = regex(rf"\s*(?:{_OPERATORS})")
+_OPERATORS = t.COMPARISONS | {"+", "-", "*", "/", "%", "contains", "matches", "startsWith", "endsWith"}
+
+
+def _asks_for_nil(node: t.Node) -> bool:
+    match node:
+        case t.Literal(None) | t.Conditional() | t.Binary("??"):
+            return True
+        case t.Member():
+            return node.optional
+        case _:
+            return False
 
 
 class Missing(NamedTuple):

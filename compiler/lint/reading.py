@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.lint import conditions, typing
-from flowdsl.compiler.lint.failures import passed_on
+from flowdsl.compiler.lint.failures import needed, passed_on
 from flowdsl.compiler.lint.findings import BrokenExpression
 from flowdsl.compiler.lint.hyphens import as_keys, hyphenated
 from flowdsl.compiler.lint.kinds import text_length
@@ -22,15 +22,20 @@ from flowdsl.grammar.template import ROOTS, TAG, masked, unbalanced
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from flowdsl.compiler.problem import Part
     from flowdsl.grammar.template import Reference
 
 
 class Read(NamedTuple):
-    """The findings about an expression, the variables that it names, and what it begins with that `let` binds."""
+    """The findings about an expression, and the variables that it names.
+
+    `bound` is what it begins with that `let` binds, `needed` the parts that may not be nil.
+    """
 
     found: tuple[Fault, ...]
     named: tuple[Reference, ...] = ()
     bound: tuple[t.Let, ...] = ()
+    needed: frozenset[Part] = frozenset()
 
 
 @lru_cache(maxsize=8192)
@@ -67,7 +72,7 @@ def expression(text: str, extra: typing.Extra, tag: bool = False, braces: bool =
     others = tuple(
         each._replace(path=each.path[: text_length(each.path)]) for each in named if each not in filled
     )
-    return Read((*found, *(passed_on(text, node) if tag else ())), others, tuple(_bound(node)))
+    return Read((*found, *(passed_on(text, node) if tag else ())), others, tuple(_bound(node)), needed(node))
 
 
 def _bound(node: t.Node) -> Iterator[t.Let]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.lint import conditions, reading, typing
 from flowdsl.compiler.lint.arriving import arriving, as_called
 from flowdsl.compiler.lint.converted import converted
-from flowdsl.compiler.lint.failures import Missing, can_fail, is_operand, missing, missing_at_end, skip
+from flowdsl.compiler.lint.failures import Missing, can_fail, missing, missing_at_end, skip
 from flowdsl.compiler.lint.filled import filled
 from flowdsl.compiler.lint.findings import (
     ItemKey,
@@ -358,7 +358,7 @@ class Reader:
                 written = text[reference.start : reference.end]
                 if not (reference.guarded and "?." in written.rpartition("outputs")[2]):
                     alone = len(written) == len(text.strip())
-                    needed = is_operand(text, reference.start, reference.end)
+                    needed = (reference.start, reference.end) in read.needed
                     use_of_it = Missing(name, path, False, alone, reference.guarded, needed)
                     yield from self.missing(spot, place, use_of_it)
             elif reference.guarded and not (root == "inputs" and self.scope.without_inputs(rest[0])):

@@ -124,12 +124,12 @@ class _Kinds:
         if mismatch is None or any(one.finding.severity == "error" for one in self.found):
             return
         wrong = mismatch.node
+        if self.open and isinstance(wrong, t.Member) and t.path(wrong.of) == ("item",):
+            return
         self.found = [one for one in self.found if one.part != (wrong.start, wrong.end)]
         sides: list[Kind] = [_KINDS.get(side[0], "any") if side else "any" for side in mismatch.sides]
         one, two = (*sides, "any", "any")[:2]
         match wrong:
-            case t.Member(t.Name("item")) if self.open:
-                pass
             case t.Member(of):
                 way = f"read it by `fromJSON({self.shown(of)})` where the text is a list or an object"
                 self.operand(self.text[of.end : wrong.end], of, one, way)

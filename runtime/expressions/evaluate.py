@@ -43,10 +43,10 @@ def evaluate(text: str, scope: Mapping[str, Value]) -> Value:
         node = parse(text)
     except GrammarError as error:
         raise ExpressionError(f"unexpected token at {error.start}: {error}") from None
-    _check_names(node, scope, frozenset())
-    if (mismatch := types.refusal(node, partial(_root, scope))) is not None:
-        raise ExpressionError(str(mismatch))
     try:
+        _check_names(node, scope, frozenset())
+        if (mismatch := types.refusal(node, partial(_root, scope))) is not None:
+            raise ExpressionError(str(mismatch))
         return _Evaluation(scope).of(node, _Around({}, ()))
     except RecursionError:
         raise ExpressionError("the expression is nested too deeply") from None

@@ -250,10 +250,9 @@ class Dag(Frame):
 
         def refused(message: str, on_exit: bool) -> None:
             if not on_exit:
-                new = target and made == self.machine.agenda.passes
+                new = target and hooks.made == self.machine.agenda.passes
                 self._refused(node, hooks, message, target=target, new=new)
 
-        made = self.machine.agenda.passes
         name = f"tasks.{task.name}"
         target = loop is None and task.name in self.last
         hooks = Hooks(

@@ -87,7 +87,7 @@ class Hooks:
     `refused` gets the error of a hook that cannot be judged or executed,
     and whether it is the exit hook. `again`: gets the error where hooks that run are asked for a free place again,
     and there is none. `turn`: begins the exit hook when it is its turn, which may never come. `order` and
-    `place`: where the node stands among those with which it is looked at.
+    `place`: where the node stands among those with which it is looked at. `made`: the pass in which it was made.
     """
 
     def __init__(

@@ -110,12 +110,13 @@ def test_a_step_that_is_stopped_before_anybody_knows_that_it_ran_keeps_no_room(t
     with street(tmp_path, cpu=1) as pods:
         for number in range(5):
             pods.start(asks(":", cpu=1), f"first{number}")
-            pods.start({**asks("echo ran > /tmp/x", cpu=1), "outputs": outputs}, f"second{number}")
+            # It takes so long that nobody hears of its end while it is sent, on busy cores too.
+            pods.start({**asks("sleep 0.3; echo ran > /tmp/x", cpu=1), "outputs": outputs}, f"second{number}")
             pods.pods.attend(0)
-            time.sleep(0.2)  # both run, and nobody looks
+            time.sleep(0.6)  # both run, and nobody looks
             pods.stop(f"second{number}", "stopped")
             done = pods.ended(2)
-            assert done[f"second{number}"].message in ("stopped", "")  # nothing, where it was known in time
+            assert done[f"second{number}"].message == "stopped"
         assert pods.shell("echo here") == Outcome("Succeeded", "", {"result": "here", "exitCode": "0"})
         assert len(list(tmp_path.glob("run/pods-*/room-*"))) <= 6  # of three rooms, with what belongs to them
 
