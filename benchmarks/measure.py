@@ -164,8 +164,8 @@ def timed_build(python: Path, tool: Tool, source: str, small: str) -> Sample:
 def timed_import(python: Path, statement: str) -> Sample:
     """Measure the CPU seconds of a process that executes one statement, from its start to its end.
 
-    The statement `pass` is bare Python, which starts without `site`: the import hook of an editable
-    install then counts as part of the import, and what it loads early is not taken off.
+    The statement `pass` is bare Python, which starts without `site`: what an environment loads at the
+    start then counts as part of the import, and is not taken off.
     """
     options = ["-S"] if statement == "pass" else []
     with tempfile.TemporaryDirectory() as name:

@@ -1,4 +1,4 @@
-"""The folders and the tables of pyproject.toml agree, and the language loads no more than it may."""
+"""What is in the folders is installed, and the language loads no more than it may."""
 
 from __future__ import annotations
 
@@ -8,45 +8,32 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from tests.packages import package_files
+
 ROOT = Path(__file__).resolve().parents[1]
 LAYERS = ("cli", "compiler", "grammar", "runtime", "testing")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS: dict[str, Any] = PROJECT["tool"]["setuptools"]
-FOLDERS: dict[str, str] = SETUPTOOLS["package-dir"]
-
-
-def packages_on_disk() -> dict[str, str]:
-    """Package name -> folder, for each folder of a layer that holds Python code."""
-    found: dict[str, str] = {}
-    for layer in ("flowdsl", *LAYERS):
-        for module in (ROOT / layer).rglob("*.py"):
-            folder = module.parent.relative_to(ROOT).as_posix()
-            name = folder.replace("/", ".")
-            found[name if layer == "flowdsl" else f"flowdsl.{name}"] = folder
-    return found
-
-
-def test_every_package_is_installed_from_its_folder() -> None:
-    assert packages_on_disk() == FOLDERS
-    assert sorted(SETUPTOOLS["packages"]) == sorted(FOLDERS)
 
 
 def test_every_package_has_an_init() -> None:
-    assert [folder for folder in FOLDERS.values() if not (ROOT / folder / "__init__.py").is_file()] == []
+    without = [
+        name for name, files in package_files().items() if "__init__.py" not in {one.name for one in files}
+    ]
+    assert without == []
 
 
 def test_every_data_file_is_installed() -> None:
-    data: dict[str, list[str]] = SETUPTOOLS["package-data"]
-    on_disk = {
-        path
-        for folder in FOLDERS.values()
-        for path in (ROOT / folder).iterdir()
-        if path.is_file() and path.suffix != ".py"
-    }
-    listed = {
-        path for name, globs in data.items() for glob in globs for path in (ROOT / FOLDERS[name]).glob(glob)
-    }
-    assert on_disk == listed
+    globs: dict[str, list[str]] = SETUPTOOLS["package-data"]
+    data = {name: [one for one in files if one.suffix != ".py"] for name, files in package_files().items()}
+    unlisted = [
+        one
+        for name, files in data.items()
+        for one in files
+        if not any(one.match(glob) for glob in globs.get(name, ()))
+    ]
+    assert unlisted == []
+    assert [name for name in globs if not data[name]] == []
 
 
 def test_each_layer_is_a_relative_link_in_the_package() -> None:

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.packages import package_files
+
 ROOT = Path(__file__).resolve().parents[2]
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
-FOLDERS: dict[str, str] = SETUPTOOLS["package-dir"]
 MODULES: list[str] = SETUPTOOLS["py-modules"]
 EXAMPLES = sorted(path.parent.name for path in ROOT.glob("examples/*/pipeline.py"))
 
@@ -81,12 +82,7 @@ def planted(tmp_path: Path) -> str:
 
 
 def test_the_wheel_holds_what_the_folders_hold(wheel: Path) -> None:
-    on_disk = {
-        f"{package.replace('.', '/')}/{path.name}"
-        for package, folder in FOLDERS.items()
-        for path in (ROOT / folder).iterdir()
-        if path.is_file()
-    }
+    on_disk = {one.relative_to(ROOT).as_posix() for files in package_files().values() for one in files}
     on_disk |= {f"{module}.py" for module in MODULES}
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
