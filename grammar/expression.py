@@ -36,6 +36,7 @@ from flowdsl.grammar.expression_tree import (
     Sequence,
     Slice,
     Unary,
+    levels,
 )
 from flowdsl.grammar.regex import regex
 
@@ -44,15 +45,21 @@ if TYPE_CHECKING:
 
 MOST_DEPTH = 100
 """How many parts may stand inside each other."""
+MOST_IN_A_ROW = 200
+"""How many operators may follow each other: each has what is before it as a part, and trees are walked by recursion."""
 
 
 @lru_cache(maxsize=8192)
 def parse(text: str) -> Node:
     """The tree of an expression, with offsets in code points. Raises GrammarError."""
+    reader = _Reader(text)
     try:
-        return _Reader(text).whole()
+        made = reader.whole()
     except RecursionError:
         raise GrammarError(text, 0, len(text), f"at most {MOST_DEPTH} nested parts") from None
+    if len(reader.tokens) > MOST_IN_A_ROW and levels(made) > MOST_IN_A_ROW:
+        raise GrammarError(text, 0, len(text), f"at most {MOST_IN_A_ROW} operators in a row")
+    return made
 
 
 # --- tokens ----------------------------------------------------------------------------------------

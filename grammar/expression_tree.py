@@ -237,6 +237,15 @@ def walk(node: Node) -> Iterator[Node]:
         stack.extend(reversed(list(children(at))))
 
 
+def levels(node: Node) -> int:
+    """How many nodes stand inside each other, at most."""
+    found, row = 0, [node]
+    while row:
+        found += 1
+        row = [inner for one in row for inner in children(one)]
+    return found
+
+
 def path(node: Node) -> tuple[str, ...] | None:
     """The parts of `a.b['c']`, or None where the node is anything else."""
     match node:

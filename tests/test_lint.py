@@ -26,6 +26,8 @@ from flowdsl.diagnostic import Finding
 from tests.goldens import same
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from flowdsl.compiler.problem import Problem
 
 FOLDER = Path(__file__).with_name("lint")
@@ -407,3 +409,29 @@ def test_what_the_api_server_drops_is_not_there() -> None:
         leaf(),
     )
     assert codes(document) == []
+
+
+#: What makes a tree deep, of so many parts.
+DEEP: dict[str, Callable[[int], str]] = {
+    "sum": lambda count: "+".join(["1"] * count),
+    "members": lambda count: "workflow" + ".a" * count,
+    "pipe": lambda count: "1" + " | string()" * count,
+    "conditions": lambda count: " || ".join(["true"] * count),
+    "signs": lambda count: "!" * count + "true",
+    "comparisons": lambda count: " < ".join(["1"] * count),
+    "powers": lambda count: "**".join(["1"] * count),
+    "choices": lambda count: "true ? 1 : " * count + "1",
+    "names": lambda count: "".join(f"let a{number} = 1;" for number in range(count)) + "1",
+}
+
+
+@pytest.mark.parametrize("form", DEEP)
+def test_an_expression_is_judged_or_refused_however_deep_it_is(form: str) -> None:
+    def found(count: int) -> set[str]:
+        value = f"{{{{={DEEP[form](count)}}}}}"
+        return set(codes(workflow(dag("main", task("a", v=value)), leaf("leaf", "v"))))
+
+    assert "FD547" not in found(95)
+    for count in range(96, 204):
+        found(count)
+    assert found(3000) == {"FD547"}
