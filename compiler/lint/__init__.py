@@ -130,6 +130,7 @@ RULES: tuple[Rule, ...] = (
     doubts.amounts,
     hooks.places,
     hooks.attempts,
+    hooks.ends,
     crowded.deadly,
     crowded.daemons,
     hooks.own_outputs,

@@ -66,6 +66,22 @@ class TriedTogether(Finding):
     template: str
 
 
+class EndNotFound(Finding):
+    """A hook at the end of a task in front of the last ones, where both are tried again: Argo never finds their end."""
+
+    code: ClassVar[str] = "FD833"
+    title: ClassVar[str] = (
+        "a run in which this hook has run never ends: Argo does not find `{last}` behind it"
+    )
+    label: ClassVar[str] = "it is tried again, as `{task}` is"
+    help: ClassVar[str] = (
+        "take the `retryStrategy` of `{template}` away, or run it as a task behind `{task}`, with `depends`"
+    )
+    task: str
+    template: str
+    last: str
+
+
 _OWN_TASK = "take `parallelism` away, or run `{template}` as {part} of its own"
 
 
@@ -135,10 +151,6 @@ def attempts(view: View) -> Iterator[Problem]:
     Argo marks the node of such a hook as an attempt, and reads how the task ended from its last one. Source:
     executeTemplate and getChildNodeIdsRetried in workflow/controller/operator.go of Argo 4.1, and a real controller.
     """
-
-    def tried(template: Template) -> bool:
-        return view.retried or template.data.get("retryStrategy") is not None
-
     start = view.named.get(view.setting("entrypoint") or "")
     beside = [(call, start, start.title) for call in view.hooks if start is not None]
     beside += [
@@ -149,8 +161,46 @@ def attempts(view: View) -> Iterator[Problem]:
     for call, template, name in beside:
         if call.place[-1] == "exit" or call.callee is None or not _asks_for_running(call.data):
             continue
-        if tried(template) and tried(call.callee):
+        if _tried(view, template) and _tried(view, call.callee):
             yield Problem(call.path, TriedTogether(name, call.callee.title), on_key=True)
+
+
+def _tried(view: View, template: Template | None) -> bool:
+    """Whether a template is tried again."""
+    return template is not None and (view.retried or template.data.get("retryStrategy") is not None)
+
+
+def ends(view: View) -> Iterator[Problem]:
+    """Argo finds the tasks with which a graph ends.
+
+    What follows a task that is tried again is a child of its last child: of the hook at its end. Where that is tried
+    again, too, Argo takes what follows for an attempt, and looks for what is behind it.
+
+    Source: getOutboundNodes in workflow/controller/operator.go and assessDAGPhase in dag.go of Argo 4.1, and a real
+    controller.
+    """
+    found: dict[int, dict[int, tuple[Call, Template, Path]]] = defaultdict(dict)
+    for call in view.outlines:
+        task = call if call.parent is None else call.parent
+        hooks = task.data.get("hooks") or {}
+        if call.parent is None:
+            hook, path = view.named.get(call.data.get("onExit") or ""), (*call.path, "onExit")
+        else:
+            hook, path = (call.callee if hooks.keys() == {"exit"} else None), call.path
+        if task.owner.body == "dag" and hook is not None and _tried(view, hook) and _tried(view, task.callee):
+            found[id(task.owner)][task.owner.call_index[task.name]] = task, hook, path
+    for behind in found.values():
+        graph = next(iter(behind.values()))[0].owner
+        target = str(graph.data["dag"].get("target") or "").split()
+        lost: set[int] = set()
+        for position, needs in enumerate(graph.dag.needs):
+            if not needs or not all(one in behind for one in needs) or needs[0] in lost:
+                continue
+            name = str(graph.data["dag"]["tasks"][position].get("name"))
+            if name in target if target else position not in graph.dag.needed:
+                lost.add(needs[0])
+                task, hook, path = behind[needs[0]]
+                yield Problem(path, EndNotFound(task.name, hook.title, name), on_key=True)
 
 
 def own_outputs(view: View) -> Iterator[Problem]:

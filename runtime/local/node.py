@@ -203,6 +203,10 @@ def ends(node: Node) -> list[Node]:
         match at.type:
             case "Skipped" | "Suspend" | "HTTP" | "Plugin":
                 found.append(at)
+            case "Pod" if (
+                not at.template and at.template_ref is None
+            ):  # nobody finds out what an inline one is
+                found.append(at)
             case "Pod" | "Container" | "TaskGroup":
                 below = [
                     child for child in at.children.values() if at.type == "TaskGroup" or child.boundary is at
