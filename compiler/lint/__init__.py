@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.lint import (
+    absent,
     arguments,
     arriving,
     bindings,
@@ -89,6 +90,7 @@ RULES: tuple[Rule, ...] = (
     graph.recursion,
     graph.depth,
     arguments.supplied,
+    absent.absent,
     arguments.own_names,
     arguments.values,
     arguments.defaults,

@@ -170,6 +170,15 @@ class Template:
         )
 
     @cached_property
+    def optional_artifacts(self) -> frozenset[str]:
+        """The input artifacts that a call need not supply, and that have no location of their own."""
+        return frozenset(
+            name
+            for name, artifact in self.artifacts.items()
+            if artifact.get("optional") and not (artifact.get("from") or has_location(artifact))
+        )
+
+    @cached_property
     def outputs(self) -> frozenset[str]:
         """What may follow `tasks.<name>.` for a call of this template, besides what a loop adds."""
         known = {"id", "startedAt", "finishedAt", "hostNodeName", "status"}
