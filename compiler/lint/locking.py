@@ -30,7 +30,7 @@ def held(view: View) -> Iterator[Problem]:
         locks = {lock for _, lock in _mutexes(view, owner)}
         if not locks:
             continue
-        for template in view.templates if caller is None else below(caller):
+        for template in view.templates if caller is None else below(view, caller):
             for index, lock in _mutexes(view, template.data):
                 place = template.path, index
                 if lock in locks and place not in told:
@@ -47,12 +47,18 @@ def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:
             yield index, (string(lock, "namespace"), name, bool(lock.get("database")))
 
 
-def below(template: Template) -> list[Template]:
-    """The templates that run while another one does, because it calls them."""
+def below(view: View, template: Template) -> list[Template]:
+    """The templates that run while another one does, because it calls them, or its hooks do."""
     found: dict[int, Template] = {}
-    left = [call.callee for call in template.calls]
+    left = _called(view, template)
     for each in left:  # grows while it is walked
-        if each is not None and id(each) not in found:
+        if id(each) not in found:
             found[id(each)] = each
-            left += (call.callee for call in each.calls)
+            left += _called(view, each)
     return list(found.values())
+
+
+def _called(view: View, template: Template) -> list[Template]:
+    callees = [call.callee for call in (*template.calls, *template.hooks)]
+    callees += [view.named.get(call.data.get("onExit") or "") for call in template.calls]
+    return [each for each in callees if each is not None]
