@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from flowdsl.compiler.lint import reading, typing
 from flowdsl.compiler.lint.findings import UnknownVariable
 from flowdsl.compiler.lint.references import strings
-from flowdsl.compiler.lint.tree import entries
+from flowdsl.compiler.lint.tree import entries, inside
 from flowdsl.compiler.lint.uses import WORD_OF
 from flowdsl.compiler.lint.variables import global_outputs
 from flowdsl.compiler.problem import Problem
@@ -182,11 +182,12 @@ def ends(view: View) -> Iterator[Problem]:
     found: dict[int, dict[int, tuple[Call, Template, Path]]] = defaultdict(dict)
     for call in view.outlines:
         task = call if call.parent is None else call.parent
-        hooks = task.data.get("hooks") or {}
+        hooks = inside(task.data, "hooks").keys()
         if call.parent is None:
-            hook, path = view.named.get(call.data.get("onExit") or ""), (*call.path, "onExit")
-        else:
-            hook, path = (call.callee if hooks.keys() == {"exit"} else None), call.path
+            hook = None if hooks else view.named.get(call.data.get("onExit") or "")
+            path = (*call.path, "onExit")
+        else:  # of several hooks the last is any of them
+            hook, path = call.callee if hooks == {"exit"} else None, call.path
         if task.owner.body == "dag" and hook is not None and _tried(view, hook) and _tried(view, task.callee):
             found[id(task.owner)][task.owner.call_index[task.name]] = task, hook, path
     for behind in found.values():

@@ -203,9 +203,7 @@ def ends(node: Node) -> list[Node]:
         match at.type:
             case "Skipped" | "Suspend" | "HTTP" | "Plugin":
                 found.append(at)
-            case "Pod" if (
-                not at.template and at.template_ref is None
-            ):  # nobody finds out what an inline one is
+            case "Pod" if not (at.template or at.template_ref):  # Argo does not find an inline template again
                 found.append(at)
             case "Pod" | "Container" | "TaskGroup":
                 below = [

@@ -122,6 +122,8 @@ def drawn(simulation: Simulation, world: Json) -> str:
         lines.append(
             f"stops {machine.run.by_id[stop.node].display} at {at:g}{': ' * bool(stop.message)}{stop.message}"
         )
+    for node in machine.nodes.values() if world.get("children") else ():
+        lines.extend(f"{node.name} -> {child.name}" for child in node.children.values())
     for field in world.get("shows", []):
         lines.extend(f"{pod.name} {field}: {_field(pod, field)!r}" for pod in simulation.pods.values())
     return "\n".join(lines) + "\n"
