@@ -79,6 +79,12 @@ def test_an_expression_of_many_parts_is_refused_in_words() -> None:
         evaluate("+".join(["1"] * (MOST_IN_A_ROW + 1)), SCOPE)
 
 
+def test_a_value_of_many_levels_is_refused_in_words() -> None:
+    text = "[" * 900 + "]" * 900
+    with pytest.raises(ExpressionError, match="nested too deeply"):
+        evaluate("fromJSON(x) == fromJSON(x)", {"x": text})
+
+
 @pytest.mark.parametrize(("text", "expected"), lines("when.txt"))
 def test_conditions(text: str, expected: str) -> None:
     if expected == "error":

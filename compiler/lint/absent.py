@@ -74,12 +74,10 @@ def _given(
 ) -> Iterator[tuple[str, Template, Iterable[object]]]:
     """Who calls what, with the names of which artifacts."""
     if view.kind in ("Workflow", "CronWorkflow"):
-        specs = [view.spec] if view.base is None else [view.spec, view.base.spec]
-        names = [each.get("name") for spec in specs for each in entries(spec, "arguments", "artifacts")]
         for field in ("entrypoint", "onExit"):
             template = view.named.get(view.setting(field) or "")
             if template is not None:
-                yield "the workflow", template, names
+                yield "the workflow", template, view.given_artifacts
     for call, callee in calls:
         names = [each.get("name") for each in entries(call.data, "arguments", "artifacts")]
         yield f"`{call.title}`", callee, names

@@ -301,14 +301,11 @@ def _entry(view: View) -> Iterator[Problem]:
     """The arguments of the workflow supply what its first and its last template need."""
     if view.kind not in ("Workflow", "CronWorkflow"):
         return
-    artifacts = [each.get("name") for each in entries(view.spec, "arguments", "artifacts")]
-    if view.base is not None:
-        artifacts += [each.get("name") for each in entries(view.base.spec, "arguments", "artifacts")]
     for field in ("entrypoint", "onExit"):
         template = view.named.get(view.setting(field))
         if template is not None:
             place = (*view.path, field) if field in view.spec else view.path
-            yield from _missing(template, view.arguments, artifacts, "the workflow", place)
+            yield from _missing(template, view.arguments, view.given_artifacts, "the workflow", place)
 
 
 def _missing(

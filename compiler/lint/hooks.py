@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from flowdsl.compiler.lint import reading, typing
 from flowdsl.compiler.lint.findings import UnknownVariable
 from flowdsl.compiler.lint.references import strings
-from flowdsl.compiler.lint.tree import entries, inside
+from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.uses import WORD_OF
 from flowdsl.compiler.lint.variables import global_outputs
 from flowdsl.compiler.problem import Problem
@@ -161,13 +161,8 @@ def attempts(view: View) -> Iterator[Problem]:
     for call, template, name in beside:
         if call.place[-1] == "exit" or call.callee is None or not _asks_for_running(call.data):
             continue
-        if _tried(view, template) and _tried(view, call.callee):
+        if view.tries(template) and view.tries(call.callee):
             yield Problem(call.path, TriedTogether(name, call.callee.title), on_key=True)
-
-
-def _tried(view: View, template: Template | None) -> bool:
-    """Whether a template is tried again."""
-    return template is not None and (view.retried or template.data.get("retryStrategy") is not None)
 
 
 def ends(view: View) -> Iterator[Problem]:
@@ -180,24 +175,19 @@ def ends(view: View) -> Iterator[Problem]:
     controller.
     """
     found: dict[int, dict[int, tuple[Call, Template, Path]]] = defaultdict(dict)
-    for call in view.outlines:
-        task = call if call.parent is None else call.parent
-        hooks = inside(task.data, "hooks").keys()
-        if call.parent is None:
-            hook = None if hooks else view.named.get(call.data.get("onExit") or "")
-            path = (*call.path, "onExit")
-        else:  # of several hooks the last is any of them
-            hook, path = call.callee if hooks == {"exit"} else None, call.path
-        if task.owner.body == "dag" and hook is not None and _tried(view, hook) and _tried(view, task.callee):
+    for task, hook, path in view.at_ends:
+        if task.owner.body != "dag" or task.callee is None or inside(task.data, "hooks").keys() - {path[-1]}:
+            continue  # of several hooks the last is any of them
+        if view.tries(task.callee) and view.tries(hook):
             found[id(task.owner)][task.owner.call_index[task.name]] = task, hook, path
     for behind in found.values():
         graph = next(iter(behind.values()))[0].owner
-        target = str(graph.data["dag"].get("target") or "").split()
+        target = string(graph.data, "dag", "target").split()
         lost: set[int] = set()
         for position, needs in enumerate(graph.dag.needs):
             if not needs or not all(one in behind for one in needs) or needs[0] in lost:
                 continue
-            name = str(graph.data["dag"]["tasks"][position].get("name"))
+            name = graph.calls[position].name
             if name in target if target else position not in graph.dag.needed:
                 lost.add(needs[0])
                 task, hook, path = behind[needs[0]]

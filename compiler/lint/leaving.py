@@ -52,16 +52,8 @@ def left(view: View) -> Iterator[Problem]:
     the hook of the last runs: then nobody comes to the rounds any more.
     Source: executeDAGTask and completableTaskGroupPhase in workflow/controller/dag.go of Argo 4.1.
     """
-    for call in view.outlines:
-        if call.parent is not None:
-            task, path, callee = call.parent, call.path, call.callee
-            if call.place[-1] != "exit":
-                continue
-        elif name := call.data.get("onExit"):
-            task, path, callee = call, (*call.path, "onExit"), view.named.get(name)
-        else:
-            continue
-        if task.loop and task.owner.body == "dag" and callee is not None:
+    for task, callee, path in view.at_ends:
+        if task.loop and task.owner.body == "dag":
             what = _more_than_a_pod(view, callee)
             if what:
                 yield Problem(path, NeverLeft(task.name, callee.title, what), on_key=True)
@@ -83,5 +75,4 @@ def _more_than_a_pod(view: View, template: Template) -> str:
         return "has tasks of its own" if template.body == "dag" else "has steps"
     if template.body == "suspend":
         return "waits for a time" if inside(template.data, "suspend").get("duration") else ""
-    tried = template.is_pod and (template.data.get("retryStrategy") is not None or view.retried)
-    return "is tried again" if tried else ""
+    return "is tried again" if template.is_pod and view.tries(template) else ""

@@ -51,7 +51,7 @@ class Scope:
             known |= {f"inputs.artifacts.{name}.path" for name in template.artifacts}
         if template.is_pod:
             known.add("pod.name")
-        if template.data.get("retryStrategy") is not None or self.view.retried:
+        if self.view.tries(template):
             known.update(RETRY)
         return known
 

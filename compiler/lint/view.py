@@ -369,6 +369,10 @@ class View:
         """Whether the workflow says for all templates that they are tried again."""
         return any(each.get("retryStrategy") is not None for each in (self.defaults, self.spec))
 
+    def tries(self, template: Template) -> bool:
+        """Whether a template is tried again."""
+        return self.retried or template.data.get("retryStrategy") is not None
+
     @cached_property
     def owners(self) -> list[tuple[Object, Path]]:
         """The spec, all templates and their defaults, which share many fields, each with its path."""
@@ -419,6 +423,25 @@ class View:
     def handing(self) -> list[Call]:
         """The calls that hand on artifacts."""
         return [call for call in self.outlines if inside(call.data, "arguments").get("artifacts")]
+
+    @cached_property
+    def at_ends(self) -> list[tuple[Call, Template, Path]]:
+        """The hooks at the ends of tasks and steps: whose it is, the template that it runs, and where it stands."""
+        found: list[tuple[Call, Template, Path]] = []
+        for call in self.outlines:
+            if call.parent is None:
+                last = self.named.get(call.data.get("onExit") or "")
+                if last is not None:
+                    found.append((call, last, (*call.path, "onExit")))
+            elif call.place[-1] == "exit" and call.callee is not None:
+                found.append((call.parent, call.callee, call.path))
+        return found
+
+    @cached_property
+    def given_artifacts(self) -> list[object]:
+        """The names of the artifacts that the workflow is given."""
+        specs = [self.spec] if self.base is None else [self.spec, self.base.spec]
+        return [each.get("name") for spec in specs for each in entries(spec, "arguments", "artifacts")]
 
     @cached_property
     def looping(self) -> list[Call]:
