@@ -17,6 +17,8 @@ PYTEST := $(BIN)/python -m pytest
 # they pass there or the target fails. The CI of CPython does the same.
 TESTS = $(PYTEST) $(1) $(if $(RERUN),|| { test $$? = 1 && \
 	$(PYTEST) $(1) -n 0 --last-failed --last-failed-no-failures=none --verbose; })
+# The tests that have a target of their own.
+APART := apiserver checkers corpus end_to_end peers reader wheel
 RUN := $(VENV)/.installed
 DEV := $(VENV)/.group-dev
 PEERS := .venv-bench/.group-bench
@@ -31,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help environments demo test corpus test-reader test-clients test-cluster test-peers lint types docs wheel-test bench clean
+.PHONY: help environments demo test test-runs corpus test-reader test-clients test-cluster test-peers lint types docs wheel-test bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name text; do \
@@ -45,8 +47,10 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 	cd build/demo && "$(abspath $(BIN))/flowdsl" run "$(abspath $(EXAMPLE))"
 
 test: $(DEV) ## the tests that need nothing outside the checkout
-	$(call TESTS,tests --ignore=tests/corpus --ignore=tests/wheel --ignore=tests/reader --ignore=tests/peers \
-		--ignore=tests/apiserver -n $$(( 2 * $(JOBS) )) --dist worksteal)  # many wait: for servers, for processes
+	$(call TESTS,tests $(APART:%=--ignore=tests/%) -n $$(( 2 * $(JOBS) )) --dist worksteal)  # many wait for processes
+
+test-runs: $(DEV) ## pipelines that run: each step gives what its Python gives
+	$(call TESTS,tests/end_to_end -n $$(( 2 * $(JOBS) )) --dist worksteal)
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
 	$(MATERIAL)
@@ -74,9 +78,10 @@ lint: $(DEV) ## style, import direction, links
 	$(BIN)/lint-imports
 	$(BIN)/python tools/links.py
 
-types: $(DEV) ## mypy and pyright, both strict
+types: $(DEV) ## mypy and pyright, both strict, also over what users write
 	@$(BIN)/mypy & other=$$!; $(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python; own=$$?; \
 		wait $$other && exit $$own  # each uses one core
+	$(call TESTS,tests/checkers -n $(JOBS))
 
 docs: $(VENV)/.group-docs ## build the site into build/docs; a warning is an error
 	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --nitpicky --quiet docs build/docs
@@ -104,14 +109,15 @@ $(RUN): pyproject.toml | $(BIN)/pip
 	$(BIN)/python $(PIP) install --editable .
 	@touch $@
 
-# One stamp for each dependency group of pyproject.toml; `--group` came with pip 25.1.
+# One stamp for each dependency group of pyproject.toml; `--group` came with pip 25.1. Most of what is installed is never
+# imported: Python compiles the rest when it is.
 $(VENV)/.group-%: $(RUN)
 	$(BIN)/python $(PIP) install --upgrade 'pip>=25.1'
-	$(BIN)/python $(PIP) install flowdsl --group $*  # with what flowdsl needs
+	$(BIN)/python $(PIP) install --no-compile flowdsl --group $*  # with what flowdsl needs
 	@touch $@
 
 .clients/%/.installed: | $(BIN)/pip
-	$(BIN)/python $(PIP) install --no-warn-conflicts --target $(@D) kubernetes==$*
+	$(BIN)/python $(PIP) install --no-compile --no-warn-conflicts --target $(@D) kubernetes==$*
 	@echo '*' > .clients/.gitignore
 	@touch $@
 

@@ -167,51 +167,6 @@ def test_a_source_compiles_without_a_finding(
             assert done.returncode == 0, done.stdout
 
 
-#: As much of a package that the pages import as they use: it is too large to be installed for that.
-STUBS = {
-    "torch/__init__.pyi": """
-from pathlib import Path
-class Tensor:
-    def item(self) -> float: ...
-def tensor(data: float) -> Tensor: ...
-def save(obj: object, f: Path) -> None: ...
-""",
-    "torch/distributed.pyi": """
-from torch import Tensor
-def init_process_group() -> None: ...
-def all_reduce(tensor: Tensor) -> None: ...
-""",
-}
-
-
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
-def test_the_sources_are_typed(checker: str, tmp_path: Path) -> None:
-    for stub, text in STUBS.items():
-        (tmp_path / stub).parent.mkdir(exist_ok=True)
-        (tmp_path / stub).write_text(text, encoding="utf-8")
-    for page in PAGES:
-        for name, text, _ in right(page):
-            place = tmp_path / Path(page).stem.lower() / name
-            while place.exists():  # a file that the page changes
-                place = place.parent / "changed" / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
-    # The blocks of a page share one beginning, and no block uses all that it imports.
-    settings = {"typeCheckingMode": "strict", "reportUnusedImport": "none", "extraPaths": [str(ROOT)]}
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    strict = ["--strict", "--explicit-package-bases", "--follow-imports=silent", "--no-incremental", "."]
-    options = strict if checker == "mypy" else ["--pythonpath", sys.executable]
-    done = subprocess.run(
-        [sys.executable, "-m", checker, *options],
-        cwd=tmp_path,
-        env={**os.environ, "MYPYPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.mark.parametrize("page", PAGES)
 def test_a_command_prints_what_stands_there(
     page: str, folder: Path, capsys: pytest.CaptureFixture[str], pytestconfig: pytest.Config

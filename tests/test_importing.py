@@ -1,6 +1,7 @@
 """`flowdsl import`: YAML becomes a pipeline in Python that does the same.
 
-A case is a manifest in tests/importing; beside it lie the pipeline and what is said about it on the way.
+A case is a manifest in tests/importing; beside it lie the pipeline, which `make types` reads as well, and what is said
+about it on the way.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import copy
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -85,26 +85,6 @@ def test_it_runs_as_the_manifest_does(case: Path, tmp_path: Path) -> None:
         zip(runnable(case, compiled.documents), compiled.documents, strict=True)
     ):
         assert list(differences(theirs, ours, tmp_path / str(index), names=True, library=library)) == []
-
-
-@pytest.mark.parametrize("tool", ["mypy", "pyright"])
-def test_type_checkers_find_nothing(tool: str, tmp_path: Path) -> None:
-    for case in WRITTEN:
-        text = case.with_suffix(".py").read_text("utf-8")
-        (tmp_path / case.with_suffix(".py").name).write_text(text, encoding="utf-8")
-    options = ["--strict", "--config-file=", "--cache-dir=cache"] if tool == "mypy" else []
-    settings = f'{{"typeCheckingMode": "strict", "extraPaths": ["{ROOT}"]}}'
-    (tmp_path / "pyrightconfig.json").write_text(settings, encoding="utf-8")
-    files = sorted(one.name for one in tmp_path.glob("*.py"))
-    said = subprocess.run(
-        [sys.executable, "-m", tool, *options, *files],
-        cwd=tmp_path,
-        env={**os.environ, "MYPYPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert said.returncode == 0, said.stdout
 
 
 def test_it_is_formatted() -> None:

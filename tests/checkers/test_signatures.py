@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-SIGNATURES = Path(__file__).parent / "typing" / "signatures.py"
+ROOT = Path(__file__).resolve().parents[2]
+SIGNATURES = ROOT / "tests" / "typing" / "signatures.py"
 
 
 def wrong() -> list[int]:

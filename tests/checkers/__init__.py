@@ -1,0 +1,1 @@
+"""What type checkers say of what users write: part of `make types`."""
