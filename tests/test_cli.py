@@ -978,6 +978,42 @@ def test_an_interruption_while_modules_are_imported(module: str) -> None:
     assert done.stderr in ("", "flowdsl: interrupted\n")
 
 
+IGNORED = """
+import signal, time
+
+class Thing:
+    def __del__(self):
+        signal.raise_signal(signal.{})
+
+Thing()
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize(("name", "deaf"), [("SIGINT", False), ("SIGTERM", False), ("SIGTERM", True)])
+def test_an_interruption_where_python_ignores_what_is_raised(name: str, deaf: bool, folder: Path) -> None:
+    write("pipeline.py", IGNORED.format(name))
+    usual = signal.SIG_IGN if deaf else signal.default_int_handler
+    settings = {"preexec_fn": lambda: signal.signal(signal.SIGINT, usual)}
+    with process("check", "pipeline.py", **settings) as child:
+        out, err = child.communicate(timeout=50)
+    assert (child.returncode, out) == (128 + getattr(signal, name), "")
+    assert err == "flowdsl: interrupted\n"
+
+
+def test_what_else_python_ignores_is_still_told(folder: Path) -> None:
+    write(
+        "pipeline.py",
+        PIPELINE + "\n\nclass Thing:\n    def __del__(self):\n        raise ValueError(7)\n\n\nThing()\n",
+    )
+    with process("check", "pipeline.py") as child:
+        _, err = child.communicate(timeout=50)
+    assert child.returncode == 0
+    assert "ValueError: 7" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
