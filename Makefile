@@ -49,7 +49,7 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 test: $(DEV) ## the tests that need nothing outside the checkout
 	$(call TESTS,tests $(APART:%=--ignore=tests/%) -n $$(( 2 * $(JOBS) )) --dist worksteal)  # many wait for processes
 
-test-runs: $(DEV) ## pipelines that run: each step gives what its Python gives
+test-runs: $(DEV) ## pipelines that run: each step gives what its Python gives; the examples
 	$(call TESTS,tests/end_to_end -n $$(( 2 * $(JOBS) )) --dist worksteal)
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS

@@ -9,7 +9,7 @@ import pytest
 from flowdsl.cli.app import run
 from tests.test_docs import PAGES, right, settle
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 UPSTREAM = {path.stem for path in ROOT.glob("examples/upstream/*.yaml")}
 OWN = {path.parent.name for path in ROOT.glob("examples/*/pipeline.py")}
 
