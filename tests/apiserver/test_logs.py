@@ -164,7 +164,7 @@ def test_a_server_that_is_killed_meanwhile_costs_no_byte(
     command = Command(server, namespace, history.run, "--follow", "--prefix")
     count = len(history.events)
     for at in range(1, count):
-        if at % (count // 3) == 0:
+        if at % (count // (2 if SHORT else 3)) == 0:
             server.restart("apiserver")
         if at % 3 == 0:
             server.kubelet.cut = 100 + at

@@ -14,11 +14,12 @@ from flowdsl.runtime.cluster.kubernetes import Kubernetes
 from flowdsl.runtime.cluster.policy import Policy
 from flowdsl.runtime.cluster.transport import Access, Transport
 from tests.apiserver.client import WORKFLOWS
+from tests.apiserver.proofs import SHORT
 from tests.apiserver.server import ApiServer
 from tests.apiserver.test_submit import end
 
 RUNS = 50
-TROUBLES = 6
+TROUBLES = 3 if SHORT else 6
 
 
 def test_fifty_waits_through_all_of_it(
