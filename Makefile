@@ -17,8 +17,9 @@ PYTEST := $(BIN)/python -m pytest
 # they pass there or the target fails. The CI of CPython does the same.
 TESTS = $(PYTEST) $(1) $(if $(RERUN),|| { test $$? = 1 && \
 	$(PYTEST) $(1) -n 0 --last-failed --last-failed-no-failures=none --verbose; })
-# The tests that have a target of their own.
-APART := apiserver checkers corpus end_to_end peers reader wheel
+# What has a target of its own: all that takes long, or needs more.
+RUNS := end_to_end local/test_cost.py local/test_properties.py
+APART := apiserver checkers corpus peers reader wheel $(RUNS)
 RUN := $(VENV)/.installed
 DEV := $(VENV)/.group-dev
 PEERS := .venv-bench/.group-bench
@@ -49,8 +50,8 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 test: $(DEV) ## the tests that need nothing outside the checkout
 	$(call TESTS,tests $(APART:%=--ignore=tests/%) -n $$(( 2 * $(JOBS) )) --dist worksteal)  # many wait for processes
 
-test-runs: $(DEV) ## pipelines that run: each step gives what its Python gives; the examples
-	$(call TESTS,tests/end_to_end -n $$(( 2 * $(JOBS) )) --dist worksteal)
+test-runs: $(DEV) ## pipelines and examples that run: each step gives what its Python gives; random graphs, large ones
+	$(call TESTS,$(RUNS:%=tests/%) -n $$(( 2 * $(JOBS) )) --dist worksteal)
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
 	$(MATERIAL)
