@@ -17,9 +17,11 @@ PYTEST := $(BIN)/python -m pytest
 # they pass there or the target fails. The CI of CPython does the same.
 TESTS = $(PYTEST) $(1) $(if $(RERUN),|| { test $$? = 1 && \
 	$(PYTEST) $(1) -n 0 --last-failed --last-failed-no-failures=none --verbose; })
-# What has a target of its own: all that takes long, or needs more.
-RUNS := end_to_end local/test_cost.py local/test_properties.py
-APART := apiserver checkers corpus peers reader wheel $(RUNS)
+# Many tests wait: for servers, for processes, for what was recorded.
+MANY = -n $$(( 2 * $(JOBS) )) --dist worksteal
+# What has a target of its own, because it takes long or needs more.
+LONG := end_to_end local/test_cost.py local/test_properties.py
+APART := apiserver checkers corpus peers reader wheel $(LONG)
 RUN := $(VENV)/.installed
 DEV := $(VENV)/.group-dev
 PEERS := .venv-bench/.group-bench
@@ -48,14 +50,14 @@ demo: $(RUN) ## run an example on this machine: a sweep of twenty trials
 	cd build/demo && "$(abspath $(BIN))/flowdsl" run "$(abspath $(EXAMPLE))"
 
 test: $(DEV) ## the tests that need nothing outside the checkout
-	$(call TESTS,tests $(APART:%=--ignore=tests/%) -n $$(( 2 * $(JOBS) )) --dist worksteal)  # many wait for processes
+	$(call TESTS,tests $(APART:%=--ignore=tests/%) $(MANY))
 
 test-runs: $(DEV) ## pipelines and examples that run: each step gives what its Python gives; random graphs, large ones
-	$(call TESTS,$(RUNS:%=tests/%) -n $$(( 2 * $(JOBS) )) --dist worksteal)
+	$(call TESTS,$(LONG:%=tests/%) $(MANY))
 
 corpus: $(DEV) ## the tests against the reference material in ../shared, or in $FLOWDSL_CORPUS
 	$(MATERIAL)
-	$(call TESTS,tests/corpus -n $$(( 2 * $(JOBS) )) --dist worksteal)  # they wait for what was recorded
+	$(call TESTS,tests/corpus $(MANY))
 
 test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the Kubernetes tools
 	$(PYTEST) tests/reader
@@ -63,7 +65,7 @@ test-reader: $(DEV) $(VENV)/.group-go ## read the YAML with the Go reader of the
 test-cluster: $(DEV) $(VENV)/.group-go ## on a real API server, built once; PROOFS=short for a part of the proofs
 	$(MATERIAL)
 	$(BIN)/python -m tests.apiserver.build
-	export FLOWDSL_PROOFS=$(PROOFS); $(call TESTS,tests/apiserver -n $$(( 2 * $(JOBS) )) --dist worksteal)
+	export FLOWDSL_PROOFS=$(PROOFS); $(call TESTS,tests/apiserver $(MANY))
 
 test-clients: $(DEV) $(CLIENTS:%=.clients/%/.installed) ## the way to a cluster with each version of the client package
 	@for version in $(CLIENTS); do echo "kubernetes $$version"; \

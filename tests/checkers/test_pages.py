@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.checkers.checker import printed
 from tests.test_docs import PAGES, ROOT, right
 
 #: As much of a package that the pages import as they use: it is too large to be installed for that.
@@ -46,12 +45,4 @@ def test_the_sources_are_typed(checker: str, tmp_path: Path) -> None:
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     strict = ["--strict", "--explicit-package-bases", "--follow-imports=silent", "--no-incremental", "."]
     options = strict if checker == "mypy" else ["--pythonpath", sys.executable]
-    done = subprocess.run(
-        [sys.executable, "-m", checker, *options],
-        cwd=tmp_path,
-        env={**os.environ, "MYPYPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    printed(checker, *options, folder=tmp_path, code=0)
