@@ -67,11 +67,11 @@ class Execution:
         try:
             self.base, template = machine.templates.resolve(call.base, call.holder)
             self.retry = self._strategy(template)
-            local = Variables({"node.name": call.name})
+            # To Argo the entrypoint and hooks are steps without a name.
+            named = call.holder.get("name", "") if call.kind else ""
+            local = Variables({"node.name": call.name, f"{call.kind or 'steps'}.name": named})
             if kind(template) in PODS and self.retry is None:
                 local["pod.name"] = pod_name(machine.name, call.name, template.get("name", ""))
-            # To Argo the entrypoint and hooks are steps without a name.
-            local[f"{call.kind or 'steps'}.name"] = call.holder.get("name", "") if call.kind else ""
             template = supplied(template, call.arguments, machine.config, machine.globals)
             self.origin = Origin(template, machine.globals, machine.settled, local)
             template = self.origin.template()

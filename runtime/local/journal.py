@@ -19,7 +19,7 @@ from flowdsl.runtime.local.cache import Entry
 Json = dict[str, Any]
 
 VERSION = 1
-_PAUSE = 0.01
+_PAUSE = 0.05
 """Seconds between two times that lines are brought to the disk: those of quick steps go together."""
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _EVENTS: dict[str, type[events.Event]] = {

@@ -121,23 +121,16 @@ def _action(run: Run, execution: Leaf, node: Node, template: Json) -> events.Sta
 
 def _task_of(name: str) -> str:
     """The name of the task or step that a node belongs to (getStepOrDAGTaskName)."""
-    end = len(name)
-    opener = ""
-    while end:
-        sign = name[end - 1]
-        if opener:
-            opener = "" if sign == opener else opener
-        elif sign in ")]":
-            opener = "(" if sign == ")" else "["
-        else:
-            break
-        end -= 1
-    return name[:end].rpartition(".")[2]
+    while name.endswith((")", "]")):
+        name = name.rpartition("(" if name[-1] == ")" else "[")[0]
+    return name.rpartition(".")[2]
 
 
 def _containers(template: Json) -> list[tuple[str, list[str]]]:
     """The containers of a containerSet with those that each waits for, these first. Raises ArgoError."""
     containers: list[Json] = several(part(template, "containerSet"), "containers")
+    if not containers:
+        return []
     names = [str(one["name"]) for one in containers]
     before = {str(one["name"]): [str(name) for name in several(one, "dependencies")] for one in containers}
     done: dict[str, None] = {}

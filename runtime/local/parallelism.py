@@ -113,6 +113,8 @@ class Parallelism:
 
     def hand_out(self) -> bool:
         """Give a free place to the first that waits for one, and say whether there may be more to give."""
+        if not self._freed and not self._waiting:
+            return False
         freed = len(self._freed)
         for frame in list(self._freed.values()):
             if not frame.places.waiting or frame.fail_fast(begins=True) or frame.blocked():

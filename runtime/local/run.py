@@ -17,7 +17,7 @@ from flowdsl.runtime.local.names import any_string, node_id, rfc3339
 from flowdsl.runtime.local.node import SUCCEEDED, Json, Node, Type
 from flowdsl.runtime.local.parallelism import Parallelism
 from flowdsl.runtime.local.protocols import Boundary, Call, Leaf, Retries
-from flowdsl.runtime.local.scope import Variables
+from flowdsl.runtime.local.scope import Globals, Variables
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.templates import Base, Templates
 
@@ -47,8 +47,8 @@ class Run:
         self.arguments: Json = {}
         self.volumes: list[Json] = []
         self.outputs: Json = {}
-        self.globals = Variables()
-        self.settled = Variables()
+        self.globals = Globals()
+        self.settled = Globals()
         """`globals` as they were when this pass began."""
         self.settled_at = 0
         """How many changes of `globals` those are."""

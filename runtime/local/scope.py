@@ -25,9 +25,29 @@ def _given(record: Mapping[str, Value]) -> Record:
 class Variables(dict[str, Value]):
     """Variables by dotted name, with their tree, which is made when an expression asks for it."""
 
+    _tree: dict[str, Value] | None = None
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        super().__setitem__(name, value)
+        self._tree = None
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(name)
+        self._tree = None
+
+    @property
+    def tree(self) -> dict[str, Value]:
+        """The variables as objects in objects."""
+        if self._tree is None:
+            self._tree = nested(self)
+        return self._tree
+
+
+class Globals(Variables):
+    """The variables of a workflow, whose changes are noted."""
+
     def __init__(self, found: Mapping[str, Value] | None = None) -> None:
         super().__init__(found or {})
-        self._tree: dict[str, Value] | None = None
         self.changes = 0
         """How often a variable got another value."""
         self.changed: dict[str, None] = {}
@@ -36,22 +56,15 @@ class Variables(dict[str, Value]):
     def __setitem__(self, name: str, value: Value) -> None:
         if name not in self or self[name] != value:
             super().__setitem__(name, value)
-            self._tree = None
-            self.changes += 1
-            self.changed[name] = None
+            self._note(name)
 
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)
-        self._tree = None
+        self._note(name)
+
+    def _note(self, name: str) -> None:
         self.changes += 1
         self.changed[name] = None
-
-    @property
-    def tree(self) -> dict[str, Value]:
-        """The variables as objects in objects."""
-        if self._tree is None:
-            self._tree = nested(self)
-        return self._tree
 
 
 def nested(variables: Mapping[str, Value]) -> dict[str, Value]:

@@ -12,7 +12,7 @@ from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.merge import merged
 from flowdsl.runtime.local.names import any_string, parameters_json
-from flowdsl.runtime.local.scope import Scope, Variables
+from flowdsl.runtime.local.scope import Globals, Scope, Variables
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError, replaced, tagged
 
@@ -205,21 +205,17 @@ def substituted(template: Json, globals: Variables, local: Variables) -> Json:
     Raises ArgoError.
     """
     first: Json = replaced(template, Scope(local, globals), "nothing")
-    own = _own(first)
-    second: Json = replaced(first, Scope(own, local, globals), "nothing") if first is not template else first
+    if first is template:
+        return template  # there is no tag in it
+    second: Json = replaced(first, Scope(_own(first), local, globals), "nothing")
     return second
 
 
 def _own(template: Json) -> Variables:
-    """The variables of a template's own inputs, and of the paths of its files. Raises ArgoError."""
+    """The variables of a template's own inputs, and of the paths of its files."""
     inputs: Json = part(template, "inputs")
-    own = Variables()
     parameters: list[Json] = several(inputs, "parameters")
-    for one in parameters:
-        if one.get("value") is None and one.get("valueFrom") is None:
-            raise ArgoError(f"inputs.parameters.{one['name']} had no value")
-        if one.get("value") is not None:
-            own[f"inputs.parameters.{one['name']}"] = any_string(one["value"])
+    own = Variables({f"inputs.parameters.{one['name']}": any_string(one.get("value")) for one in parameters})
     own["inputs.parameters"] = parameters_json(parameters)
     outputs: Json = part(template, "outputs")
     for prefix, artifacts in (
@@ -244,7 +240,7 @@ class Origin:
 
     __slots__ = ("_before", "_depends", "_globals", "_local", "_made", "_made_at", "_own", "_settled", "raw")
 
-    def __init__(self, of: Json | Origin, globals: Variables, settled: Variables, local: Variables) -> None:
+    def __init__(self, of: Json | Origin, globals: Globals, settled: Globals, local: Variables) -> None:
         self._before = of if isinstance(of, Origin) else None
         self.raw: Json = of.raw if isinstance(of, Origin) else of
         self._globals = globals

@@ -17,7 +17,7 @@ from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
 from flowdsl.runtime.local.merge import merged
 from flowdsl.runtime.local.names import any_string, parameters_json, rfc3339
-from flowdsl.runtime.local.scope import Scope, Variables
+from flowdsl.runtime.local.scope import Globals, Scope, Variables
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError, replaced
 
@@ -73,7 +73,7 @@ def _uid(of: str) -> uuid.UUID:
     return uuid.UUID(bytes=sha256(of.encode("utf-8", "surrogatepass")).digest()[:16], version=4)
 
 
-def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now: float) -> Variables:
+def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now: float) -> Globals:
     """The variables of a workflow when it begins. Raises ArgoError."""
     metadata: Json = part(manifest, "metadata")
     name = str(metadata.get("name", ""))
@@ -104,7 +104,7 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
     for kind in _MARKS:
         found |= {f"workflow.{kind}.{key}": text for key, text in _texts(kind, metadata, more).items()}
     found |= _whole(metadata)
-    made = Variables(found)
+    made = Globals(found)
     for key, source in part(more, "labelsFrom").items():
         try:
             value = evaluate(source["expression"], made.tree)

@@ -6,8 +6,8 @@ import math
 import os
 import shutil
 import subprocess
-from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Any
 
 from flowdsl.grammar.error import GrammarError
@@ -33,23 +33,30 @@ def amount(bodies: Iterable[Json], meets: bool = False) -> Amount:
 
     A limit without a request is one. Raises Refusal.
     """
-    found: Counter[str] = Counter({PORTS: int(meets)})
+    found: Amount = {PORTS: 1} if meets else {}
     for body in bodies:
         resources: Json = part(body, "resources")
-        if not resources:
-            continue
         asked: Json = {**part(resources, "limits"), **part(resources, "requests")}
-        try:
-            for name, given in asked.items():
-                if name == CPU:
-                    found[CPU] += math.ceil(quantity(str(given)) * 1000)
-                elif name == MEMORY:
-                    found[MEMORY] += math.ceil(quantity(str(given)))
-                elif name.endswith("/gpu") or name.startswith("nvidia.com/mig-"):
-                    found[name.partition(".")[0]] += int(quantity(str(given)))
-        except GrammarError as error:
-            raise Refusal(f"the resources of container {body['name']}: {error}") from None
-    return +found
+        for name, given in asked.items():
+            try:
+                kind, count = _asked(name, str(given))
+            except GrammarError as error:
+                raise Refusal(f"the resources of container {body['name']}: {error}") from None
+            if count > 0:
+                found[kind] = found.get(kind, 0) + count
+    return found
+
+
+@lru_cache(256)
+def _asked(name: str, given: str) -> tuple[str, int]:
+    """Of what a request asks for so much; of nothing, where this machine does not know that. Raises GrammarError."""
+    if name == CPU:
+        return CPU, math.ceil(quantity(given) * 1000)
+    if name == MEMORY:
+        return MEMORY, math.ceil(quantity(given))
+    if name.endswith("/gpu") or name.startswith("nvidia.com/mig-"):
+        return name.partition(".")[0], int(quantity(given))
+    return name, 0
 
 
 def gpus(wanted: Amount) -> Amount:
@@ -139,6 +146,8 @@ class Allocatable:
 
     def bounded(self, step: str, wanted: Amount) -> Amount:
         """No more than there is: a step that asks for more cores or memory has all of them, and runs alone."""
+        if all(count <= self.total.get(name, 0) for name, count in wanted.items()):
+            return wanted
         self._look(wanted)
         found = dict(wanted)
         for vendor, count in gpus(wanted).items():

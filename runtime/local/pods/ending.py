@@ -40,7 +40,7 @@ def outcome(shape: Shape, ways: dict[str, Way], taken: Taken | None) -> Outcome:
         found = taken.outcome(phase, message, code)
     else:
         found = Outcome(phase, message, None if code is None else {"exitCode": str(code)})
-    if found.phase == "Succeeded":
+    if shape.sidecars and found.phase == "Succeeded":
         phase, message = _of(shape.sidecars, ways, True)
         found = found._replace(phase=phase, message=message)
     if shape.nodes:
