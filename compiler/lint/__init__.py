@@ -135,6 +135,7 @@ RULES: tuple[Rule, ...] = (
     hooks.ends,
     crowded.deadly,
     crowded.daemons,
+    crowded.sought,
     hooks.own_outputs,
     hooks.outputs_of_hooks,
     leaving.left,

@@ -1,14 +1,17 @@
-"""More tasks at once than `parallelism` lets run: in what the hooks of a workflow call, and beside daemons."""
+"""More tasks at once than `parallelism` lets run: in what hooks of a run call, behind containers, beside daemons."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from itertools import repeat
+from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.lint.dag import inner_first
+from flowdsl.compiler.lint.tree import string
 from flowdsl.compiler.problem import Problem
-from flowdsl.diagnostic import Finding
+from flowdsl.diagnostic import Finding, Severity
+from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +22,12 @@ if TYPE_CHECKING:
 
 MANY = 2**31
 """More pods than a task begins with."""
+
+_MOST = 100
+"""Of so many tasks of a graph those are looked for that run beside each."""
+
+_WELL = regex(r"[-\w]+(?:\.Succeeded)?(?:\s*&&\s*[-\w]+(?:\.Succeeded)?)*")
+"""A `depends` that holds where all has ended well."""
 
 
 class Deadly(Finding):
@@ -47,6 +56,40 @@ class NoPlaceLeft(Finding):
     label: ClassVar[str] = "keeps its place until `{graph}` ends, which waits for a place"
     help: ClassVar[str] = "raise `parallelism` above the number of daemons, or take it out"
     graph: str
+    limit: int
+
+
+class Sought(Finding):
+    """Tasks without a place behind a containerSet, behind whose containers Argo looks for their nodes."""
+
+    code: ClassVar[str] = "FD835"
+    title: ClassVar[str] = (
+        "the run ends in Error: Argo looks for this behind the containers of `{before}` before it has a place"
+    )
+    label: ClassVar[str] = "has to wait for a place beside `{beside}`: `parallelism` is {limit}"
+    help: ClassVar[str] = (
+        "let the tasks behind `{before}` run one after the other, raise `parallelism`, or give the template with the "
+        "containers a `retryStrategy`, with which Argo does not look for them"
+    )
+    before: str
+    beside: str
+    limit: int
+
+
+class PerhapsSought(Finding):
+    """A task behind a containerSet that may have to wait for a place, while Argo looks for its node."""
+
+    code: ClassVar[str] = "FD836"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = (
+        "the run ends in Error if this waits for a place behind the containers of `{before}`"
+    )
+    label: ClassVar[str] = "other tasks may have all places that `parallelism: {limit}` leaves"
+    help: ClassVar[str] = (
+        "give the template with the containers a `retryStrategy`, with which Argo does not look for what is behind "
+        "them, or raise `parallelism`"
+    )
+    before: str
     limit: int
 
 
@@ -104,6 +147,91 @@ def deadly(view: View) -> Iterator[Problem]:
                     yield problem
 
 
+def sought(view: View) -> Iterator[Problem]:
+    """All tasks behind a containerSet have a place when it is their turn.
+
+    A task in a DAG is noted as a child of the ends of those before it, before it has a place, and behind a container
+    Argo looks for the nodes of children: where there is none, it gives up the run. It does not so behind the attempts
+    of what is tried again, in steps, and for the items of a loop; and a task that begins with its graph follows none.
+    Source: connectDependencies and getOutboundNodes in workflow/controller of Argo 4.1, and a real controller.
+    """
+    whole: int | None = view.spec.get("parallelism")
+    limited = [one for one in view.templates if one.body == "dag" and (whole or one.data.get("parallelism"))]
+    if not limited or not any(one.body == "containerSet" for one in view.templates):
+        return
+
+    def called(template: Template | None) -> list[Template | None]:
+        return [*view.templates] if template is None else [call.callee for call in template.calls]
+
+    whole_run: Template | None = None
+    inner = [each for each in inner_first(whole_run, called) if each is not None]
+    crowd = _Crowd(inner)
+    in_containers: set[int] = set()  # templates whose last nodes are containers
+    for template in inner:
+        if not view.tries(template) and (
+            template.body == "containerSet"
+            or any(id(call.callee) in in_containers and not _unnamed(call) for call in _last(template))
+        ):
+            in_containers.add(id(template))
+    for template in limited:
+        looked = 0
+        for group in crowd.together[id(template)]:
+            needs = template.dag.needs[template.call_index[group[0].name]] if group else ()
+            before = [template.calls[one] for one in needs]
+            before = [one for one in before if id(one.callee) in in_containers and not _unnamed(one)]
+            if not before:
+                continue
+            limits = [(template.data.get("parallelism"), 1), (whole, MANY)]
+            found = [(limit, crowd.refused(group, limit, most)) for limit, most in limits if limit]
+            sure = next(((limit, pair) for limit, pair in found if pair is not None), None)
+            if sure is not None:
+                limit, (call, beside) = sure
+                yield Problem(call.path, Sought(before[0].title, beside, limit), on_key=True)
+                continue
+            limit = min(limit for limit, _ in found)
+            plain = [call for call in group if not call.loop]
+            looked += bool(plain)
+            if plain and looked <= _MOST and _beside(template, plain[-1]) >= limit:
+                yield Problem(plain[-1].path, PerhapsSought(before[0].title, limit), on_key=True)
+
+
+def _unnamed(call: Call) -> bool:
+    """Whether it is an inline containerSet, which Argo does not find again."""
+    return (
+        call.data.get("inline") is not None and call.callee is not None and call.callee.body == "containerSet"
+    )
+
+
+def _last(template: Template) -> list[Call]:
+    """The calls whose ends are those of a template."""
+    if template.body == "steps":
+        return [call for call in template.calls if call.group == template.calls[-1].group]
+    if template.body != "dag" or not template.dag.is_sound:
+        return []
+    target = string(template.data, "dag", "target").split()
+    positions = enumerate(template.calls)
+    return [
+        call for at, call in positions if (call.name in target if target else at not in template.dag.needed)
+    ]
+
+
+def _beside(template: Template, call: Call) -> float:
+    """How many other tasks of a graph, or items of their loops, may run beside one.
+
+    Without those that begin with the graph: Argo asks for places in an order, and who has one has asked later.
+    """
+    needs = template.dag.needs
+    own = template.call_index[call.name]
+    after = {own}
+    for position in template.dag.order:
+        if not after.isdisjoint(needs[position]):
+            after.add(position)
+    ordered = template.dag.before([own]) | after
+    others = [one for at, one in enumerate(template.calls) if needs[at] and at not in ordered]
+    pods = [one for one in others if one.callee is None or one.callee.body != "suspend"]
+    return sum(inf if one.loop else 1 for one in pods)
+
+
 class _Crowd:
     """How many pods templates surely begin with; inner templates come first."""
 
@@ -125,9 +253,26 @@ class _Crowd:
             return 0
         return sum(self._times(call) * self.pods[id(call.callee)] for call in first if self._times(call))
 
+    def refused(self, group: list[Call], limit: int, most: int) -> tuple[Call, str] | None:
+        """One of those that begin together, and no loop, that surely has no place when it asks for one; beside whom.
+
+        In whichever order Argo begins them.
+        """
+        found: list[tuple[Call, str]] = []
+        for step in (1, -1):
+            left, beside = limit, ""
+            for call in group[::step]:
+                if left <= 0 and not call.loop and _surely(call):
+                    found.append((call, beside))
+                    break
+                times = self._times(call)
+                left -= times * min(self.pods.get(id(call.callee), 0), most)
+                beside = call.title if times else beside
+        return found[0] if len(found) > 1 else None
+
     def _times(self, call: Call) -> int:
         """How many times a call surely begins, of those that begin with a pod."""
-        if "when" in call.data or not self.pods.get(id(call.callee)):
+        if not _surely(call) or not self.pods.get(id(call.callee)):
             return 0
         return len(call.data.get("withItems") or ()) if call.loop else 1
 
@@ -159,6 +304,11 @@ class _Crowd:
             else:
                 return None  # steps wait
         return None
+
+
+def _surely(call: Call) -> bool:
+    """Whether a call runs where all before it has ended well."""
+    return "when" not in call.data and (not (text := call.data.get("depends")) or bool(_WELL.fullmatch(text)))
 
 
 def _together(template: Template) -> list[list[Call]]:

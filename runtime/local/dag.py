@@ -168,11 +168,15 @@ class Dag(Frame):
         if not task.before:
             self.node.adopt(node)
             return
-        befores = [self.tasks[name].node for name in task.before]
-        found = [end for before in befores if before is not None for end in ends(before)]
+        found = self._ends_before(task)
         self.adrift = self.adrift or not found
         for end in found:
             end.adopt(node)
+
+    def _ends_before(self, task: Task) -> list[Node]:
+        """The ends of what a task waited for."""
+        befores = [self.tasks[name].node for name in task.before]
+        return [end for before in befores if before is not None for end in ends(before)]
 
     def _loop(self, task: Task, holder: Json, scope: Scope) -> None:
         """Run a task for each item. Raises ArgoError."""
@@ -191,10 +195,19 @@ class Dag(Frame):
             self._run(task, holder)
 
     def _run(self, task: Task, holder: Json) -> None:
-        """Run a task that has no rounds."""
+        """Run a task that has no rounds.
+
+        Argo notes it as a child of the ends of what it waited for before it has a place, and for those that are
+        containers of a set it looks for their children when it comes to the task again.
+        """
+        containers = [end for end in self._ends_before(task) if end.type == "Container"]
+        for end in containers:
+            end.announced = True
 
         def created(node: Node) -> None:
             task.node = node
+            for end in containers:
+                end.announced = False
             self._connect(task, node)
             self.watch(task, node)
 
@@ -202,6 +215,18 @@ class Dag(Frame):
             self.machine.agenda.in_next_pass(partial(self._look_again, task, node))
 
         self.execute(task, holder, created, refused)
+        if containers and task.node is None:
+            self.machine.agenda.in_next_pass(partial(self._seek, task))
+
+    def _seek(self, task: Task) -> None:
+        """Argo comes again to a task that had no place."""
+        if task.node is not None or not self.goes_on():
+            return
+        full = self.machine.parallelism.full
+        if full or self.full():
+            (self.machine.parallelism if full else self.places).postponed.append(partial(self._seek, task))
+        else:
+            self._ends_before(task)
 
     def execute(
         self, task: Task, holder: Json, created: Callable[[Node], None], refused: Callable[[Node], None]

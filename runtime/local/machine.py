@@ -14,7 +14,7 @@ from flowdsl.runtime.local import events, leaves, stops
 from flowdsl.runtime.local.cache import Cache
 from flowdsl.runtime.local.execution import Execution
 from flowdsl.runtime.local.names import any_string
-from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node, Panic
 from flowdsl.runtime.local.run import Run
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError
@@ -78,6 +78,15 @@ class Machine:
         """What is to be done after an event."""
         if self._ended:
             return []
+        try:
+            self._operate(event)
+        except Panic as panic:
+            self._give_up(str(panic))
+        actions, self._actions = self._actions, []
+        return actions
+
+    def _operate(self, event: events.Event) -> None:
+        """Do what follows an event. Raises Panic."""
         self.run.now = max(self.run.now, event.now)
         if self._asks_duration and self.started:
             self.run.globals["workflow.duration"] = f"{self.run.now - self.started:f}"
@@ -105,8 +114,14 @@ class Machine:
             self.run.parallelism.ask_again()
             self.run.drain()
         self._advance(full)
-        actions, self._actions = self._actions, []
-        return actions
+
+    def _give_up(self, message: str) -> None:
+        """End the run in an error of the controller, which looks at nothing of it any more."""
+        if self._entry is not None and self._entry.phase == RUNNING:
+            self._entry.mark(self.run.now, ERROR, "Workflow operation error")
+        self.run.running.clear()
+        self._finish(ERROR, message)
+        self._note_end()
 
     def _acted(self, action: events.Action) -> None:
         if self.act is not None:

@@ -32,6 +32,7 @@ class Node:
     """A node. Its fields are those of NodeStatus in pkg/apis/workflow/v1alpha1 of Argo 4.1."""
 
     __slots__ = (
+        "announced",
         "boundary",
         "children",
         "daemoned",
@@ -92,6 +93,8 @@ class Node:
         self.lock = ""
         """The lock that it waits for."""
         self.memo: Json | None = None
+        self.announced = False
+        """Whether Argo has noted a child of it already that is not made yet."""
 
     @property
     def completed(self) -> bool:
@@ -194,8 +197,12 @@ class Node:
         return found
 
 
+class Panic(Exception):
+    """What ends Argo's work on a run: the message is that of the run."""
+
+
 def ends(node: Node) -> list[Node]:
-    """The nodes that what follows a node is connected to. Source: getOutboundNodes."""
+    """The nodes that what follows a node is connected to. Raises Panic. Source: getOutboundNodes."""
     found: list[Node] = []
     waiting = [node]
     while waiting:
@@ -205,12 +212,14 @@ def ends(node: Node) -> list[Node]:
                 found.append(at)
             case "Pod" if not (at.template or at.template_ref):  # Argo does not find an inline template again
                 found.append(at)
+            case "Pod" if not any(child.boundary is at for child in at.children.values()):
+                found.append(at)  # no set of containers
             case "Pod" | "Container" | "TaskGroup":
-                below = [
-                    child for child in at.children.values() if at.type == "TaskGroup" or child.boundary is at
-                ]
+                if at.announced:
+                    raise Panic("was unable to obtain child node for child")
+                below = list(at.children.values())
                 if at.type == "Container":
-                    below = [child for child in at.children.values() if child.boundary is at.boundary]
+                    below = [child for child in below if child.boundary is at.boundary]
                 if below:
                     waiting.extend(reversed(below))
                 else:
