@@ -121,6 +121,7 @@ RULES: tuple[Rule, ...] = (
     settings.memoization,
     settings.locks,
     locking.held,
+    locking.kept,
     metrics.metrics,
     patches.patches,
     patches.patched,

@@ -8,7 +8,6 @@ from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.lint.dag import inner_first
-from flowdsl.compiler.lint.tree import string
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, Severity
 from flowdsl.grammar.regex import regex
@@ -170,7 +169,7 @@ def sought(view: View) -> Iterator[Problem]:
     for template in inner:
         if not view.tries(template) and (
             template.body == "containerSet"
-            or any(id(call.callee) in in_containers and not _unnamed(call) for call in _last(template))
+            or any(id(call.callee) in in_containers and not _unnamed(call) for call in template.last)
         ):
             in_containers.add(id(template))
     for template in limited:
@@ -200,19 +199,6 @@ def _unnamed(call: Call) -> bool:
     return (
         call.data.get("inline") is not None and call.callee is not None and call.callee.body == "containerSet"
     )
-
-
-def _last(template: Template) -> list[Call]:
-    """The calls whose ends are those of a template."""
-    if template.body == "steps":
-        return [call for call in template.calls if call.group == template.calls[-1].group]
-    if template.body != "dag" or not template.dag.is_sound:
-        return []
-    target = string(template.data, "dag", "target").split()
-    positions = enumerate(template.calls)
-    return [
-        call for at, call in positions if (call.name in target if target else at not in template.dag.needed)
-    ]
 
 
 def _beside(template: Template, call: Call) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.findings.control import LockInside
 from flowdsl.compiler.lint.arriving import with_values
 from flowdsl.compiler.lint.tree import entries, string
 from flowdsl.compiler.problem import Problem
+from flowdsl.diagnostic import Finding, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +17,26 @@ if TYPE_CHECKING:
     from flowdsl.compiler.lint.view import Template, View
 
     Held = tuple[str, str, bool]
+
+
+class Kept(Finding):
+    """The lock of a suspension that ends by its duration where Argo does not come to it again."""
+
+    code: ClassVar[str] = "FD837"
+    severity: ClassVar[Severity] = "warning"
+    title: ClassVar[str] = (
+        "Argo keeps this lock until the run ends, once the `duration` of `{template}` is over"
+    )
+    label: ClassVar[str] = (
+        "`{call}` {where}, where Argo does not come to it again, and `{other}` asks for the lock too"
+    )
+    help: ClassVar[str] = (
+        "give `{template}` a `retryStrategy`, with which Argo gives the lock back, or take it in what follows"
+    )
+    template: str
+    call: str
+    where: str
+    other: str
 
 
 def held(view: View) -> Iterator[Problem]:
@@ -37,6 +58,36 @@ def held(view: View) -> Iterator[Problem]:
                     told.add(place)
                     path = (*template.path, "synchronization", "mutexes", index)
                     yield Problem(path, LockInside(template.title, holder, f"`{lock[1]}`"))
+
+
+def kept(view: View) -> Iterator[Problem]:
+    """A suspension gives its lock back when its time is over.
+
+    It does when Argo comes to it once more: not to the items of a loop that has ended, nor to what a template ends with
+    that has ended too. Source: executeTemplate, executeSuspend and executeDAGTask in workflow/controller of Argo 4.1,
+    and a real controller.
+    """
+    calls = [call for call in view.calls if call.parent is None and call.callee is not None]
+    for template in view.templates:
+        if not string(template.data, "suspend", "duration") or view.tries(template):
+            continue
+        for index, lock in _mutexes(view, template.data):
+            users = [
+                call
+                for call in calls
+                if call.callee is not None and lock in {one for _, one in _mutexes(view, call.callee.data)}
+            ]
+            for call in users:
+                loops = bool(call.loop) and call.owner.body == "dag"
+                around = [one for one in calls if one.callee is call.owner]
+                last = bool(around) and any(one is call for one in call.owner.last)
+                others = [one for one in users if one is not call] or around[1:]
+                others = others or [one for one in around if one.loop]
+                if call.callee is template and (loops or last) and others:
+                    where = "is a loop" if loops else f"is what `{call.owner.title}` ends with"
+                    path = (*template.path, "synchronization", "mutexes", index)
+                    yield Problem(path, Kept(template.title, call.title, where, others[0].title))
+                    break
 
 
 def _mutexes(view: View, owner: Object) -> Iterator[tuple[int, Held]]:

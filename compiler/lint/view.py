@@ -209,6 +209,20 @@ class Template:
         """The order of its tasks; empty unless it is a DAG."""
         return Dag([call.data for call in self.calls] if self.body == "dag" else [])
 
+    @property
+    def last(self) -> list[Call]:
+        """The calls of a list of steps or a graph behind which it ends."""
+        if self.body == "steps":
+            return [call for call in self.calls if call.group == self.calls[-1].group]
+        if self.body != "dag" or not self.dag.is_sound:
+            return []
+        target, needed = string(self.data, "dag", "target").split(), self.dag.needed
+        return [
+            call
+            for position, call in enumerate(self.calls)
+            if (call.name in target if target else position not in needed)
+        ]
+
     @cached_property
     def call_index(self) -> dict[str, int]:
         """The position of each task or step by its name; the first of a name counts."""

@@ -288,14 +288,20 @@ class Execution:
     def _release(self, node: Node, error: str | None) -> None:
         """Give its locks back.
 
-        Argo does so of a graph that failed, and after an error behind attempts, in the next pass. Where nobody comes to
-        it then, or `failFast` ends what it is part of, nobody ever gives them back.
+        Argo does so of a graph that failed, of a suspension whose time has come, and after an error behind attempts, in
+        the next pass. Where nobody comes to it then, or `failFast` ends what it is part of, they are never given back.
         """
         frame = self.call.frame
-        if node.type == "Retry" if error is not None else node.type == "DAG" and node.failed:
+        late = node.failed if node.type == "DAG" else node.type == "Suspend" and self._timed_out(node)
+        if node.type == "Retry" if error is not None else late:
             self.machine.agenda.in_next_pass(lambda: self._release_late(node))
         elif frame is None or not frame.fail_fast():
             self.machine.release(self.call.name)
+
+    def _timed_out(self, node: Node) -> bool:
+        """Whether a suspension has ended by itself, and not because somebody said so."""
+        wait = any_string(self.template["suspend"].get("duration") or "")
+        return bool(wait) and self.machine.now >= node.started + retry.seconds(wait)
 
     def _release_late(self, node: Node) -> None:
         frame = self.call.frame

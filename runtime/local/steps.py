@@ -309,10 +309,6 @@ class Steps(Frame):
         self.machine.mark(_last_group(self.node) or self.group, FAILED, message)
         self.finish(FAILED, message)
 
-    def comes_to(self, node: Node) -> bool:
-        """Whether the group of a step goes on."""
-        return not self.over and (node.hooked or node.id in self.group.children)
-
     def timed_out(self, node: Node, message: str) -> None:
         """A step has waited too long: the group fails, whatever its `continueOn` says."""
         if not self.over and node.id in self.group.children:
