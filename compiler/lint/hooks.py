@@ -60,10 +60,12 @@ class TriedTogether(Finding):
     code: ClassVar[str] = "FD832"
     severity: ClassVar[Severity] = "warning"
     title: ClassVar[str] = "this hook counts as an attempt of `{task}`: both are tried again"
-    label: ClassVar[str] = "its end is taken for that of `{task}`"
-    help: ClassVar[str] = "take the `retryStrategy` of `{template}` away, or run it when `{task}` has ended"
+    label: ClassVar[str] = "{effect}"
+    help: ClassVar[str] = "take the `retryStrategy` of `{template}` away, or run it {way}"
     task: str
     template: str
+    effect: str
+    way: str
 
 
 class EndNotFound(Finding):
@@ -145,11 +147,18 @@ def _asks_for_running(hook: Object) -> bool:
     return "Running" in str(hook.get("expression") or "")
 
 
+def _ends_well(hook: Object) -> bool:
+    """Whether a hook may run when its task has ended well."""
+    text = str(hook.get("expression") or "")
+    return not any(word in text for word in ("Running", "Failed", "Error", "!="))
+
+
 def attempts(view: View) -> Iterator[Problem]:
     """Hooks that run beside what is tried again are not tried again themselves.
 
-    Argo marks the node of such a hook as an attempt, and reads how the task ended from its last one. Source:
-    executeTemplate and getChildNodeIdsRetried in workflow/controller/operator.go of Argo 4.1, and a real controller.
+    Argo marks the node of such a hook as an attempt, and reads how the task ended from its last one. What follows the
+    task is a child of its last child, which a hook that runs when it has ended well may be. Source: executeTemplate and
+    getChildNodeIdsRetried in workflow/controller/operator.go of Argo 4.1, and a real controller.
     """
     start = view.named.get(view.setting("entrypoint") or "")
     beside = [(call, start, start.title) for call in view.hooks if start is not None]
@@ -159,10 +168,24 @@ def attempts(view: View) -> Iterator[Problem]:
         if call.parent is not None and call.parent.callee is not None
     ]
     for call, template, name in beside:
-        if call.place[-1] == "exit" or call.callee is None or not _asks_for_running(call.data):
+        if call.place[-1] == "exit" or call.callee is None:
+            continue
+        if _asks_for_running(call.data):
+            effect, way = f"its end is taken for that of `{name}`", f"when `{name}` has ended"
+        elif _is_followed(call.parent) and _ends_well(call.data):
+            effect = f"where Argo takes what is behind `{name}` for an attempt, too, the run never ends"
+            way = f"as a task behind `{name}`, with `depends`"
+        else:
             continue
         if view.tries(template) and view.tries(call.callee):
-            yield Problem(call.path, TriedTogether(name, call.callee.title), on_key=True)
+            yield Problem(call.path, TriedTogether(name, call.callee.title, effect, way), on_key=True)
+
+
+def _is_followed(task: Call | None) -> bool:
+    """Whether a task of a graph has others behind it."""
+    if task is None or task.owner.body != "dag":
+        return False
+    return task.owner.call_index[task.name] in task.owner.dag.needed
 
 
 def ends(view: View) -> Iterator[Problem]:
@@ -176,21 +199,24 @@ def ends(view: View) -> Iterator[Problem]:
     """
     found: dict[int, dict[int, tuple[Call, Template, Path]]] = defaultdict(dict)
     for task, hook, path in view.at_ends:
-        if task.owner.body != "dag" or task.callee is None or inside(task.data, "hooks").keys() - {path[-1]}:
-            continue  # of several hooks the last is any of them
-        if view.tries(task.callee) and view.tries(hook):
+        others = [one for name, one in inside(task.data, "hooks").items() if name != path[-1]]
+        behind = [string(one, "template") for one in others if _ends_well(one)]
+        hooks = [hook, *(view.named.get(name) for name in behind)]  # of several the last is any of them
+        if task.owner.body != "dag" or task.callee is None or not view.tries(task.callee):
+            continue
+        if all(one is not None and view.tries(one) for one in hooks):
             found[id(task.owner)][task.owner.call_index[task.name]] = task, hook, path
-    for behind in found.values():
-        graph = next(iter(behind.values()))[0].owner
+    for lasting in found.values():
+        graph = next(iter(lasting.values()))[0].owner
         target = string(graph.data, "dag", "target").split()
         lost: set[int] = set()
         for position, needs in enumerate(graph.dag.needs):
-            if not needs or not all(one in behind for one in needs) or needs[0] in lost:
+            if not needs or not all(one in lasting for one in needs) or needs[0] in lost:
                 continue
             name = graph.calls[position].name
             if name in target if target else position not in graph.dag.needed:
                 lost.add(needs[0])
-                task, hook, path = behind[needs[0]]
+                task, hook, path = lasting[needs[0]]
                 yield Problem(path, EndNotFound(task.name, hook.title, name), on_key=True)
 
 
