@@ -23,7 +23,7 @@ from flowdsl.grammar.template import TAG
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from flowdsl.compiler.lint.tree import Path
+    from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Call, Template, View
     from flowdsl.compiler.problem import Part
     from flowdsl.diagnostic import Finding
@@ -146,6 +146,7 @@ class Missing(NamedTuple):
 _FILLED = {"when": "none", "withParam": "[]"}
 _ABSENT = frozenset(("outputs.result", "outputs.parameters", "exitCode"))
 """What a task that was skipped does not have at all: Argo waits for it."""
+_ARTIFACT = "outputs.artifacts."
 _EMPTY = "has no items"
 _SKIPPED = "is skipped"
 _LEFT_OUT = "is left out"
@@ -214,6 +215,8 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
         return None
     if use.guarded:
         return _nothing_below(producer, output, use, why)
+    if output.startswith(_ARTIFACT):
+        return _artifact(producer, call, use, why)
     effect, way = "the run never ends", f"write `{use.filled}`"
     kind, _, last = output.rpartition(".")
     if kind == "outputs.parameters" and (not producer.loop or why.case not in _OF_ROUNDS):
@@ -233,6 +236,22 @@ def missing(producer: Call, call: Call, output: str, use: Missing, why: Skip) ->
     elif kind == "outputs.parameters":
         way = _of_rounds(producer, use)
     return why.finding(producer, use, effect, way)
+
+
+def _artifact(producer: Call, call: Call, use: Missing, why: Skip) -> Finding | None:
+    """The finding about an artifact of a call that may be skipped, which a call hands on.
+
+    In a graph the argument has to be optional, and everywhere the input; artifacts of loops are told as such. Source:
+    addSkippedNodeOutputsToScope, and ProcessArgs in workflow/common/util.go, of Argo 4.1, and a real controller.
+    """
+    if producer.loop or not (use.is_tag and use.alone and use.path[-4:-2] == ("arguments", "artifacts")):
+        return None
+    argument: Object = call.data["arguments"]["artifacts"][use.path[-2]]
+    ways = ["here"] if call.owner.body == "dag" and not argument.get("optional") else []
+    if call.callee is not None and argument.get("name") in call.callee.required_artifacts:
+        ways.append(f"at input `{argument['name']}` of `{call.callee.title}`")
+    way = f"write `optional: true` {' and '.join(ways)}"
+    return why.finding(producer, use, "the run fails here", way) if ways else None
 
 
 def _of_rounds(producer: Call, use: Missing) -> str:
@@ -269,7 +288,14 @@ def missing_at_end(producer: Call, output: str, use: Missing, why: Skip) -> Find
 
     Source: Argo Workflows, getTemplateOutputsFromScope in workflow/controller/operator.go.
     """
-    if producer.callee is None or use.guarded or why.case == _LEFT_OUT or why.leaves(producer, output):
+    if producer.callee is None or use.guarded:
+        return None
+    if output.startswith(_ARTIFACT):
+        if producer.loop or producer.owner.body != "dag" or not use.alone:
+            return None  # of a step that was skipped, it is an artifact without a place
+        own = f"`from: {{{{{use.name}}}}}` with " if not use.is_tag else ""
+        return why.finding(producer, use, "the run fails here", f"write {own}`optional: true`")
+    if why.case == _LEFT_OUT or why.leaves(producer, output):
         return None
     if not (use.path[-2:] == ("valueFrom", "parameter") if use.is_tag else use.alone or use.needed):
         return None

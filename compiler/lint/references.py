@@ -299,7 +299,9 @@ class Reader:
             return
         if call is not None:
             finding = missing(producer, call, output, use, why)
-        elif use.path[-2] == "valueFrom" and not self.has_default(use.path):
+        elif use.path[-1] == "fromExpression" or (
+            (use.path[-2] == "valueFrom" or use.path[-1] == "from") and not self.has_default(use.path)
+        ):
             finding = missing_at_end(producer, output, use, why)
         else:
             finding = None
