@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.findings.control import LockInside
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
-    from flowdsl.compiler.lint.view import Template, View
+    from flowdsl.compiler.lint.view import Call, Template, View
 
     Held = tuple[str, str, bool]
 
@@ -67,23 +68,26 @@ def kept(view: View) -> Iterator[Problem]:
     that has ended too. Source: executeTemplate, executeSuspend and executeDAGTask in workflow/controller of Argo 4.1,
     and a real controller.
     """
-    calls = [call for call in view.calls if call.parent is None and call.callee is not None]
-    for template in view.templates:
-        if not string(template.data, "suspend", "duration") or view.tries(template):
-            continue
+    found = [
+        each for each in view.templates if string(each.data, "suspend", "duration") and not view.tries(each)
+    ]
+    found = [each for each in found if each.data.get("synchronization")]
+    users: dict[Held, list[Call]] = defaultdict(list)
+    callers: dict[int, list[Call]] = defaultdict(list)
+    for call in view.calls if found else ():
+        if call.parent is None and call.callee is not None:
+            callers[id(call.callee)].append(call)
+            for _, lock in _mutexes(view, call.callee.data):
+                users[lock].append(call)
+    for template in found:
         for index, lock in _mutexes(view, template.data):
-            users = [
-                call
-                for call in calls
-                if call.callee is not None and lock in {one for _, one in _mutexes(view, call.callee.data)}
-            ]
-            for call in users:
+            for call in callers[id(template)]:
                 loops = bool(call.loop) and call.owner.body == "dag"
-                around = [one for one in calls if one.callee is call.owner]
+                around = callers[id(call.owner)]
                 last = bool(around) and any(one is call for one in call.owner.last)
-                others = [one for one in users if one is not call] or around[1:]
+                others = [one for one in users[lock] if one is not call] or around[1:]
                 others = others or [one for one in around if one.loop]
-                if call.callee is template and (loops or last) and others:
+                if (loops or last) and others:
                     where = "is a loop" if loops else f"is what `{call.owner.title}` ends with"
                     path = (*template.path, "synchronization", "mutexes", index)
                     yield Problem(path, Kept(template.title, call.title, where, others[0].title))
