@@ -117,8 +117,9 @@ class Machine:
 
     def _give_up(self, message: str) -> None:
         """End the run in an error of the controller, which looks at nothing of it any more."""
-        if self._entry is not None and self._entry.phase == RUNNING:
-            self._entry.mark(self.run.now, ERROR, "Workflow operation error")
+        node = self.run.nodes[self.run.name]
+        if node.phase == RUNNING:
+            node.mark(self.run.now, ERROR, "Workflow operation error")
         self.run.running.clear()
         self._finish(ERROR, message)
         self._note_end()
