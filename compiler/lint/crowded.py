@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from flowdsl.compiler.lint.dag import inner_first
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, Severity
-from flowdsl.grammar.regex import regex
+from flowdsl.grammar.depends import depends, holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,9 +24,6 @@ MANY = 2**31
 
 _MOST = 100
 """Of so many tasks of a graph those are looked for that run beside each."""
-
-_WELL = regex(r"[-\w]+(?:\.Succeeded)?(?:\s*&&\s*[-\w]+(?:\.Succeeded)?)*")
-"""A `depends` that holds where all has ended well."""
 
 
 class Deadly(Finding):
@@ -92,14 +89,22 @@ class PerhapsSought(Finding):
     limit: int
 
 
+def _limits(view: View, template: Template) -> list[tuple[int, int]]:
+    """What `parallelism` allows in a template and in the run, and as how many at most the pods of one call count."""
+    return [
+        (limit, most)
+        for limit, most in ((template.data.get("parallelism"), 1), (view.spec.get("parallelism"), MANY))
+        if limit
+    ]
+
+
 def daemons(view: View) -> Iterator[Problem]:
     """The daemons of a graph leave a place, without which Argo does not look at it. Source: checkParallelism."""
-    whole: int | None = view.spec.get("parallelism")
     for template in view.templates:
-        limits = [limit for limit in (whole, template.data.get("parallelism")) if limit]
+        limits = _limits(view, template)
         if not (limits and template.calls):
             continue
-        limit, count = min(limits), 0
+        limit, count = min(limit for limit, _ in limits), 0
         for call in template.calls:
             count += _kept(call)
             if count >= limit:
@@ -135,12 +140,11 @@ def deadly(view: View) -> Iterator[Problem]:
     if any(template.body in ("http", "plugin") for template in reached):
         return  # where the controller finds one of these, it looks no further
     crowd = _Crowd(reached)
-    whole: int | None = view.spec.get("parallelism")
     told: set[Path] = set()
     for template in reached:
         for group in crowd.together[id(template)]:
-            for limit, most in ((template.data.get("parallelism"), 1), (whole, MANY)):
-                problem = crowd.fault(template, group, limit, most) if limit else None
+            for limit, most in _limits(view, template):
+                problem = crowd.fault(template, group, limit, most)
                 if problem is not None and problem.path not in told:
                     told.add(problem.path)
                     yield problem
@@ -154,8 +158,7 @@ def sought(view: View) -> Iterator[Problem]:
     of what is tried again, in steps, and for the items of a loop; and a task that begins with its graph follows none.
     Source: connectDependencies and getOutboundNodes in workflow/controller of Argo 4.1, and a real controller.
     """
-    whole: int | None = view.spec.get("parallelism")
-    limited = [one for one in view.templates if one.body == "dag" and (whole or one.data.get("parallelism"))]
+    limited = [one for one in view.templates if one.body == "dag" and _limits(view, one)]
     if not limited or not any(one.body == "containerSet" for one in view.templates):
         return
 
@@ -180,8 +183,7 @@ def sought(view: View) -> Iterator[Problem]:
             before = [one for one in before if id(one.callee) in in_containers and not _unnamed(one)]
             if not before:
                 continue
-            limits = [(template.data.get("parallelism"), 1), (whole, MANY)]
-            found = [(limit, crowd.refused(group, limit, most)) for limit, most in limits if limit]
+            found = [(limit, crowd.refused(group, limit, most)) for limit, most in _limits(view, template)]
             sure = next(((limit, pair) for limit, pair in found if pair is not None), None)
             if sure is not None:
                 limit, (call, beside) = sure
@@ -293,8 +295,11 @@ class _Crowd:
 
 
 def _surely(call: Call) -> bool:
-    """Whether a call runs where all before it has ended well."""
-    return "when" not in call.data and (not (text := call.data.get("depends")) or bool(_WELL.fullmatch(text)))
+    """Whether a call of a graph that is sound, or of steps, runs where all before it has ended well."""
+    text = str(call.data.get("depends") or "")
+    if "when" in call.data or ("." not in text and "!" not in text):
+        return "when" not in call.data
+    return holds(text, [each.result in (None, "Succeeded", "AnySucceeded") for each in depends(text)])
 
 
 def _together(template: Template) -> list[list[Call]]:

@@ -60,18 +60,13 @@ def can_fail(view: View, template: Template, text: str) -> Iterator[Fault]:
     if template.body != "dag" or not _SIGNS.search(text):
         return
     for call in view.calls:
-        if call.callee is template and call.owner.body == "dag" and _awaited(call):
+        if call.callee is template and call.is_awaited:
             if (failing := _failing(parse(text), _FAILING)) is None:
                 return
             effect = f"the run never ends, because a task waits for `{call.name}`"
             way = "hand the text on as it is, and compute where it is used"
             yield _passed_on(text, failing, effect, way)
             return
-
-
-def _awaited(call: Call) -> bool:
-    position = call.owner.call_index.get(call.name, -1)
-    return any(position in needs for needs in call.owner.dag.needs)
 
 
 @lru_cache(maxsize=4096)

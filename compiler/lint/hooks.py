@@ -138,9 +138,7 @@ def _judged(
 
 def _is_last(call: Call) -> bool:
     """Whether no task waits for a task: Argo asks for its hooks again when it looks how the graph has ended."""
-    owner = call.owner
-    position = owner.call_index[call.name]
-    return not owner.data["dag"].get("target") and position not in owner.dag.needed
+    return not call.owner.data["dag"].get("target") and not call.is_awaited
 
 
 def _asks_for_running(hook: Object) -> bool:
@@ -172,20 +170,13 @@ def attempts(view: View) -> Iterator[Problem]:
             continue
         if _asks_for_running(call.data):
             effect, way = f"its end is taken for that of `{name}`", f"when `{name}` has ended"
-        elif _is_followed(call.parent) and _ends_well(call.data):
+        elif call.parent is not None and call.parent.is_awaited and _ends_well(call.data):
             effect = f"where Argo takes what is behind `{name}` for an attempt, too, the run never ends"
             way = f"as a task behind `{name}`, with `depends`"
         else:
             continue
         if view.tries(template) and view.tries(call.callee):
             yield Problem(call.path, TriedTogether(name, call.callee.title, effect, way), on_key=True)
-
-
-def _is_followed(task: Call | None) -> bool:
-    """Whether a task of a graph has others behind it."""
-    if task is None or task.owner.body != "dag":
-        return False
-    return task.owner.call_index[task.name] in task.owner.dag.needed
 
 
 def ends(view: View) -> Iterator[Problem]:
@@ -199,25 +190,22 @@ def ends(view: View) -> Iterator[Problem]:
     """
     found: dict[int, dict[int, tuple[Call, Template, Path]]] = defaultdict(dict)
     for task, hook, path in view.at_ends:
+        if task.owner.body != "dag" or task.callee is None or not view.tries(task.callee):
+            continue
         others = [one for name, one in inside(task.data, "hooks").items() if name != path[-1]]
         behind = [string(one, "template") for one in others if _ends_well(one)]
         hooks = [hook, *(view.named.get(name) for name in behind)]  # of several the last is any of them
-        if task.owner.body != "dag" or task.callee is None or not view.tries(task.callee):
-            continue
         if all(one is not None and view.tries(one) for one in hooks):
             found[id(task.owner)][task.owner.call_index[task.name]] = task, hook, path
     for lasting in found.values():
         graph = next(iter(lasting.values()))[0].owner
-        target = string(graph.data, "dag", "target").split()
         lost: set[int] = set()
-        for position, needs in enumerate(graph.dag.needs):
-            if not needs or not all(one in lasting for one in needs) or needs[0] in lost:
-                continue
-            name = graph.calls[position].name
-            if name in target if target else position not in graph.dag.needed:
+        for last in graph.last:
+            needs = graph.dag.needs[graph.call_index[last.name]]
+            if needs and all(one in lasting for one in needs) and needs[0] not in lost:
                 lost.add(needs[0])
                 task, hook, path = lasting[needs[0]]
-                yield Problem(path, EndNotFound(task.name, hook.title, name), on_key=True)
+                yield Problem(path, EndNotFound(task.name, hook.title, last.name), on_key=True)
 
 
 def own_outputs(view: View) -> Iterator[Problem]:

@@ -91,10 +91,7 @@ def _looked_for(call: Call) -> bool:
 
     Source: buildLocalScopeFromTask and executeStepGroup in workflow/controller of Argo 4.1.
     """
-    owner = call.owner
-    return (
-        owner.call_index.get(call.name) in owner.dag.needed if owner.body == "dag" else not has_no_items(call)
-    )
+    return call.is_awaited if call.owner.body == "dag" else not has_no_items(call)
 
 
 def has_no_items(call: Call) -> bool:

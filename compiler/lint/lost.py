@@ -57,13 +57,9 @@ def _ends(view: View, template: Template, ends: dict[int, list[Template]]) -> li
         return [template] if retried and not _differs(view, template, given) else []
     if retried or view.spec.get("retryStrategy") is not None:
         return []
-    if template.body == "steps":
-        last = max((call.group for call in template.calls), default=0)
-        return _of_all([call for call in template.calls if call.group == last], ends)
-    if template.body != "dag" or template.data["dag"].get("target") or not template.dag.is_sound:
+    if template.body == "dag" and (template.data["dag"].get("target") or not template.dag.is_sound):
         return []
-    needed = template.dag.needed
-    return _of_all([call for at, call in enumerate(template.calls) if at not in needed], ends)
+    return _of_all(template.last, ends)
 
 
 def _differs(view: View, template: Template, given: Object) -> bool:

@@ -214,14 +214,8 @@ class Template:
         """The calls of a list of steps or a graph behind which it ends."""
         if self.body == "steps":
             return [call for call in self.calls if call.group == self.calls[-1].group]
-        if self.body != "dag" or not self.dag.is_sound:
-            return []
-        target, needed = string(self.data, "dag", "target").split(), self.dag.needed
-        return [
-            call
-            for position, call in enumerate(self.calls)
-            if (call.name in target if target else position not in needed)
-        ]
+        target = string(self.data, "dag", "target").split()
+        return [call for call in self.calls if (call.name in target if target else not call.is_awaited)]
 
     @cached_property
     def call_index(self) -> dict[str, int]:
@@ -263,6 +257,11 @@ class Call:
     def path(self) -> Path:
         """Where it stands in the document."""
         return (self.parent or self.owner).path + self.place
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether another task of its graph waits for it."""
+        return self.owner.call_index.get(self.name) in self.owner.dag.needed
 
     @property
     def loop(self) -> str:
