@@ -99,6 +99,14 @@ def is_argo_name(text: str) -> bool:
     return len(text) <= ARGO_NAME_LENGTH and ARGO_NAME.fullmatch(text) is not None
 
 
+def is_argo_container(text: str) -> bool:
+    """Whether Argo puts a container of this name into pods itself, in which it does its own work.
+
+    Source: Argo Workflows, the names of containers in workflow/common/common.go.
+    """
+    return text in ("init", "wait", "supervisor") or text.startswith("artifact-plugin-")
+
+
 def is_depended_upon(text: str) -> bool:
     """Whether Argo can read the name of a task where another depends on it.
 

@@ -11,6 +11,7 @@ from flowdsl.diagnostic import Finding
 from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.names import (
     dns_name,
+    is_argo_container,
     is_dns_label,
     is_dns_subdomain,
     is_env_name,
@@ -410,8 +411,8 @@ def _variable_fault(name: str, variable: Object) -> Finding | None:
 
 
 def _container_fault(name: str) -> str:
-    """Why a container cannot have a name; empty when it can. Source: Argo Workflows, IsArgoSidecar."""
-    if name in ("init", "wait", "supervisor") or name.startswith("artifact-plugin-"):
+    """Why a container cannot have a name; empty when it can."""
+    if is_argo_container(name):
         return "Argo uses this name for a container of its own"
     return "" if is_filled(name) or is_dns_label(name) else "at most 63 lower-case letters, digits and `-`"
 

@@ -10,6 +10,7 @@ from flowdsl.compiler.lint.names import OWN_VOLUMES
 from flowdsl.compiler.lint.patches import MERGED_BY, NO_PATCH, BadPatch, whole_patch
 from flowdsl.compiler.lint.tree import entries, is_mapping, string
 from flowdsl.compiler.schema.table import fields, is_type, rules
+from flowdsl.grammar.names import is_argo_container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,8 +33,6 @@ _SHARED = (
 """Fields that templates have under the same names as pods."""
 
 _MAIN = ("container", "script")
-_ARGOS = ("init", "wait", "supervisor", "artifact-plugin-")
-"""How the names of containers begin that Argo adds to a pod."""
 
 
 def patched(view: View) -> Whole | None:
@@ -117,7 +116,7 @@ def _written(containers: list[Object] | None) -> list[Object]:
     """The containers of a pod that are not Argo's, without mounts of volumes that are."""
     found: list[Object] = []
     for each in containers or ():
-        if not string(each, "name").startswith(_ARGOS):
+        if not is_argo_container(string(each, "name")):
             mounts = [one for one in entries(each, "volumeMounts") if one.get("name") not in OWN_VOLUMES]
             found.append({**each, "volumeMounts": mounts} if "volumeMounts" in each else each)
     return found

@@ -14,7 +14,7 @@ from flowdsl.compiler.ir import Companion, Companions
 from flowdsl.compiler.options import environment, resources
 from flowdsl.compiler.options.reading import Wrong, flag, flattened, said, words
 from flowdsl.compiler.profile import NOWHERE
-from flowdsl.grammar.names import is_dns_label
+from flowdsl.grammar.names import is_argo_container, is_dns_label
 from flowdsl.places.place import Argument
 from flowdsl.values.value import is_value
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from flowdsl.compiler.ir import Settings
     from flowdsl.compiler.options.reading import Reader
 
-#: Containers of Argo's own. Source: Argo Workflows, common.IsArgoSidecar, and its containers of a pod.
-_RESERVED = ("main", "wait", "init", "supervisor")
 _CONTAINER = {**environment.READERS, **resources.READERS}
 _FIELDS: dict[str, Reader] = {
     **{field: _CONTAINER[field] for field in ("image", "env", "secrets", "mounts", "cpu", "memory")},
@@ -84,7 +82,7 @@ def _companion(kind: type[Written], name: str, written: object) -> Companion:
         problem, cause = "cannot be the name of a container", "Kubernetes refuses the name"
         finding = kinds.BadCompanion(shown, problem, cause, way)
         raise Wrong(finding, place=first)
-    if own in _RESERVED or own.startswith("artifact-plugin-"):
+    if own == "main" or is_argo_container(own):
         way = "give it another name"
         cause = "Argo puts one of that name into the pod"
         finding = kinds.BadCompanion(own, "is the name of a container of Argo's own", cause, way)

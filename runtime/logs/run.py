@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.labels import NODE_ID, NODE_NAME, RUN, WORKER, maker
+from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 MAIN = "main"
-_EXECUTOR = ("wait", "init")
-"""Containers that Argo adds to each pod."""
 _FAILED = ("Failed", "Error")
 _OVER = ("Succeeded", *_FAILED)
 _KEPT = regex(r".+-logs")
@@ -198,7 +197,7 @@ def chosen_containers(every: Sequence[str], own: Sequence[str], wanted: Wanted) 
         return list(every)
     if wanted.container is not None:
         return [wanted.container] if wanted.container in every else []
-    return [MAIN] if MAIN in own else [one for one in own if one not in _EXECUTOR]
+    return [MAIN] if MAIN in own else [one for one in own if not is_argo_container(one)]
 
 
 def _began(pod: Json, container: str) -> str:

@@ -300,6 +300,14 @@ def test_a_patch_of_the_pod_is_merged_after_that_of_the_workflow(pods: Street) -
     assert pods.run({**sh(":"), "podSpecPatch": "{"}).message.startswith("Error applying PodSpecPatch")
 
 
+def test_what_a_patch_says_of_the_containers_of_argo_is_not_for_this_machine(pods: Street) -> None:
+    patch = (
+        "initContainers: [{name: init, resources: {requests: {memory: 2Ti}}}]\n"
+        "containers: [{name: wait, resources: {requests: {cpu: '999'}}}, {name: main, workingDir: /tmp}]"
+    )
+    assert result(pods.run({**sh("pwd"), "podSpecPatch": patch}, result=True)) == "/tmp"
+
+
 def free_port() -> int:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

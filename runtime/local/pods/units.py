@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
+from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
 from flowdsl.runtime.local.events import StartPod
@@ -89,6 +90,8 @@ def shape(start: StartPod, settings: Settings, inputs: list[Json]) -> Shape:
     patches = [*start.patches, *([template["podSpecPatch"]] if template.get("podSpecPatch") else [])]
     if patches:
         spec = patched(spec, patches)
+        for field in ("containers", "initContainers"):
+            spec[field] = [one for one in spec[field] if not is_argo_container(one["name"])]
     names = {one["name"] for one in mains}
     inits = [_unit(one, "init", (), settings) for one in spec["initContainers"]]
     units = [
