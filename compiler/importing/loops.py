@@ -179,7 +179,7 @@ def _sequence(sequence: Json, path: Path, scope: Scope) -> Loop:
     count = value_of(said["count"], scope, (*path, "count"))
     if count.port is None:
         return Loop(scope, [""])
-    count.port.asked(number=True)
+    count.port.asked(whole=True)
     return Loop(scope, None, numbers=lambda: call("numbers", count.code()))
 
 

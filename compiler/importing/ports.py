@@ -60,6 +60,7 @@ class Port:
         self.choices = tuple(choices)
         self.unknown = unknown  # whether a value comes from outside of what is written
         self.number = number  # whether it is compared or computed with as a number
+        self.whole = False  # whether it says how many there are
         self.items = items  # whether a loop runs over it
         self.text = text  # whether it is used as a text, as only texts are
         self.record: Record | None = None  # what it holds, or of a list what its items are
@@ -83,7 +84,7 @@ class Port:
         one.choices = tuple(
             name for name in one.choices or two.choices if name in (two.choices or one.choices)
         )
-        for flag in ("given", "unknown", "number", "items", "text"):
+        for flag in ("given", "unknown", "number", "whole", "items", "text"):
             setattr(one, flag, getattr(one, flag) or getattr(two, flag))
 
     def take(self, text: str, *, compared: bool = False) -> None:
@@ -92,11 +93,13 @@ class Port:
         root.constants.append(text)
         root.given = root.given or not compared
 
-    def asked(self, *, number: bool = False, items: bool = False, text: bool = False) -> None:
+    def asked(
+        self, *, number: bool = False, whole: bool = False, items: bool = False, text: bool = False
+    ) -> None:
         """How a value is used."""
         root = self.root
-        root.number, root.items = root.number or number, root.items or items
-        root.text = root.text or text
+        root.number, root.whole = root.number or number or whole, root.whole or whole
+        root.items, root.text = root.items or items, root.text or text
 
     @property
     def kind(self) -> str:
@@ -114,7 +117,7 @@ class Port:
             return "str"
         whole = all(_WHOLE.fullmatch(one) for one in known)
         if root.number:
-            exact = whole and (root.given or not root.unknown)
+            exact = whole and (root.whole or root.given or not root.unknown)
             numbers = all(_NUMBER.fullmatch(one) for one in known)
             return "int" if exact else "float" if numbers else "str"
         if root.unknown or not known:

@@ -25,6 +25,11 @@ def make() -> list[str]:
     return command("python3", source=source, stdout=True)
 
 
+@container(image="busybox:1.37.0")
+def how_many() -> int:
+    return command("sh", "-c", "echo 2 > /tmp/shards", paths={"return": "/tmp/shards"})
+
+
 @container(image="python:3.12-slim")
 def count(numbers_: list[str]) -> None:
     source = """
@@ -65,7 +70,13 @@ def loops(regions: list[str] = ["eu", "us"], shards: int = 2) -> None:
         parallel=2,
     )
     made = make.options(after=[shards_, numbers_])()
-    fan_out(say.options(name="each"), over={"text": made}, parallel=2, mark=".")
-    count.options(name="all", after=[made])(
+    each = fan_out(say, over={"text": made}, parallel=2, mark=".")
+    more = how_many.options(after=[made])()
+    all_ = count.options(after=[made])(
         numbers_=[numbers_[0], numbers_[1], numbers_[2], numbers_[3]],
+    )
+    fan_out(
+        shard.options(name="counted", after=[each, all_]),
+        over={"number": numbers(more)},
+        parallel=2,
     )
