@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.lalr import Lalr, span
+from flowdsl.grammar.logic import all_hold, any_holds, negated
 from flowdsl.grammar.regex import regex
 
 RESULTS = ("Succeeded", "Failed", "Errored", "Skipped", "Omitted", "Daemoned", "AnySucceeded", "AllFailed")
@@ -57,19 +58,22 @@ def depends(text: str) -> tuple[Operand, ...]:
 _SIGNS = regex(r"&&|\|\||[!()]|[^\s!()&|]+")
 
 
-def holds(text: str, answers: Iterable[bool]) -> bool:
-    """Whether a `depends` text that can be read is true, where `answers` are those of its operands in order."""
-    given, found, waiting = iter(answers), list[bool](), list[str]()
+def holds(text: str, answers: Iterable[bool | None]) -> bool | None:
+    """Whether a `depends` text that can be read is true, where `answers` are those of its operands in order.
+
+    None stands for what is not known, and is the answer where that decides.
+    """
+    given, found, waiting = iter(answers), list[bool | None](), list[str]()
 
     def close(signs: tuple[str, ...]) -> None:
         """Apply the last of the signs that wait, as long as it is one of these."""
         while waiting and waiting[-1] in signs:
             sign, last = waiting.pop(), found.pop()
             if sign == "!":
-                found.append(not last)
+                found.append(negated(last))
             else:
-                other = found.pop()
-                found.append(other and last if sign == "&&" else other or last)
+                join = all_hold if sign == "&&" else any_holds
+                found.append(join(found.pop(), last))
 
     for sign in _SIGNS.findall(text):
         if sign in ("!", "("):

@@ -43,7 +43,7 @@ def conjunction(text: str, names: list[str]) -> dict[str, frozenset[str]] | None
             states[one.task] in PLAIN if one.result is None else states[one.task] == one.result
             for one in operands
         )
-        return holds(text, answers)
+        return bool(holds(text, answers))
 
     right = [
         states

@@ -299,7 +299,7 @@ def _surely(call: Call) -> bool:
     text = str(call.data.get("depends") or "")
     if "when" in call.data or ("." not in text and "!" not in text):
         return "when" not in call.data
-    return holds(text, [each.result in (None, "Succeeded", "AnySucceeded") for each in depends(text)])
+    return bool(holds(text, [each.result in (None, "Succeeded", "AnySucceeded") for each in depends(text)]))
 
 
 def _together(template: Template) -> list[list[Call]]:

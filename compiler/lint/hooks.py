@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.lint import reading, typing
 from flowdsl.compiler.lint.findings import UnknownVariable
+from flowdsl.compiler.lint.moments import ENDS, may_begin
 from flowdsl.compiler.lint.references import strings
 from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.uses import WORD_OF
@@ -95,7 +96,7 @@ def places(view: View) -> Iterator[Problem]:
     """
     whole = view.spec.get("parallelism")
     for call in view.hooks:
-        if whole == 1 and call.place[-1] != "exit" and _asks_for_running(call.data):
+        if whole == 1 and call.place[-1] != "exit" and may_begin(call.data, "Running"):
             way = "take `parallelism` away, or let the first task do what the hook does"
             yield Problem(call.path, NoPlace(1, "the run ends in Error", way), on_key=True)
     found: list[tuple[Call, Object, Path, bool]] = []
@@ -111,44 +112,68 @@ def places(view: View) -> Iterator[Problem]:
                 groups[id(call.owner), call.group] += inf if call.loop else 1
         for call, hook, path, at_exit in found:
             size = groups[id(call.owner), call.group]
-            yield from _judged(whole, call, size, hook, path, at_exit)
+            yield from _judged(view, call, size, hook, path, at_exit)
 
 
 def _judged(
-    whole: int | None, call: Call, size: float, hook: Object, path: Path, at_exit: bool
+    view: View, call: Call, size: float, hook: Object, path: Path, at_exit: bool
 ) -> Iterator[Problem]:
     """What is wrong with the hook of a task or step, which is in a group of this size."""
-    owner = call.owner
+    owner, whole = call.owner, view.spec.get("parallelism")
     steps = owner.body == "steps"
     if not steps and (at_exit or owner.body != "dag"):
         return  # the hook at the end of a task of a DAG waits
-    if not at_exit and not _asks_for_running(hook):
-        if not steps and whole == 1 and _is_last(call):
-            way = _OWN_TASK.format(template=hook.get("template") or "it", part="a task")
-            yield Problem(path, NoPlace(1, "the graph ends in Error", way), on_key=True)
-        return
     busy = size - at_exit if steps else 1
     limits = [limit for limit in (owner.data.get("parallelism"), whole) if limit]
-    if limits and busy >= min(limits):
-        what = "the steps end in Error" if at_exit else "the hook does not run"
+    if not limits or busy < min(limits):
+        return
+    is_pod = call.callee is not None and call.callee.is_pod
+    tried = call.callee is not None and view.tries(call.callee)
+    if at_exit:
+        what = "the steps end in Error"
+    elif is_pod and not tried:
+        what = _beside_pod(call, hook, whole == 1)
+    else:
+        what = _beside_others(call, hook, is_pod)
+    if what:
         part = "a step of a later group" if steps else "a task"
         way = _OWN_TASK.format(template=hook.get("template") or "it", part=part)
         yield Problem(path, NoPlace(min(limits), what, way), on_key=True)
 
 
+def _beside_pod(call: Call, hook: Object, whole: bool) -> str:
+    """What becomes of a hook that has no place while the pod of its task or step runs; nothing if that is well.
+
+    `whole`: whether the workflow leaves none, and not only the graph or the steps.
+    """
+    if call.owner.body == "steps" and may_begin(hook, "Pending"):
+        return "the steps end in Error"
+    if _is_last(call) and may_begin(hook, "Pending", *(ENDS if whole else ())):
+        return "the graph ends in Error"
+    return "the hook does not run" if may_begin(hook, "Running") and not may_begin(hook, "Succeeded") else ""
+
+
+def _beside_others(call: Call, hook: Object, is_pod: bool) -> str:
+    """The same of a task or step that runs before it has a pod: a graph, steps, or what is tried again."""
+    if call.owner.body == "steps":
+        return "the steps never end" if may_begin(hook, "Running") else ""
+    last, own = _is_last(call), call.owner.data.get("parallelism") == 1
+    if may_begin(hook, "Running"):
+        if own and (last or not is_pod):
+            return "the graph never ends"
+        return "the graph ends in Error" if last else ""
+    return "the hook does not run" if call.is_awaited and may_begin(hook, "Succeeded") else ""
+
+
 def _is_last(call: Call) -> bool:
     """Whether no task waits for a task: Argo asks for its hooks again when it looks how the graph has ended."""
-    return not call.owner.data["dag"].get("target") and not call.is_awaited
-
-
-def _asks_for_running(hook: Object) -> bool:
-    return "Running" in str(hook.get("expression") or "")
+    graph = call.owner
+    return graph.body == "dag" and not graph.data["dag"].get("target") and not call.is_awaited
 
 
 def _ends_well(hook: Object) -> bool:
-    """Whether a hook may run when its task has ended well."""
-    text = str(hook.get("expression") or "")
-    return not any(word in text for word in ("Running", "Failed", "Error", "!="))
+    """Whether a hook that has not begun yet may begin when its task has ended well."""
+    return may_begin(hook, "Succeeded") and not may_begin(hook, "Running")
 
 
 def attempts(view: View) -> Iterator[Problem]:
@@ -168,7 +193,7 @@ def attempts(view: View) -> Iterator[Problem]:
     for call, template, name in beside:
         if call.place[-1] == "exit" or call.callee is None:
             continue
-        if _asks_for_running(call.data):
+        if may_begin(call.data, "Running"):
             effect, way = f"its end is taken for that of `{name}`", f"when `{name}` has ended"
         elif call.parent is not None and call.parent.is_awaited and _ends_well(call.data):
             effect = f"where Argo takes what is behind `{name}` for an attempt, too, the run never ends"

@@ -9,6 +9,7 @@ from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.typing_findings import NeverEqual
 from flowdsl.compiler.lint.uses import BODY_OF
 from flowdsl.compiler.problem import Problem
+from flowdsl.grammar import depends as grammar
 from flowdsl.grammar.regex import regex
 
 if TYPE_CHECKING:
@@ -83,11 +84,11 @@ def _success(call: Call, producer: Call, word: str) -> tuple[str, str] | None:
     reason = f"`{call.name}` runs only when `{producer.name}` has not failed"
     depends: str = call.data.get("depends") or ""
     if depends:
-        if any(sign in depends for sign in "|(!"):
+        if not call.owner.dag.is_sound:
             return None
-        operands = [each.strip().partition(".") for each in depends.split("&&")]
-        asked = [result for task, _, result in operands if task == producer.name]
-        if not asked or any(result not in ("", "Succeeded", "Skipped", "Daemoned") for result in asked):
+        operands = grammar.depends(depends)
+        answers = [_answer(each, word) if each.task == producer.name else None for each in operands]
+        if grammar.holds(depends, answers) is not False:
             return None
         return reason, f"write `depends: {producer.name}.{_RESULTS[word]}` in place of `{producer.name}`"
     earlier = call.owner.body == "steps" and producer.group < call.group
@@ -95,6 +96,11 @@ def _success(call: Call, producer: Call, word: str) -> tuple[str, str] | None:
         return None
     field = "failed" if word == "Failed" else "error"
     return reason, f"add `continueOn: {{{field}: true}}` to `{producer.name}`"
+
+
+def _answer(operand: grammar.Operand, word: str) -> bool | None:
+    """Whether a task that has come to this end is what a `depends` asks for; None of one with a loop."""
+    return None if operand.result in grammar.LOOP_RESULTS else operand.result == _RESULTS[word]
 
 
 def _at_end(view: View) -> set[int]:

@@ -19,7 +19,7 @@ from flowdsl.runtime.local.run import Run
 from flowdsl.runtime.local.shapes import part, several
 from flowdsl.runtime.local.tags import ArgoError
 from flowdsl.runtime.local.templates import Templates
-from flowdsl.runtime.local.workflow import settled, spec_of, variables, whole_marks
+from flowdsl.runtime.local.workflow import LabelError, settled, spec_of, variables, whole_marks
 from flowdsl.runtime.local.workflow_hooks import WorkflowHooks
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Machine:
             self.run.globals |= {"workflow.status": "", "workflow.duration": "0.000000"}
             self.run.settled |= self.run.globals
         except ArgoError as error:
-            self._finish(ERROR if "label" in str(error) else FAILED, str(error))
+            self._finish(ERROR if isinstance(error, LabelError) else FAILED, str(error))
             return
         self.run.agenda.in_next_pass(self._second_pass)
         self.run.strategy = self.run.spec.get("shutdown") or None

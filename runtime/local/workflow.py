@@ -32,6 +32,10 @@ _OWN = {
 _FORMATS = "BbmAadHIMSYypZzL"
 
 
+class LabelError(ArgoError):
+    """A label of `labelsFrom` that cannot be made: of all that is read first, only that ends a run in Error."""
+
+
 def spec_of(manifest: Json, references: list[Json]) -> Json:
     """The spec that is executed: of a workflow that refers to a template, the two merged. Raises ArgoError."""
     spec: Json = part(manifest, "spec")
@@ -109,9 +113,9 @@ def variables(manifest: Json, spec: Json, config: dict[str, dict[str, str]], now
         try:
             value = evaluate(source["expression"], made.tree)
         except (ExpressionError, GrammarError) as error:
-            raise ArgoError(f'failed to evaluate label "{key}": {error}') from None
+            raise LabelError(f'failed to evaluate label "{key}": {error}') from None
         if not isinstance(value, str):
-            raise ArgoError(f'failed to evaluate label "{key}": the value must be a string')
+            raise LabelError(f'failed to evaluate label "{key}": the value must be a string')
         made[f"workflow.labels.{key}"] = value
     return made
 

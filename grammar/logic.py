@@ -1,0 +1,18 @@
+"""Logic with three values: True, False, and None for what is not known."""
+
+from __future__ import annotations
+
+
+def all_hold(*values: bool | None) -> bool | None:
+    """Whether all hold: False as soon as one does not, whatever the others are."""
+    return False if False in values else None if None in values else True
+
+
+def any_holds(*values: bool | None) -> bool | None:
+    """Whether one holds: True as soon as one does, whatever the others are."""
+    return True if True in values else None if None in values else False
+
+
+def negated(value: bool | None) -> bool | None:
+    """Whether what may not be known does not hold."""
+    return None if value is None else not value
