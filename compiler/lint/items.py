@@ -26,8 +26,11 @@ class Survey(NamedTuple):
     size: int | None
 
 
-def survey(items: list[Any]) -> Survey:
-    """Look at all items of a loop."""
+def survey(items: list[Any], written: bool) -> Survey:
+    """Look at all items of a loop: `written` in the manifest, or in a text.
+
+    A key with null is taken out of a manifest on its way to the controller, and is "null" where a text has it.
+    """
     kinds: frozenset[type] = frozenset(map(type, items))
     maps, lists = _of_kind(dict, items, kinds), _of_kind(list, items, kinds)
     shapes: dict[tuple[Any, ...], int] = dict.fromkeys(map(tuple, maps), len(maps))
@@ -41,7 +44,7 @@ def survey(items: list[Any]) -> Survey:
         values += (item for item in items if type(item) not in (dict, list))
     value_kinds: set[type] = set(map(type, values))
     common = frozenset(set(keys[0]).intersection(*keys)) if keys and not scalars else frozenset[str]()
-    if type(None) in value_kinds:
+    if written and type(None) in value_kinds:
         common -= {str(key) for item in maps for key, value in item.items() if value is None}
     text = " ".join(values if value_kinds == {str} else [value for value in values if type(value) is str])
     size = None

@@ -475,7 +475,7 @@ class Reader:
             text: str = call.data["withParam"]
             written = arriving(self.view, call.owner, text, (*call.path, "withParam"))
             lists = [read_list(value) for _, value in written] or [gathered(call, text)]
-            self.lists[id(call)] = [survey(each) for each in lists if each]
+            self.lists[id(call)] = [survey(each, written=False) for each in lists if each]
         return self.lists[id(call)]
 
     def item(

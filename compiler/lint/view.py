@@ -468,7 +468,7 @@ class View:
     def survey(self, call: Call) -> Survey:
         """What the `withItems` of a call have in common."""
         if (found := self._surveys.get(id(call))) is None:
-            found = self._surveys[id(call)] = survey(call.data["withItems"])
+            found = self._surveys[id(call)] = survey(call.data["withItems"], written=True)
         return found
 
     def _add_calls(self, template: Template) -> None:
