@@ -12,6 +12,7 @@ from flowdsl.compiler.checks import check_definitions, check_trace
 from flowdsl.compiler.checks.bodies import check_bodies
 from flowdsl.compiler.checks.code import provided
 from flowdsl.compiler.checks.definitions import classes
+from flowdsl.compiler.checks.redefined import redefined
 from flowdsl.compiler.load import LoadError, exits, importing, raised, user_traceback
 from flowdsl.compiler.naming import task_names
 from flowdsl.compiler.options import cached_calls, declared
@@ -225,6 +226,7 @@ class _Unit:
                     self._names(graph)
         found = [] if self.failed else [self._lower(root) for root in roots]
         self.diagnostics.extend(said_twice(self.steps, self.loaded.sources))
+        self.diagnostics.extend(redefined([*self.pipelines.values(), *self.steps], self.loaded.source))
         for step in self.steps:
             self.carried(step)
         bodies = check_bodies(self.steps, self.traces.values(), self._module_of, self.carried)

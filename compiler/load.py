@@ -120,8 +120,8 @@ def load(path: Path) -> Loaded:
 
 def imported(module: ModuleType) -> Loaded:
     """A module that Python has imported, with its text and tree; raises `LoadError` where it has no source file."""
-    path = Path(module.__file__ or "")
-    filename = os.path.abspath(path)  # noqa: PTH100 -- links stay: this is the name in its code
+    filename = module.__file__ or ""  # as it is: so it stands in its code, also with `..`
+    path = Path(filename)
     sources = Sources()
     text = _read(path, sources, filename)
     shown = os.path.relpath(filename)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
@@ -595,3 +596,19 @@ def test_another_file_in_place_of_an_artifact_is_no_earlier_result(
             file.write_text(text, encoding="utf-8")
         run = run_pipeline(sizes, raw=file, artifacts={"fixed.txt": file})
         assert run.outputs == (len(text), len(text))
+
+
+def test_a_module_that_was_found_through_another_folder(
+    run_pipeline: RunPipeline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("tests", "pipelines"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "pipelines" / "found_through_another.py").write_text(
+        "from flowdsl import pipeline, step\n\n\n"
+        '@step(image="python:3.12-slim")\ndef one() -> int:\n    return 1\n\n\n'
+        "@pipeline\ndef main() -> int:\n    return one()\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path / "tests" / ".." / "pipelines"))
+    module = importlib.import_module("found_through_another")
+    assert run_pipeline(module.main).outputs == 1

@@ -1,4 +1,4 @@
-"""What can be wrong with a file before anything in it means something: FD101 to FD111."""
+"""What can be wrong with a file before anything in it means something: FD101 to FD112."""
 
 from __future__ import annotations
 
@@ -127,6 +127,16 @@ class NoPipeline(Finding):
             what = "pipeline, YAML or JSON"
             way = "name a folder of files that import flowdsl, or of workflows of Argo"
         return {**super().words(), "what": what, "way": way}
+
+
+class Redefined(Finding):
+    """A step or pipeline that another function of the same name takes the place of."""
+
+    code = "FD112"
+    title = "`{name}` is defined twice"
+    label = "takes the place of the first"
+    help = "give one of them another name, or take one away"
+    name: str
 
 
 class UnknownPipeline(Finding):

@@ -102,6 +102,15 @@ class Index:
         """The definition of a function, by its code."""
         return self._functions.get((code.co_firstlineno, code.co_name))
 
+    @cached_property
+    def decorated(self) -> dict[str, list[Piece]]:
+        """The functions with decorators that the module defines at its top, in their order, by their name."""
+        found: dict[str, list[Piece]] = {}
+        for node in self._tree.body:
+            if isinstance(node, Function) and node.decorator_list:
+                found.setdefault(node.name, []).append(Piece(extent_of(node), _DEFINED))
+        return found
+
     def assigned(self, call: Position) -> str | None:
         """The one plain variable that the result of a call goes to."""
         return self._assignments.get(call)
