@@ -8,6 +8,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.compiler.carry.tree import Function, inside, local_names, root
+from flowdsl.compiler.checks.calls import calls_of
 from flowdsl.compiler.checks.exits import exits
 from flowdsl.compiler.checks.file_names import calls_by_step, file_names
 from flowdsl.compiler.checks.images import images_by_step, unsuited
@@ -76,6 +77,7 @@ def check_bodies(
             yield from _results(body, step, step.name in used)
             yield from exits(step, body.node, body.module, calls)
             yield from file_names(step, body.node, body.module, calls)
+            yield from calls_of(step, body.node, body.module)
             source = carried(step)
             if source is not None:
                 yield from unsuited(step, body.node, body.module, source.text, images)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from flowdsl.compiler.findings.load import Redefined
 from flowdsl.diagnostic import Diagnostic, Related
+from flowdsl.places.locate import Function, named
 from flowdsl.places.place import Definition
 from flowdsl.values.signature import is_function
 
@@ -18,12 +20,20 @@ if TYPE_CHECKING:
 
 
 def redefined(definitions: Iterable[StepDef | PipelineDef], file: SourceFile) -> Iterator[Diagnostic]:
-    """Functions with decorators in whose place there is a step or pipeline of the file in the end."""
-    for definition in definitions:
-        if not is_function(definition.plain) or file.index is None:
-            continue
-        name = definition.code.co_name
-        found = file.index.decorated.get(name, [])
-        if len(found) > 1:
-            others = tuple(Related(file.piece(one), "the first one") for one in found[:-1])
-            yield Diagnostic(Redefined(name), Definition(definition.code), others)
+    """Functions with decorators in whose place there is a step or pipeline of the file in the end.
+
+    One that the file keeps in another way, as in `first = load`, is not lost.
+    """
+    last = {one.code.co_name: one for one in definitions if is_function(one.plain)}
+    before: dict[str, Function] = {}
+    for node in () if file.tree is None else file.tree.body:
+        if isinstance(node, Function) and node.decorator_list and node.name in last:
+            if (lost := before.get(node.name)) is not None:
+                first = Related(file.piece(named(lost)), "the first one")
+                place = Definition(last[node.name].code)
+                yield Diagnostic(Redefined(node.name), place, (first,))
+            before[node.name] = node
+        elif before and not isinstance(node, (Function, ast.ClassDef)):
+            for one in ast.walk(node):
+                if isinstance(one, ast.Name):
+                    before.pop(one.id, None)

@@ -1,4 +1,4 @@
-"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD777.
+"""What the body of a step shows that its run would fail on, or do otherwise than meant: FD766 to FD785.
 
 Imported when the first one is reported.
 """
@@ -208,3 +208,16 @@ def untagged(image: str) -> bool:
 def is_secret(name: str, value: str) -> bool:
     """Whether a variable of that name and value seems to hold a secret."""
     return bool(_SECRET_NAME.search(name) and _SECRET_VALUE.fullmatch(value))
+
+
+class OptionsLeftOut(Finding):
+    """A step calls another step, whose function then runs in the pod of the first."""
+
+    code = "FD785"
+    severity: ClassVar[Severity] = "warning"
+    title = "`{called}` runs in the pod of `{step}`, without its own {options}"
+    label = "in a step this is a plain function"
+    help = "call both in the pipeline; or ask for it at `{step}`, and let `{called}` be a function without a decorator"
+    called: str
+    step: str
+    options: str

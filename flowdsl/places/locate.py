@@ -82,7 +82,7 @@ class Index:
         """
         node = self.function(code)
         if node is None or name is None:
-            return None if node is None else Piece(extent_of(node), _DEFINED)
+            return None if node is None else named(node)
         found: Node | None
         if name == "return":
             value = None if part in ("name", "annotation") else _returned(node)
@@ -101,15 +101,6 @@ class Index:
     def function(self, code: CodeType) -> Function | None:
         """The definition of a function, by its code."""
         return self._functions.get((code.co_firstlineno, code.co_name))
-
-    @cached_property
-    def decorated(self) -> dict[str, list[Piece]]:
-        """The functions with decorators that the module defines at its top, in their order, by their name."""
-        found: dict[str, list[Piece]] = {}
-        for node in self._tree.body:
-            if isinstance(node, Function) and node.decorator_list:
-                found.setdefault(node.name, []).append(Piece(extent_of(node), _DEFINED))
-        return found
 
     def assigned(self, call: Position) -> str | None:
         """The one plain variable that the result of a call goes to."""
@@ -220,6 +211,11 @@ def _returned(function: Function) -> ast.expr | None:
         ):
             todo += ast.iter_child_nodes(node)
     return found[0] if len(found) == 1 else None
+
+
+def named(function: Function) -> Piece:
+    """The name in the `def` line of a function."""
+    return Piece(extent_of(function), _DEFINED)
 
 
 def extent_of(node: Node) -> Extent:

@@ -1,0 +1,37 @@
+"""Steps that call steps: their functions run in one pod, with the options of the first."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from flowdsl.compiler.findings.bodies import OptionsLeftOut
+from flowdsl.diagnostic import Diagnostic
+from flowdsl.step import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from flowdsl.compiler.carry.carry import ModuleSource
+    from flowdsl.compiler.carry.tree import Function
+    from flowdsl.step import StepDef
+
+_OF_THE_TASK = frozenset(("image", "name"))
+"""Options that say nothing of what a function needs: FD767 tells what an image does not have."""
+
+
+def calls_of(step: StepDef, node: Function, module: ModuleSource) -> Iterator[Diagnostic]:
+    """Where a step calls another one that asks for something, each once."""
+    told: set[str] = set()
+    for one in ast.walk(node):
+        if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Name) or one.func.id in told:
+            continue
+        called = module.namespace.get(one.func.id)
+        if type(called) is not Step:
+            continue
+        told.add(one.func.id)
+        asked = called._definition.options
+        left = [word for word in asked if word not in _OF_THE_TASK and asked[word] != step.options.get(word)]
+        if left:
+            finding = OptionsLeftOut(one.func.id, step.name, ", ".join(f"`{word}`" for word in left))
+            yield Diagnostic(finding, module.span(one.func))
