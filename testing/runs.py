@@ -140,8 +140,8 @@ def _ready(
         fakes=fake.names,
         mounts=frozenset(means.mounts),
         artifacts=frozenset(means.artifacts),
-        config_maps=frozenset(means.config_maps),
-        secrets=frozenset(means.secrets),
+        config_maps=means.config_maps,
+        secrets=means.secrets,
     )
     refusals = judged(manifest, [], asked).refusals
     if refusals:

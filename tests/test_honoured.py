@@ -88,7 +88,7 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
     ),
     "a Secret that is given": (
         main(f"container: {{image: a, {SH}, envFrom: [{{secretRef: {{name: hub}}}}]}}"),
-        Asked(secrets=frozenset({"hub"})),
+        Asked(secrets={"hub": ()}),
         [],
     ),
     "a ConfigMap that may be missing": (
@@ -111,6 +111,29 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
         ),
         Asked(),
         ["the parameter `p` reads the ConfigMap `conf`"],
+    ),
+    "a ConfigMap of a parameter that has a default": (
+        main(
+            f"container: {{image: a, {SH}}}",
+            "arguments: {parameters: [{name: p, valueFrom: {configMapKeyRef: {name: conf, key: k}, default: x}}]}",
+        ),
+        Asked(),
+        [],
+    ),
+    "keys of what is given": (
+        main(
+            f"container: {{image: a, {SH}, env: [{{name: A, valueFrom: {{secretKeyRef: {{name: hub, key: token}}}}}}, "
+            "{name: B, valueFrom: {secretKeyRef: {name: hub, key: user}}}, {name: C, valueFrom: {configMapKeyRef: "
+            "{name: conf, key: k}}}, {name: D, valueFrom: {configMapKeyRef: {name: conf, key: l, optional: true}}}], "
+            "volumeMounts: [{name: v, mountPath: /v}]}",
+            "volumes: [{name: v, configMap: {name: conf, items: [{key: m, path: m}]}}]",
+        ),
+        Asked(secrets={"hub": ("user", "other")}, config_maps={"conf": ()}),
+        [
+            "the step `main` reads `token` of the Secret `hub`, and what --secret hub=PATH gives has `other`, `user`",
+            "the step `main` reads `k` of the ConfigMap `conf`, and what --config-map conf=PATH gives is empty",
+            "the step `main` reads `m` of the ConfigMap `conf`, and what --config-map conf=PATH gives is empty",
+        ],
     ),
     "a file of a store": (
         main(

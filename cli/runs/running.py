@@ -282,8 +282,8 @@ def _asked(now: Options, options: Options, fakes: set[str], stored: frozenset[st
         frozenset(fakes),
         names(now.mounts),
         names(now.artifacts),
-        names(options.config_maps),
-        names(options.secrets),
+        given.data(options.config_maps, "--config-map"),
+        given.data(options.secrets, "--secret"),
         _has,
         stored | names(options.artifacts),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from flowdsl.diagnostic import near
@@ -38,7 +38,8 @@ _STORES = {"s3": "key", "gcs": "key", "oss": "key", "azure": "blob", "hdfs": "pa
 class Asked(NamedTuple):
     """How a run is asked for, as far as it matters here.
 
-    `fakes`: tasks and templates that do not run; `artifacts`, `config_maps`, `secrets`: names that are given.
+    `fakes`: tasks and templates that do not run; `artifacts`: names that are given; `config_maps`, `secrets`: names,
+    each with the keys of what is given.
     `has`: whether this machine has a program; `mounts`: claims that folders are named for. `earlier`: names and keys
     of files that an earlier run had, of which not all are wanted.
     """
@@ -48,8 +49,8 @@ class Asked(NamedTuple):
     fakes: frozenset[str] = frozenset()
     mounts: frozenset[str] = frozenset()
     artifacts: frozenset[str] = frozenset()
-    config_maps: frozenset[str] = frozenset()
-    secrets: frozenset[str] = frozenset()
+    config_maps: Mapping[str, Collection[str]] = {}
+    secrets: Mapping[str, Collection[str]] = {}
     has: Callable[[str], bool] = bool
     earlier: frozenset[str] = frozenset()
 
@@ -249,18 +250,16 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
         *several(part(spec, "arguments"), "parameters"),
         *(one for use in uses for one in several(part(use.template, "inputs"), "parameters")),
     ):
-        reference = part(part(one, "valueFrom"), "configMapKeyRef")
-        if one.get("value") is None and not reference.get("optional"):
-            yield from _object(
-                "ConfigMap", reference.get("name"), asked.config_maps, f"the parameter `{one['name']}`"
-            )
+        source = part(one, "valueFrom")
+        reference = part(source, "configMapKeyRef")
+        if one.get("value") is None and source.get("default") is None and not reference.get("optional"):
+            yield from _object("ConfigMap", reference, asked.config_maps, f"the parameter `{one['name']}`")
     made = {key for use in uses for key in _keys(several(part(use.template, "outputs"), "artifacts"))}
     for one in several(part(spec, "arguments"), "artifacts"):
         yield from _file(one, made, asked, f"the artifact `{one['name']}`")
     for place in (spec, *(use.template for use in uses)):
         for one in several(part(place, "synchronization"), "semaphores"):
-            name = part(one, "configMapKeyRef").get("name")
-            yield from _object("ConfigMap", name, asked.config_maps, "a semaphore")
+            yield from _object("ConfigMap", part(one, "configMapKeyRef"), asked.config_maps, "a semaphore")
     for use in uses:
         for task in called(use.template):
             for one in several(part(task, "arguments"), "artifacts"):
@@ -272,7 +271,7 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
         for header in several(part(use.template, "http"), "headers"):
             secret = part(part(header, "valueFrom"), "secretKeyRef")
             if not secret.get("optional"):
-                yield from _object("Secret", secret.get("name"), asked.secrets, _step(use.task))
+                yield from _object("Secret", secret, asked.secrets, _step(use.task))
         pods = [use.template, *objects.bodies(part(use.template, "resource"))]
         own = {one["name"]: one for pod in pods for one in several(pod, "volumes")}
         for container in _programs(use.template):
@@ -297,14 +296,26 @@ def _objects(container: Json, volumes: Mapping[str, Json], use: Use, asked: Aske
     for word, reference, field in references:
         given = asked.config_maps if word == "ConfigMap" else asked.secrets
         if not reference.get("optional"):
-            yield from _object(word, reference.get(field), given, _step(use.task))
+            yield from _object(word, reference, given, _step(use.task), field)
 
 
-def _object(word: str, name: Any, given: frozenset[str], whose: str) -> Iterator[str]:
-    known = isinstance(name, str) and name and "{{" not in name and objects.is_known(name)
-    if known and name not in given:
-        option = "--config-map" if word == "ConfigMap" else "--secret"
+def _object(
+    word: str, reference: Json, given: Mapping[str, Collection[str]], whose: str, field: str = "name"
+) -> Iterator[str]:
+    name: object = reference.get(field)
+    if not isinstance(name, str) or not name or "{{" in name or not objects.is_known(name):
+        return
+    option = "--config-map" if word == "ConfigMap" else "--secret"
+    if name not in given:
         yield f"{whose} reads the {word} `{name}`: give its data with {option} {name}=PATH"
+        return
+    wanted = [reference.get("key"), *(one.get("key") for one in several(reference, "items"))]
+    for key in dict.fromkeys(one for one in wanted if isinstance(one, str) and "{{" not in one):
+        if key not in given[name]:
+            there = (
+                f"has {', '.join(f'`{one}`' for one in sorted(given[name]))}" if given[name] else "is empty"
+            )
+            yield f"{whose} reads `{key}` of the {word} `{name}`, and what {option} {name}=PATH gives {there}"
 
 
 def _file(artifact: Json, made: set[str], asked: Asked, whose: str) -> Iterator[str]:
