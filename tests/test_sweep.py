@@ -316,7 +316,7 @@ def test_why_a_trial_failed_is_said_of_the_step_within_it(
         ("--mount datasets=data", "add --run"),
         ("--python python3.13", "add --run"),
         ("--watch", "add --submit"),
-        ("-p seed=1", "add --submit"),
+        ("-p seed=1", "add --run or --submit"),
         ("--check", "with -o"),
     ],
 )

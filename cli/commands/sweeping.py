@@ -130,15 +130,16 @@ def sweep_command(
         "--quiet": quiet,
         "--json": as_json,
     }
+    chosen = {"--run": run, "--submit": submit}
     for word, given, needed in (
-        ("-p", parameter, run or submit),
-        ("--name", name, run or submit),
-        ("--id", submit_id, submit),
-        ("--watch", watch, submit),
-        *((word, given, run) for word, given in here.items()),
+        ("-p", parameter, ("--run", "--submit")),
+        ("--name", name, ("--run", "--submit")),
+        ("--id", submit_id, ("--submit",)),
+        ("--watch", watch, ("--submit",)),
+        *((word, given, ("--run",)) for word, given in here.items()),
     ):
-        if given and not needed:
-            raise Refused(f"{word} is for a run: add {'--run' if word in here else '--submit'}")
+        if given and not any(chosen[one] for one in needed):
+            raise Refused(f"{word} is for a run: add {' or '.join(needed)}")
     if run:
         from flowdsl.cli.runs import running
 

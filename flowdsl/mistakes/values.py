@@ -101,13 +101,26 @@ _TRUTH = {
 
 
 class RunTimeLoop(Finding):
-    """Python looped over, counted or searched a value that exists only at run time."""
+    """Python looped over, counted, searched or unpacked a value that exists only at run time."""
 
     code = "FD208"
     title = "a run-time value cannot be {what} while compiling"
     label = "known only when the pipeline runs"
-    help = "to run a step for each element write `fan_out(step, over={{...}})`; else pass the value to a step"
+    help = "{way}"
     what: str
+    type: str = ""
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: who unpacks a value means several outputs."""
+        way = (
+            "to run a step for each element write `fan_out(step, over={...})`; else pass the value to a step"
+        )
+        if self.what == "unpacked":
+            way = (
+                f"take it as one {self.type}, `value = ...`; to hand on several, let the step return a NamedTuple "
+                "or dataclass"
+            )
+        return {**super().words(), "way": way}
 
 
 class RunTimeConversion(Finding):
@@ -217,6 +230,9 @@ class RunTimeKey(Finding):
     help = "look it up inside a step"
 
 
+_PLAIN = {one.__name__: one for one in (bool, int, float, str, list, dict)}
+
+
 class NoFields(Finding):
     """An attribute of a value that has none."""
 
@@ -233,6 +249,7 @@ class NoFields(Finding):
         """The fields, and the way out that fits the name."""
         reason = "only outputs of records have fields here"
         way = f"use `.{self.name}` inside a step, which gets the value itself"
+        plain = _PLAIN.get(self.type.partition("[")[0])
         if told := said_before(self.name):
             way = told
         elif self.member and self.name in ("value", "name"):
@@ -242,6 +259,8 @@ class NoFields(Finding):
             way = f'take the element of that name, `["{self.name}"]`; a record has fields'
         elif self.name in OUTPUTS:
             way = "pass the value as it is; to hand on several, let the step return a NamedTuple or dataclass"
+        elif plain is not None and not hasattr(plain, self.name):
+            way = f"pass the value as it is: it has no `{self.name}` inside a step either"
         elif self.type == "Path":
             reason = "the file is there only when the pipeline runs"
             way = f"pass it to a step, which sees it as a Path, and use `.{self.name}` there"

@@ -83,7 +83,8 @@ class RunTimeValue:
         parts = _parts_of(expr)
         if parts is None:
             if not isinstance(expr, Poison):
-                complain("RunTimeLoop", what="looped over")
+                what = "looped over" if wanted is None else "unpacked"
+                complain("RunTimeLoop", what=what, type=t.spell(expr.type))
             parts = []
         elif wanted is not None and not wanted[0] <= len(parts) <= (wanted[1] or len(parts)):
             complain("WrongUnpacking", of=t.spell(expr.type), given=len(parts), wanted=wanted[0])
