@@ -52,6 +52,11 @@ class StepRun:
         return self._entry.path
 
     @property
+    def template(self) -> str:
+        """The template that it runs, which has the name of its function; nothing if it has none."""
+        return "" if self._entry.node is None else self._entry.node.template
+
+    @property
     def phase(self) -> Phase:
         """How it ended."""
         return Phase(self._entry.phase, self.report)
@@ -110,28 +115,30 @@ class StepRun:
 
 
 class Steps(Mapping[str, StepRun]):
-    """The steps of a run by their paths, and by their names where only one has it."""
+    """The steps of a run by their paths; by their names, or those of their functions, where only one has it."""
 
     def __init__(self, steps: list[StepRun]) -> None:
         self._steps = {one.path: one for one in steps}
-        names: dict[str, list[StepRun]] = {}
-        for one in steps:
-            names.setdefault(one.path.rpartition(".")[2], []).append(one)
-        self._names = {name: several[0] for name, several in names.items() if len(several) == 1}
+        self._names = _grouped(steps, lambda one: one.path.rpartition(".")[2])
+        whole = [one for one in steps if not one.path.endswith(")")]  # and no round
+        self._functions = _grouped(whole, lambda one: one.template)
 
     def __getitem__(self, name: str) -> StepRun:
         """The step of that path or name."""
         hyphened = name.replace("_", "-")
-        found = next(
-            filter(None, (by.get(one) for one in (name, hyphened) for by in (self._steps, self._names))), None
-        )
-        if found is None:
-            from flowdsl.diagnostic import near
+        if (exact := self._steps.get(name) or self._steps.get(hyphened)) is not None:
+            return exact
+        ways = (by.get(one) for by in (self._names, self._functions) for one in (name, hyphened))
+        found = next(filter(None, ways), [])
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise KeyError(f"several steps are {name!r}: name one of {', '.join(one.path for one in found)}")
+        from flowdsl.diagnostic import near
 
-            meant = near(name, self._steps)
-            more = f"; did you mean {meant!r}?" if meant else f"; there are {', '.join(self._steps)}"
-            raise KeyError(f"the run has no step {name!r}{more}")
-        return found
+        meant = near(name, self._steps)
+        more = f"; did you mean {meant!r}?" if meant else f"; there are {', '.join(self._steps)}"
+        raise KeyError(f"the run has no step {name!r}{more}")
 
     def __iter__(self) -> Iterator[str]:
         """The paths."""
@@ -140,6 +147,14 @@ class Steps(Mapping[str, StepRun]):
     def __len__(self) -> int:
         """How many steps there are."""
         return len(self._steps)
+
+
+def _grouped(steps: list[StepRun], name: Callable[[StepRun], str]) -> dict[str, list[StepRun]]:
+    """Steps by a name that others may have, too."""
+    found: dict[str, list[StepRun]] = {}
+    for one in steps:
+        found.setdefault(name(one), []).append(one)
+    return found
 
 
 class Run(Generic[R_co]):

@@ -719,6 +719,44 @@ def test_what_was_tried_again_or_waited_is_taken_from_an_earlier_run(
     assert done.out.endswith("after a change: flowdsl run - --from last --of four\n")
 
 
+NAMED = """
+from flowdsl import pipeline, step
+
+IMAGE = "python:3.12-slim"
+
+
+@step(image=IMAGE)
+def load_rows(n: int) -> int:
+    return n
+
+
+@step(image=IMAGE)
+def double(x: int) -> int:
+    return 2 * x
+
+
+@pipeline
+def main() -> int:
+    rows = load_rows(3)
+    first = double(rows)
+    second = double.options(name="again")(first)
+    return second
+"""
+
+
+def test_a_step_by_the_name_of_its_function(flowdsl: Callable[..., Result], folder: Path) -> None:
+    (folder / "named.py").write_text(NAMED, encoding="utf-8")
+    assert flowdsl("named.py", "-q", "--name", "one").code == 0
+    whole = flowdsl("named.py", "--from", "load_rows", "--name", "two")
+    assert (whole.code, "from one" in whole.err) == (0, False)
+    rest = flowdsl("named.py", "--from", "double", "--of", "one", "--name", "three")
+    assert [line for line in rest.err.splitlines() if "from one" in line] == ["rows: from one"]
+    assert flowdsl("named.py", "--only", "load_rows", "--of", "one", "-q").code == 0
+    which = flowdsl("named.py", "--only", "double", "--of", "one")
+    assert which.code == 2
+    assert "--only double: several steps call it, name one of them: first, again" in which.err
+
+
 def test_from_a_step_on(flowdsl: Callable[..., Result]) -> None:
     assert flowdsl("pipeline.py", "--name", "one", "-p", "n=4", "-p", "mode=SLOW").code == 1
     done = flowdsl("pipeline.py", "--from", "publish", "--name", "two", "-p", "mode=FAST")

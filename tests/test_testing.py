@@ -568,6 +568,36 @@ def test_a_step_has_the_name_of_its_function_too(run_pipeline: RunPipeline) -> N
     assert run.steps["count_words"].outputs == run.steps["count-words"].outputs == 3
 
 
+@pipeline
+def named_words(text: str = "one two") -> int:
+    words = count_words(text)
+    more = count_words(f"{text} {words}")
+    return last_words(f"{more}")
+
+
+@step(image=PYTHON)
+def last_words(text: str) -> int:
+    return int(text) + 1
+
+
+def test_a_step_is_found_by_its_function_where_only_one_calls_it(run_pipeline: RunPipeline) -> None:
+    run = run_pipeline(named_words)
+    assert run.outputs == run.steps["last_words"].outputs == 4
+    assert list(run.steps) == ["words", "more", "last-words"]
+    with pytest.raises(KeyError, match="several steps are 'count_words': name one of words, more"):
+        run.steps["count_words"]
+
+
+def test_a_step_is_found_by_its_function(run_pipeline: RunPipeline) -> None:
+    assert run_pipeline(one_of_words).steps["count_words"].outputs == 2
+
+
+@pipeline
+def one_of_words(text: str = "one two") -> int:
+    found = count_words(text)
+    return last_words(f"{found}")
+
+
 def test_what_stands_against_a_run_is_told_in_the_arguments_of_a_test(
     run_pipeline: RunPipeline, raw: Path
 ) -> None:

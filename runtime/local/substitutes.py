@@ -20,7 +20,7 @@ from flowdsl.runtime.local.templates import kind
 from flowdsl.runtime.logs.source import place as way
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from flowdsl.runtime.local.node import Node
 
@@ -244,8 +244,7 @@ class Earlier:
         self._run = run
         nodes = part(part(self.status, "status"), "nodes")
         outcomes = {event.node: event.outcome for event in past if isinstance(event, events.PodEnded)}
-        hyphened = step.replace("_", "-")
-        again = _following(nodes, step, self._name) or _following(nodes, hyphened, self._name)
+        again = _following(nodes, _named(nodes.values(), step, self._name), self._name)
         if not again:
             known = _tasks(nodes.values(), self._name, (*_STEPS, "Skipped"))
             raise RunError(
@@ -333,9 +332,9 @@ def _borne(node: Json, nodes: Json) -> bool:
     return at is not None
 
 
-def _following(nodes: Json, step: str, run: str) -> set[str]:
-    """The nodes of a step, with all that came after them: also the hooks of these, and of the run."""
-    waiting = [identity for identity, node in nodes.items() if _is(node, step, run)]
+def _following(nodes: Json, first: Iterable[Json], run: str) -> set[str]:
+    """Some nodes, with all that came after them: also the hooks of these, and of the run."""
+    waiting = [str(node["id"]) for node in first]
     hooks: dict[str, list[str]] = {}
     for identity, node in nodes.items():
         for mark in _HOOK.finditer(node["name"]):
@@ -355,6 +354,15 @@ def _following(nodes: Json, step: str, run: str) -> set[str]:
     return found
 
 
+def _named(nodes: Collection[Json], step: str, run: str) -> list[Json]:
+    """The nodes of a step: of the tasks of that name, or, where there are none, of those that call that function."""
+    hyphened = step.replace("_", "-")
+    for wanted in (step, hyphened):
+        if found := [node for node in nodes if _is(node, wanted, run)]:
+            return found
+    return [node for node in nodes if node.get("templateName") == hyphened and node["name"] != run]
+
+
 def _is(node: Json, step: str, run: str) -> bool:
     name = node["displayName"]
     if step in (name, _LABEL.sub(r"(\1)", name), task_of(node["name"], run)):
@@ -367,13 +375,13 @@ def only(manifest: Json, status: Json, step: str) -> Json:
     nodes: list[Json] = list(part(part(status, "status"), "nodes").values())
     run = str(part(status, "metadata").get("name", ""))
     leaves = [node for node in nodes if node["type"] in _STEPS and node.get("templateName")]
-    hyphened = step.replace("_", "-")
-    found = [node for node in leaves if _is(node, step, run)] or [
-        node for node in leaves if _is(node, hyphened, run)
-    ]
+    found = _named(leaves, step, run)
     if not found:
         known = _tasks(nodes, run, _STEPS)
         raise RunError(f"--only {step}: the run {run} has no step `{step}`{said_near(step, known)}")
+    tasks = _tasks(found, run, _STEPS)
+    if len(tasks) > 1 and step not in tasks:
+        raise RunError(f"--only {step}: several steps call it, name one of them: {', '.join(tasks)}")
     rounds = list(dict.fromkeys(_LABEL.sub(r"(\1)", one["displayName"]) for one in found))
     if len(rounds) > 1 and all(_LABEL.search(one["displayName"]) for one in found):
         shown = ", ".join(f"'{one}'" for one in rounds[:_SHOWN]) + (", ..." if len(rounds) > _SHOWN else "")
