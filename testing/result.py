@@ -210,12 +210,15 @@ class Run(Generic[R_co]):
 
 
 def report_of(entries: list[Entry], folder: Path, first: str, message: str) -> list[str]:
-    """A first line, and the ends of the logs of what failed."""
+    """A first line, and the ends of the logs of what failed: the last line first, as pytest cuts long reports."""
     from flowdsl.cli.display.ending import failures, log_of
     from flowdsl.cli.display.tables import Paint
 
     lines = [f"{first}{f': {message}' if message else ''}"]
     for one in failures(entries)[:3]:
         lines.append(f"step {one.path}: {one.phase}{f': {one.message}' if one.message else ''}")
-        lines.extend(log_of(one, folder, Paint(None), 20)[1:])
+        log = log_of(one, folder, Paint(None), 20)[1:]
+        if len(log) > 1:
+            lines += [log[-1], "the lines before it:"]
+        lines.extend(log[:-1] or log)
     return lines

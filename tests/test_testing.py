@@ -517,6 +517,9 @@ from flowdsl.testing import RunPipeline
 
 @step(image="python:3.12-slim")
 def fails() -> None:
+    print("the first words")
+    for depth in range(30):
+        print(depth)
     print("the last words")
     raise SystemExit(3)
 
@@ -540,7 +543,7 @@ def test_it(run_pipeline: RunPipeline) -> None:
     assert done.returncode == 1
     assert "AssertionError: assert 'Failed' == 'Succeeded'" in done.stdout
     assert "step fails: Failed: main: Error (exit code 3)" in done.stdout
-    assert "| the last words" in done.stdout
+    assert "| the last words" in done.stdout, "also where pytest cuts the report"
 
 
 def test_the_plugin_loads_little() -> None:
