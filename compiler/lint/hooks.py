@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 from flowdsl.compiler.lint import reading, typing
-from flowdsl.compiler.lint.findings import UnknownVariable
+from flowdsl.compiler.lint.findings import LiteralTag, UnknownVariable
 from flowdsl.compiler.lint.moments import ENDS, may_begin
 from flowdsl.compiler.lint.references import strings
 from flowdsl.compiler.lint.tree import entries, inside, string
@@ -247,18 +247,39 @@ def own_outputs(view: View) -> Iterator[Problem]:
         for each in reading.expression(text, typing.Extra("flag")).named if own[1] in text else ():
             if each.path[:2] == own and (finding := _unknown(call, own, each)) is not None:
                 yield Problem((*call.path, "expression"), finding, part=(each.start, each.end))
-        for index, parameter in enumerate(
-            entries(call.data, "arguments", "parameters") if call.parent.loop else ()
-        ):
+        for index, parameter in enumerate(entries(call.data, "arguments", "parameters")):
             value: object = parameter.get("value")
             for tag in tags(value) if isinstance(value, str) and own[1] in value else ():
-                if any(path[:2] == own for path in _named(tag)):
+                found = (_in_argument(call, own, path[2:], tag) for path in _named(tag) if path[:2] == own)
+                if (finding := next(filter(None, found), None)) is not None:
                     place = (*call.path, "arguments", "parameters", index, "value")
-                    finding = UnknownVariable(".".join(own), (), _IN_LOOP)
                     yield Problem(place, finding, part=(tag.start, tag.end))
 
 
 _IN_LOOP = "let the loop call a template with steps or a DAG, in which one task has the hook"
+_TO_NO_HOOK = frozenset(("exitCode", "finishedAt", "hostNodeName", "id", "outputs.result", "startedAt"))
+"""What Argo knows of a task or step, and does not give its hooks. Source: resolveExitTmplArgument."""
+
+
+def _in_argument(call: Call, own: tuple[str, str], field: tuple[str, ...], tag: Tag) -> Finding | None:
+    """What is wrong with a field of its own task or step in an argument of a hook."""
+    if call.parent is not None and call.parent.loop:
+        return UnknownVariable(".".join(own), (), _IN_LOOP)
+    name, wanted = ".".join((*own, *field)), ".".join(field)
+    if (
+        call.owner.body == "steps"
+        and call.place[-1] != "exit"
+        and tag.kind != "expression"
+        and (wanted in _TO_NO_HOOK or field[:1] == ("outputs",))
+    ):
+        way = "call the hook `exit`, which begins when the step has ended, or run it as a step behind it"
+        return UnknownVariable(name, (), way)
+    if wanted not in _TO_NO_HOOK:
+        return None
+    reason = "a hook gets the status of its task or step, its output parameters and its artifacts"
+    if wanted == "outputs.result":
+        return LiteralTag(name, reason, f"declare an output parameter of `{own[1]}`, and ask for that")
+    return LiteralTag(name, reason, f"hand it to a task or step behind `{own[1]}`, with `when`")
 
 
 def _named(tag: Tag) -> list[tuple[str, ...]]:
