@@ -149,6 +149,23 @@ REFUSED: dict[str, tuple[str, Asked, list[str]]] = {
         Asked(artifacts=frozenset({"in/raw"})),
         [],
     ),
+    "files of a store that are listed": (
+        main("data: {source: {artifactPaths: {name: raw, s3: {key: in}}}, transformation: []}"),
+        Asked(),
+        ["the `data` of the step `main` lies in a store, under in: give the file with --artifact raw=PATH"],
+    ),
+    "files of a store that are listed and given": (
+        main("data: {source: {artifactPaths: {name: raw, s3: {key: in}}}, transformation: []}"),
+        Asked(artifacts=frozenset({"raw"})),
+        [],
+    ),
+    "files of the run that are listed": (
+        main("dag: {tasks: [{name: a, template: make}, {name: b, template: list, depends: a}]}")
+        + "- name: list\n  data: {source: {artifactPaths: {name: raw, s3: {key: in}}}, transformation: []}\n"
+        + f"- name: make\n  outputs: {{artifacts: [{{name: x, path: /x, s3: {{key: in/x}}}}]}}\n  container: {{{SH}}}",
+        Asked(),
+        [],
+    ),
     "a file of another name": (
         main(f"inputs: {{artifacts: [{{name: raw, path: /raw, raw: {{data: x}}}}]}}\n  container: {{{SH}}}"),
         Asked(artifacts=frozenset({"row"})),

@@ -85,6 +85,7 @@ def judged(manifest: Json, references: list[Json], asked: Asked) -> Verdict:
     refusals.update(dict.fromkeys(_missing(spec, volumes, uses, asked)))
     refusals.update(dict.fromkeys(_unknown(asked.mounts, _claims(spec, uses, run), "--mount", "claim")))
     files = [one for use in uses for one in several(part(use.template, "inputs"), "artifacts")]
+    files.extend(one for use in uses if (one := _listed(use.template)).get("name"))
     tasks = (task for use in uses for task in called(use.template))
     files.extend(one for place in (spec, *tasks) for one in several(part(place, "arguments"), "artifacts"))
     known = {str(one["name"]): None for one in files} | dict.fromkeys(_keys(files))
@@ -268,6 +269,9 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
                 )
         for one in several(part(use.template, "inputs"), "artifacts"):
             yield from _file(one, made, asked, f"the input `{one['name']}` of {_step(use.task)}")
+        listed = _listed(use.template)
+        if listed and not any(key.startswith(_key(listed)) for key in made):
+            yield from _file({"name": "artifacts", **listed}, made, asked, f"the `data` of {_step(use.task)}")
         for header in several(part(use.template, "http"), "headers"):
             secret = part(part(header, "valueFrom"), "secretKeyRef")
             if not secret.get("optional"):
@@ -326,6 +330,16 @@ def _file(artifact: Json, made: set[str], asked: Asked, whose: str) -> Iterator[
             continue
         if key not in made and not {key, key.strip("/"), name} & (asked.artifacts | asked.earlier):
             yield f"{whose} lies in a store, under {key}: give the file with --artifact {name}=PATH"
+
+
+def _listed(template: Json) -> Json:
+    """Whose keys a `data` template lists."""
+    return part(part(part(template, "data"), "source"), "artifactPaths")
+
+
+def _key(artifact: Json) -> str:
+    """The key of an artifact; nothing if it has none."""
+    return next(_keys([artifact]), "")
 
 
 def _keys(artifacts: Iterable[Json]) -> Iterator[str]:

@@ -115,6 +115,22 @@ def test_data_lists_the_keys_of_the_store(one: Street) -> None:
     assert one.run({"data": {"source": source, "transformation": [{"expression": "nope"}]}}).phase == "Failed"
 
 
+def test_a_folder_stands_for_what_data_lists(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    (mine / "sub").mkdir(parents=True)
+    (mine / "sub" / "a.csv").write_text("1")
+    (mine / ".flowdsl").mkdir()
+    (mine / ".flowdsl" / "old.csv").write_text("2")
+    source = {"artifactPaths": {"name": "raw", "s3": {"key": "in"}}}
+    template: Json = {"data": {"source": source, "transformation": []}}
+    reads = {"name": "f", "path": "/tmp/f", "s3": {"key": "in/sub/a.csv"}}
+    for given in ("raw", "in"):
+        with street(tmp_path / given, artifacts={given: mine}) as pods:
+            assert json.loads(result(pods.run(template))) == ["in/sub/a.csv"]
+            done = pods.run({**sh("cat /tmp/f"), "inputs": {"artifacts": [reads]}}, result=True)
+            assert result(done) == "1"
+
+
 def test_plugins_and_changes_of_a_cluster_are_refused_with_the_reason(one: Street) -> None:
     assert one.run({"plugin": {"hello": {}}}).phase == "Error"
     done = one.run({"resource": {"action": "create", "manifest": "kind: Job"}})

@@ -36,7 +36,7 @@ def run(start: StartPod, settings: Settings, store: Store, over: Over) -> Outcom
         if "http" in template:
             return http(template["http"], settings)
         if "data" in template:
-            return data(template["data"], store)
+            return data(template["data"], store, settings)
         if "resource" in template:
             return resource(template, settings, over)
     except Refusal as refusal:
@@ -112,17 +112,24 @@ def http(wanted: Json, settings: Settings) -> Outcome:
     return Outcome("Failed", f"successCondition '{condition}' evaluated false", outputs)
 
 
-def data(wanted: Json, store: Store) -> Outcome:
-    """List the keys of the store, and transform the list; its JSON is the result."""
+def data(wanted: Json, store: Store, settings: Settings) -> Outcome:
+    """List the keys of the store, and transform the list; its JSON is the result.
+
+    A folder that is given for the source lies in the store from then on, for those that read what is listed.
+    """
     from flowdsl.runtime.expressions.evaluate import evaluate
     from flowdsl.runtime.expressions.values import ExpressionError, json_of
 
     source = part(wanted, "source").get("artifactPaths")
     if source is None:
         return _bad_data("unable to process data source: no valid source is used for data template")
+    key = place(source)[1]
+    given = settings.artifacts.get(str(source.get("name"))) or settings.artifacts.get(key)
     try:
-        found: Any = list(store.keys(place(source)[1]))
-    except BadKey as error:
+        if given is not None:
+            store.put(key, given)
+        found: Any = list(store.keys(key))
+    except (BadKey, OSError) as error:
         return _bad_data(f"unable to process data source: unable to source artifact paths: {error}")
     for number, step in enumerate(several(wanted, "transformation")):
         if step.get("expression"):

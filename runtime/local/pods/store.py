@@ -54,11 +54,11 @@ class Store:
             self.take(key, made)
             return
         for folder, names, files in os.walk(source):
-            names[:] = [one for one in names if not Path(folder, one).is_symlink()]
+            names[:] = [one for one in names if one != RUNS and not Path(folder, one).is_symlink()]
             for name in files:
                 path = Path(folder, name)
                 if path.is_file() and not path.is_symlink():
-                    self.put(f"{key.rstrip('/')}/{path.relative_to(source).as_posix()}", path)
+                    self.put(f"{key.rstrip('/')}/{path.relative_to(source).as_posix()}".lstrip("/"), path)
 
     def take(self, key: str, made: Path) -> None:
         """Store a file that is complete, and beside the objects. Raises BadKey, OSError."""
