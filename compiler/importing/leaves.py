@@ -12,7 +12,7 @@ from flowdsl.compiler.importing.layout import call, flat, function, laid, litera
 from flowdsl.compiler.importing.model import BODIES, Value, ports
 from flowdsl.compiler.importing.names import Names
 from flowdsl.compiler.importing.pods import companions
-from flowdsl.compiler.importing.ports import Port
+from flowdsl.compiler.importing.ports import Port, as_text
 from flowdsl.compiler.importing.reading import Scope
 from flowdsl.compiler.importing.sources import LOCATIONS
 from flowdsl.compiler.lint.tree import entries, inside
@@ -168,6 +168,8 @@ class Leaf(Scope):
     def _rest(self, one: Entry, *, output: bool = False) -> Json:
         """What one of them says besides that."""
         if self.kind == "suspend" and one.kind == "parameters":
+            if output:
+                self._unanswered(one)
             return {}
         found = {key: item for key, item in one.said.items() if key not in _SAID[one.kind]}
         origin = {key: item for key, item in inside(one.said, "valueFrom").items() if key not in _READ}
@@ -176,6 +178,16 @@ class Leaf(Scope):
         if output and one.kind == "artifacts":
             found |= {where: one.said[where] for where in LOCATIONS if where in one.said}
         return found
+
+    def _unanswered(self, one: Entry) -> None:
+        """What a suspended step gives where nobody says it."""
+        asked = next((each.said for each in ports(self.template, "inputs") if each.key == one.key), {})
+        values = (inside(one.said, "valueFrom").get("default"), asked.get("default"), asked.get("value"))
+        default = next((as_text(each) for each in values if each is not None), "")
+        if default:
+            what = f"who lets `{self.target.name}` go on has to say `{one.name}`, which is `{default}` else"
+            way = "let it return a NamedTuple or dataclass, whose field has the default"
+            self.reader.add((*self.target.path, *one.path), Otherwise(what, way))
 
     # --- Python ---------------------------------------------------------------------------------
 

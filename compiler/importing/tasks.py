@@ -260,8 +260,8 @@ def _hooks(graph: Graph, call: Call, task: Json, path: Path) -> None:
         return
     at: Path = (*path, "hooks", "exit")
     inner = graph.current = Call(f"{call.task}-exit", graph.reader.called(leaving, at), at)
+    inner.blocks = list(call.blocks)
+    inner.at_end("on_exit", call)  # before its arguments, which may ask how that was
     _arguments(graph, inner, leaving, at)
     graph.current = None
-    inner.blocks = list(call.blocks)
-    inner.at_end("on_exit", call)
     graph.calls.append(inner)

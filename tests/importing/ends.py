@@ -44,7 +44,7 @@ def ends() -> None:
     with on_exit(load) as load_ended:
         with when(load_ended.status == "Succeeded"):
             last = say(text="done")
-    with on_exit(last):
-        say.options(name="last-exit")(text=run.name)
+    with on_exit(last) as last_ended:
+        say.options(name="last-exit")(text=f"{run.name} {last_ended.status}")
     with on_exit():
         leave(status=run.status, duration=run.duration)
