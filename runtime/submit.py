@@ -11,12 +11,11 @@ import json
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.grammar.labels import PREFIX, SCHEDULED
+from flowdsl.grammar.labels import PREFIX
 from flowdsl.grammar.names import is_dns_subdomain
 from flowdsl.runtime.cluster.kinds import CLUSTER_TEMPLATE, CRON, TEMPLATE
 from flowdsl.runtime.cluster.kubernetes import SUBMIT_ID
-from flowdsl.runtime.cluster.verbs import now
-from flowdsl.runtime.local.prepare import named, workflow
+from flowdsl.runtime.local.prepare import named, scheduled, workflow
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several
 
@@ -54,10 +53,7 @@ def submission(document: Json, asked: Asked) -> Json:
     Raises RunError, as for parameters that it does not have.
     """
     run = _named(document, workflow(document, dict(asked.parameters)), asked)
-    if document.get("kind") == "CronWorkflow":  # the time is not of what its name is made from
-        annotations = {SCHEDULED: now(), **part(run["metadata"], "annotations")}
-        run["metadata"]["annotations"] = annotations
-    return run
+    return scheduled(document, run)  # the time is not of what its name is made from
 
 
 def from_template(kind: Kind, template: Json, asked: Asked) -> Json:

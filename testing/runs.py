@@ -124,11 +124,11 @@ def _ready(
     from flowdsl.cli.runs.given import stand_for
     from flowdsl.runtime.local.honoured import Asked, judged, steps
     from flowdsl.runtime.local.means import volumes_of
-    from flowdsl.runtime.local.prepare import workflow
+    from flowdsl.runtime.local.prepare import scheduled, workflow
     from flowdsl.runtime.local.substitutes import Fakes
 
     texts, files = _parameters(parameters, document, program, means.mounts)
-    manifest = workflow(document, texts)
+    manifest = scheduled(document, workflow(document, texts))
     manifest["metadata"]["name"] = name
     means = means._replace(artifacts={**means.artifacts, **stand_for(manifest, files)})
     known = steps(manifest, [])

@@ -1485,3 +1485,17 @@ def test_steps_have_the_names_of_their_functions_too(flowdsl: Callable[..., Resu
     assert "return  6\n" in flowdsl("words.py", "--fake", "count_words=5", "--name", "first").out
     assert "return  6\n" in flowdsl("words.py", "--from", "show_all", "--of", "first").out
     assert "succeeded" in flowdsl("words.py", "--only", "show_all", "--of", "first").out
+
+
+def test_a_scheduled_workflow_has_the_time_for_which_it_runs(
+    flowdsl: Callable[..., Result], folder: Path
+) -> None:
+    (folder / "cron.yaml").write_text(
+        "apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow\nmetadata: {name: nightly}\nspec:\n"
+        '  schedules: ["0 2 * * *"]\n  workflowSpec:\n    entrypoint: main\n    templates:\n    - name: main\n'
+        '      container: {image: "a:1", command: [echo, "at {{workflow.scheduledTime}}"]}\n',
+        encoding="utf-8",
+    )
+    assert flowdsl("cron.yaml", "-q", "--name", "one").code == 0
+    (log,) = (folder / ".flowdsl/runs/one/logs").rglob("main.log")
+    assert re.fullmatch(r"at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\n", log.read_text(encoding="utf-8"))

@@ -19,7 +19,7 @@ from flowdsl.runtime.local.honoured import Asked, judged, steps
 from flowdsl.runtime.local.means import volumes_of
 from flowdsl.runtime.local.names import suffix
 from flowdsl.runtime.local.pods.store import RUNS
-from flowdsl.runtime.local.prepare import chosen, named, workflow
+from flowdsl.runtime.local.prepare import chosen, named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
 from flowdsl.runtime.local.runner import Inputs, RunError, Runner, Waits
 from flowdsl.runtime.local.shapes import part
@@ -167,7 +167,7 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
         before = past.chosen(options.runs, document, options.earlier)
         texts = {**past.parameters(before, document), **texts}
         options = _as_before(options, before)
-    manifest = workflow(document, texts)
+    manifest = scheduled(document, workflow(document, texts))
     name = _name(manifest, options)
     manifest["metadata"]["name"] = name
     folder = options.runs / name

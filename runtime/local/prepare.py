@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-from flowdsl.grammar.labels import INSTANCE
+from flowdsl.grammar.labels import INSTANCE, SCHEDULED
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
-from flowdsl.runtime.local.names import any_string, suffix
+from flowdsl.runtime.local.names import any_string, rfc3339, suffix
 from flowdsl.runtime.local.runner import RunError
 from flowdsl.runtime.local.shapes import part, several, texts
 
@@ -59,6 +60,15 @@ def workflow(document: Json, parameters: dict[str, str], entrypoint: str | None 
         "metadata": {"name": name, **kept},
         "spec": _with_parameters(spec, parameters),
     }
+
+
+def scheduled(document: Json, run: Json) -> Json:
+    """The Workflow of a CronWorkflow with the time for which it is started, as Argo notes it: now."""
+    if document.get("kind") != "CronWorkflow":
+        return run
+    metadata = run["metadata"]
+    annotations = {SCHEDULED: rfc3339(time.time()), **part(metadata, "annotations")}
+    return {**run, "metadata": {**metadata, "annotations": annotations}}
 
 
 def _metadata(document: Json) -> Json:
