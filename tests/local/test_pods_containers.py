@@ -300,6 +300,17 @@ def test_a_patch_of_the_pod_is_merged_after_that_of_the_workflow(pods: Street) -
     assert pods.run({**sh(":"), "podSpecPatch": "{"}).message.startswith("Error applying PodSpecPatch")
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"), [("echo\n", "exec format error"), ("#!/no/such\n", "no such file or directory")]
+)
+def test_a_file_that_cannot_be_started(pods: Street, text: str, reason: str) -> None:
+    script = {"name": "script", "path": "/tmp/script", "mode": 0o755, "raw": {"data": text}}
+    done = pods.run({"inputs": {"artifacts": [script]}, "container": {"command": ["/tmp/script"]}})
+    assert (done.phase, done.outputs) == ("Failed", {"exitCode": "64"})
+    assert done.message.startswith("main: Error (exit code 64): failed to start command: fork/exec /")
+    assert done.message.endswith(f": {reason}")
+
+
 def test_what_a_patch_says_of_the_containers_of_argo_is_not_for_this_machine(pods: Street) -> None:
     patch = (
         "initContainers: [{name: init, resources: {requests: {memory: 2Ti}}}]\n"

@@ -88,6 +88,10 @@ class Missing(Exception):
     """A program is not there, in the words of Go's exec.LookPath."""
 
 
+class Unstarted(Exception):
+    """A program is there and cannot be started, in the words of Go's os.StartProcess."""
+
+
 def found(name: str, path: str) -> str:
     """The file of a program, as the emissary of Argo looks for it. Raises Missing."""
     if "/" in name:

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import _thread
 import ctypes
+import errno
 import marshal
 import os
 import resource
@@ -69,6 +70,7 @@ from flowdsl.runtime.local.pods.rooms import (
     Missing,
     PlainRoom,
     Room,
+    Unstarted,
     check,
     found,
     libc,
@@ -93,6 +95,9 @@ SWITCH = 0.0002
 """Seconds for which a thread keeps the others waiting at most: by default it is more than a short step takes."""
 REAPED = 5.0
 """Seconds between two looks for orphans of programs that run for long."""
+
+NO_PROGRAM = (errno.EACCES, errno.ENOENT, errno.ENOEXEC)
+"""Why a file is none that can be started: it may not be, its interpreter is not there, or it has none."""
 
 
 class Seat:
@@ -339,6 +344,8 @@ class Supervisor(Processes):
             answer: Json = {"id": job.id, "room": room.written}
             try:
                 self.start(job, answer)
+            except Unstarted as error:
+                answer |= {"code": 64, "why": f"failed to start command: {error}"}
             except OSError as error:
                 answer |= {"code": 128, "why": f"{error.filename or asked['argv'][0]}: {error.strerror}"}
             kept = bool(asked.get("keep"))
@@ -519,6 +526,10 @@ class Supervisor(Processes):
             pid = 0
             try:
                 pid = spawned(path, asked["argv"], asked["env"], (self.null, out, err))
+            except OSError as error:
+                if error.errno not in NO_PROGRAM:
+                    raise
+                raise Unstarted(f"fork/exec {path}: {(error.strerror or '').lower()}") from None
             finally:
                 with self.spawning:
                     self.starting -= 1
