@@ -16,6 +16,7 @@ from flowdsl.cli.runs.asking import ask, waiting, wanted
 from flowdsl.runtime.local import earlier as past
 from flowdsl.runtime.local.files import Files
 from flowdsl.runtime.local.honoured import Asked, judged, steps
+from flowdsl.runtime.local.journal import of_run
 from flowdsl.runtime.local.means import volumes_of
 from flowdsl.runtime.local.names import suffix
 from flowdsl.runtime.local.pods.store import RUNS
@@ -247,11 +248,11 @@ def _name(manifest: Json, options: Options) -> str:
     name = str(manifest["metadata"]["name"])
     if options.name is not None:
         name = named(options.name)
-        if (options.runs / name / "journal.jsonl").exists():
+        if of_run(options.runs / name).exists():
             raise RunError(
                 f"there is a run `{name}` already: choose another name, or go on with it: --resume {name}"
             )
-    elif (options.runs / name / "journal.jsonl").exists():
+    elif of_run(options.runs / name).exists():
         name = f"{name}-{suffix()}"
     return name
 
@@ -424,7 +425,7 @@ class _Run:
             return UNKNOWN
         except OSError as error:
             self.view.close()
-            if not (self.folder / "journal.jsonl").exists():
+            if not of_run(self.folder).exists():
                 raise Refused(f"the run cannot begin: {said(error)}") from None
             err(
                 f"flowdsl: {said(error)}: nothing of the run goes on; when that is mended, go on with\n  {again}\n"

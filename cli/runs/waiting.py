@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.cli.clusters.reach import find
@@ -16,12 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from flowdsl.cli.clusters.reach import Found, Reach
-    from flowdsl.runtime.status.run import Run
 
 Json = dict[str, Any]
-
-Show = Callable[["Run"], None]
-"""What shows each state of a run."""
 
 _STALL = 300.0
 """Seconds without a change after which that is said. Nothing can be done about it from here."""

@@ -45,7 +45,6 @@ Use = Literal["value", "flag", "condition", "text", "artifact"]
 """What becomes of the result: any value as text, true or false, the whole of a `when`, where text may be `true`,
 text that Argo does not make of other values, or an artifact."""
 
-_ARITHMETIC = frozenset(("-", "*", "/", "%", "**", ".."))
 _ORDER = frozenset(("<", ">", "<=", ">="))
 _TEXTUAL = frozenset(("contains", "startsWith", "endsWith", "matches"))
 _JSON = frozenset(("parameters", "result", "failures", "message", "body"))

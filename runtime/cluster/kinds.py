@@ -10,7 +10,6 @@ WORKFLOW = Kind(*_ARGO, "workflows", "Workflow")
 TEMPLATE = Kind(*_ARGO, "workflowtemplates", "WorkflowTemplate")
 CLUSTER_TEMPLATE = Kind(*_ARGO, "clusterworkflowtemplates", "ClusterWorkflowTemplate", namespaced=False)
 CRON = Kind(*_ARGO, "cronworkflows", "CronWorkflow")
-TASK_RESULT = Kind(*_ARGO, "workflowtaskresults", "WorkflowTaskResult")
 
 POD = Kind("", "v1", "pods", "Pod")
 EVENT = Kind("", "v1", "events", "Event")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.diagnostic import near
-from flowdsl.runtime.local.journal import JournalError, read
+from flowdsl.runtime.local.journal import JournalError, of_run, read
 from flowdsl.runtime.local.runner import RunError, going_on
 from flowdsl.runtime.local.shapes import part, several
 
@@ -20,7 +20,7 @@ _SHOWN = 5
 def existing(runs: Path, name: str) -> Path:
     """The folder of a run by its name. Raises RunError."""
     folder = runs / name
-    if "/" not in name and (folder / "journal.jsonl").exists():
+    if "/" not in name and of_run(folder).exists():
         return folder
     names = [one.name for one in _runs(runs)]
     meant = near(name, names)
@@ -35,7 +35,7 @@ def existing(runs: Path, name: str) -> Path:
 
 def _runs(runs: Path) -> list[Path]:
     """The folders of all runs, the last one first."""
-    found = [path.parent for path in runs.glob("*/journal.jsonl") if path.is_file()]
+    found = [path for path in runs.glob("*") if of_run(path).is_file()]
     return sorted(found, key=begun, reverse=True)
 
 
@@ -50,7 +50,7 @@ def begun(folder: Path) -> int:
 def header(folder: Path) -> Json:
     """What a run was begun with. Raises RunError."""
     try:
-        return read(folder / "journal.jsonl")[0]
+        return read(of_run(folder))[0]
     except JournalError as error:
         raise RunError(f"the run {folder.name} cannot be read: {error}") from None
 

@@ -119,7 +119,7 @@ class Execution:
             if frame.fail_fast(begins=True):
                 return
             if frame.blocked():
-                self.machine.parallelism.wait_within(frame, self.call, self.gate)
+                frame.places.wait(self.call, self.gate)
                 return
         self.lock()
 
@@ -292,8 +292,13 @@ class Execution:
         the next pass. Where nobody comes to it then, or `failFast` ends what it is part of, they are never given back.
         """
         frame = self.call.frame
-        late = node.failed if node.type == "DAG" else node.type == "Suspend" and self._timed_out(node)
-        if node.type == "Retry" if error is not None else late:
+        if error is not None:
+            late = node.type == "Retry"
+        elif node.type == "DAG":
+            late = node.failed
+        else:
+            late = node.type == "Suspend" and self._timed_out(node)
+        if late:
             self.machine.agenda.in_next_pass(lambda: self._release_late(node))
         elif frame is None or not frame.fail_fast():
             self.machine.release(self.call.name)

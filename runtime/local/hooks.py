@@ -263,7 +263,7 @@ class Hooks:
         scope = self._scope().with_layer(self._outputs())
         try:
             if arguments and (on_exit or self.node.result().outputs is not None):
-                arguments = hook_arguments(self.frame, arguments, scope)
+                arguments = hook_arguments(arguments, scope)
         except ArgoError as error:
             self.open -= 1
             self.refused(str(error), on_exit)
@@ -340,7 +340,7 @@ class Hooks:
         return own
 
 
-def hook_arguments(frame: Frame, arguments: Json, scope: Scope) -> Json:
+def hook_arguments(arguments: Json, scope: Scope) -> Json:
     """The arguments of a hook with their tags replaced; what cannot be is left. Raises ArgoError."""
     made: Json = replaced(marked(arguments, scope), scope, "nothing")
     if made.get("artifacts"):

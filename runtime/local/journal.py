@@ -33,6 +33,11 @@ _EVENTS: dict[str, type[events.Event]] = {
 _NAMES = {kind: name for name, kind in _EVENTS.items()}
 
 
+def of_run(folder: Path) -> Path:
+    """The journal of the run in a folder."""
+    return folder / "journal.jsonl"
+
+
 class JournalError(Exception):
     """A journal that cannot be read: the message says why."""
 

@@ -100,10 +100,6 @@ class Parallelism:
         heapq.heappush(self._waiting, Turn(call.turn, call, action))
         return True
 
-    def wait_within(self, frame: Boundary, call: Call, action: Callable[[], None]) -> None:
-        """Do something when a template lets another of its children begin."""
-        frame.places.wait(call, action)
-
     def after_those_within(self, frame: Boundary, rank: int, action: Callable[[], None]) -> None:
         """Do something when those before it have begun that may and wait for a free place; now, if none do."""
         if frame.places.wait_before(rank):

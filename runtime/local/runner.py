@@ -109,7 +109,7 @@ class Runner:
         """Run a workflow from its beginning to its end. Raises RunError, and Waits."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._take()
-        path = self.folder / "journal.jsonl"
+        path = journal.of_run(self.folder)
         if path.exists():
             os.close(self._lock)
             raise RunError(f"there is a run in {self.folder} already")
@@ -148,7 +148,7 @@ class Runner:
     def resume(self) -> Machine:
         """Go on with a run that was interrupted: what has ended is not run again. Raises RunError, and Waits."""
         self._take()
-        path = self.folder / "journal.jsonl"
+        path = journal.of_run(self.folder)
         try:
             header, past, whole = journal.read(path)
         except journal.JournalError as error:

@@ -231,7 +231,7 @@ class Earlier:
 
     def __init__(self, folder: Path, target: Path, step: str, run: str, option: str) -> None:
         try:
-            header, past, _ = journal.read(folder / "journal.jsonl")
+            header, past, _ = journal.read(journal.of_run(folder))
             self.status: Json = json.loads((folder / "workflow.json").read_bytes())
         except (journal.JournalError, OSError, ValueError) as error:
             raise RunError(f"the run in {folder} cannot be used: {error}") from None
