@@ -55,6 +55,11 @@ def depends(text: str) -> tuple[Operand, ...]:
     return tuple(_operand(str(token), *span(token)) for token in tokens)
 
 
+def asks(text: str) -> bool:
+    """Whether a `depends` text asks for certain results, and not only that tasks have ended well."""
+    return "." in text or "!" in text
+
+
 _SIGNS = regex(r"&&|\|\||[!()]|[^\s!()&|]+")
 
 

@@ -73,7 +73,7 @@ def _given(
     view: View, calls: list[tuple[Call, Template]]
 ) -> Iterator[tuple[str, Template, Iterable[object]]]:
     """Who calls what, with the names of which artifacts."""
-    if view.kind in ("Workflow", "CronWorkflow"):
+    if view.runs:
         for field in ("entrypoint", "onExit"):
             template = view.named.get(view.setting(field) or "")
             if template is not None:

@@ -299,7 +299,7 @@ _USED = regex(r"\{\{=?\s*workflow\.parameters\.([-\w]+)\s*\}\}")
 
 def _entry(view: View) -> Iterator[Problem]:
     """The arguments of the workflow supply what its first and its last template need."""
-    if view.kind not in ("Workflow", "CronWorkflow"):
+    if not view.runs:
         return
     for field in ("entrypoint", "onExit"):
         template = view.named.get(view.setting(field))

@@ -208,7 +208,7 @@ def never_filled(view: View, template: Template, text: str) -> bool:
     It knows the parameters of the workflow then, and the inputs of what the workflow starts with; for all else it puts
     words of its own. Source: Argo Workflows, workflow/validate/validate.go.
     """
-    started = view.kind not in ("Workflow", "CronWorkflow") or template.name in (
+    started = not view.runs or template.name in (
         view.setting("entrypoint"),
         view.setting("onExit"),
     )
@@ -230,7 +230,7 @@ def _with(text: str, values: dict[str, str]) -> str:
 def _given(view: View, template: Template, variable: str) -> Iterator[tuple[Template | None, str, Path]]:
     """The texts that a variable of a template stands for, each with where it is written, and in which template."""
     word, _, name = variable.rpartition(".")
-    if word == "workflow.parameters" and view.kind in ("Workflow", "CronWorkflow"):
+    if word == "workflow.parameters" and view.runs:
         yield from _values(None, view.spec, (*view.path, "arguments"), name)
     if word != "inputs.parameters" or name not in template.parameters:
         return
@@ -287,7 +287,7 @@ def _names(owner: Object, name: str) -> bool:
 
 def with_values(view: View, text: str) -> str:
     """A text with the values that the parameters of the run have in it, as far as they are written."""
-    if view.kind not in ("Workflow", "CronWorkflow"):
+    if not view.runs:
         return text
 
     def value(tag: re.Match[str]) -> str:

@@ -157,7 +157,7 @@ def mounts(view: View) -> Iterator[Problem]:
     shared |= {inside(each, "metadata").get("name") for each in entries(view.spec, "volumeClaimTemplates")}
     shared |= {each.get("name") for each in entries(view.defaults, "volumes")}
     tagged = any("{{" in str(each) for each in shared)
-    kind = UnknownVolume if view.kind in ("Workflow", "CronWorkflow") else ForeignVolume
+    kind = UnknownVolume if view.runs else ForeignVolume
     for template in view.templates:
         if not template.is_pod:
             continue

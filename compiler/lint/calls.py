@@ -116,7 +116,7 @@ def entrypoint(view: View) -> Iterator[Problem]:
     start = view.setting("entrypoint")
     if (view.external or view.base is not None) and spec.get("templates"):
         yield Problem((*view.path, "templates"), TemplatesBesideReference(), on_key=True)
-    if not start and not view.external and view.kind in ("Workflow", "CronWorkflow"):
+    if not start and not view.external and view.runs:
         yield Problem(view.path, NoEntrypoint())
     for field, name in (("entrypoint", start), ("onExit", spec.get("onExit") or "")):
         if name and name not in view.named and not view.external and not ("{{" in name and view.base):

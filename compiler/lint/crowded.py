@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from flowdsl.compiler.lint.dag import inner_first
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, Severity
-from flowdsl.grammar.depends import depends, holds
+from flowdsl.grammar.depends import asks, depends, holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -297,7 +297,7 @@ class _Crowd:
 def _surely(call: Call) -> bool:
     """Whether a call of a graph that is sound, or of steps, runs where all before it has ended well."""
     text = str(call.data.get("depends") or "")
-    if "when" in call.data or ("." not in text and "!" not in text):
+    if "when" in call.data or not asks(text):
         return "when" not in call.data
     return bool(holds(text, [each.result in (None, "Succeeded", "AnySucceeded") for each in depends(text)]))
 

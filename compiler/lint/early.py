@@ -50,7 +50,7 @@ def early(view: View) -> Iterator[Problem]:
     made = {name for each in called.values() for name in global_outputs(each)}
     if any("{{" in name for name in made) or not all(call.known for call in calls):
         made = set[str]()
-    ends = view.kind in ("Workflow", "CronWorkflow") and (view.spec.get("onExit") or view.hooks)
+    ends = view.runs and (view.spec.get("onExit") or view.hooks)
     if ends and _mentioned(view, FAILURES):
         made.add(FAILURES)
     if not made or view.external or view.base is not None:

@@ -14,7 +14,7 @@ from flowdsl.compiler.lint.tree import inside
 from flowdsl.compiler.lint.typing_findings import MayBeMissing, NothingLooped, PassedOn
 from flowdsl.compiler.problem import Fault
 from flowdsl.grammar import expression_tree as t
-from flowdsl.grammar.depends import depends, holds
+from flowdsl.grammar.depends import asks, depends, holds
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.expression import parse
 from flowdsl.grammar.regex import regex
@@ -178,7 +178,7 @@ def skip(view: View, producer: Call) -> Skip | None:
     if producer.loop and not _is_written(producer, when):
         return Skip(_NONE_RUNS)
     waits = str(producer.data.get("depends") or "")
-    if "." in waits or "!" in waits:
+    if asks(waits):
         return Skip(_LEFT_OUT)
     path, text = amount(producer)
     empty = any(is_none(path, value) for _, value in arriving(view, producer.owner, text, path))
@@ -309,7 +309,7 @@ _MOST = 6
 def _runs_without(text: str, name: str) -> bool:
     """Whether a `depends` can hold where a task of it was skipped."""
     try:
-        operands = depends(text) if "." in text or "!" in text else ()
+        operands = depends(text) if asks(text) else ()
     except GrammarError:
         return False
     own = [each.result in (None, "Skipped", "Omitted") for each in operands if each.task == name]

@@ -86,7 +86,7 @@ def values(view: View, name: str, place: Place) -> Iterator[str]:
         if call is not None and call.loop == "withItems":
             texts = (_as_text(item, rest) for item in call.data["withItems"])
             yield from (each for each in texts if each is not None)
-    elif view.kind not in ("Workflow", "CronWorkflow"):
+    elif not view.runs:
         return
     elif name == "workflow.name":
         given, generated = string(view.metadata, "name"), string(view.metadata, "generateName")

@@ -12,7 +12,7 @@ from flowdsl.compiler.lint.tree import entries, inside, string
 from flowdsl.compiler.lint.view import BODIES, GRAPH_BODIES, Template
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding, suggest
-from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS
+from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks
 from flowdsl.grammar.names import is_argo_name, is_depended_upon
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import TAG, is_filled
@@ -406,5 +406,4 @@ def _runs(call: Call) -> bool:
     data, owner = call.data, call.owner.data
     depends: str = data.get("depends") or ""
     target = string(owner, "dag", "target")
-    waits = "." in depends or "!" in depends
-    return not (data.get("when") or waits or target) and (not call.loop or has_items(call))
+    return not (data.get("when") or asks(depends) or target) and (not call.loop or has_items(call))

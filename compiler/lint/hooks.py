@@ -324,7 +324,7 @@ def outputs_of_hooks(view: View) -> Iterator[Problem]:
     Source: validateSteps and validateDAG in workflow/validate of Argo 4.1, which add what they call to the variables of
     the workflow; what hooks call, they do not.
     """
-    if view.kind not in ("Workflow", "CronWorkflow") or view.spec.get("workflowTemplateRef") is not None:
+    if not view.runs or view.spec.get("workflowTemplateRef") is not None:
         return
     calls = (*view.outlines, *view.hooks)
     hooks = {id(call) for call in calls if call.parent is not None or not call.owner.body}

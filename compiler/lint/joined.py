@@ -66,7 +66,7 @@ def joined(view: View) -> Whole | None:
 
     Source: Argo Workflows, storedTemplates of the status, and JoinWorkflowSpec.
     """
-    if view.kind not in ("Workflow", "CronWorkflow") or view.external:
+    if not view.runs or view.external:
         return None
     joining = _Joining(view)
     base = view.base

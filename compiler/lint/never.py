@@ -60,7 +60,7 @@ def _reason(view: View, call: Call, name: str, word: str, ending: set[int]) -> t
     if root in ("tasks", "steps") and rest.endswith(".status") and word in _RESULTS:
         position = call.owner.call_index.get(rest.removesuffix(".status"))
         return None if position is None else _success(call, call.owner.calls[position], word)
-    if view.kind not in ("Workflow", "CronWorkflow") or view.base is not None:
+    if not view.runs or view.base is not None:
         return None
     if name == "workflow.status" and word in ("Succeeded", *_RESULTS) and id(call.owner) not in ending:
         return "the run has not ended yet", "ask for it in a template that `onExit` or a hook names"

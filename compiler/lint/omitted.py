@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from flowdsl.compiler.problem import Problem
 from flowdsl.diagnostic import Finding
-from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, depends, holds
+from flowdsl.grammar.depends import LOOP_RESULTS, RESULTS, asks, depends, holds
 from flowdsl.grammar.error import GrammarError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def omitted(view: View) -> Iterator[Problem]:
     for template in view.templates:
         for call in template.calls if template.body == "dag" else ():
             text: str = call.data.get("depends") or ""
-            if "." not in text and "!" not in text:
+            if not asks(text):
                 continue
             try:
                 operands = depends(text)

@@ -59,7 +59,7 @@ def _in_all(view: View, name: str) -> Finding | None:
     """The finding about an input in the patch of all pods that not all of their templates have."""
     wanted = name.removeprefix("inputs.parameters.")
     without = [each.title for each in view.templates if each.is_pod and wanted not in each.parameters]
-    if not without or view.kind not in ("Workflow", "CronWorkflow"):
+    if not without or not view.runs:
         return None
     way = f"the patch is of all pods, and `{without[0]}` has no such input: move it to the templates that have it"
     return UnknownVariable(name, (), way)

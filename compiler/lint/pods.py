@@ -459,7 +459,7 @@ def resource_claims(view: View) -> Iterator[Problem]:
     specs = [each.spec for each in (view, view.base) if each is not None]
     shared = {string(claim, "name") for spec in specs for claim in entries(spec, "resourceClaims")}
     # What uses a template may bring its claims.
-    is_whole = view.kind in ("Workflow", "CronWorkflow") and not view.external
+    is_whole = view.runs and not view.external
     for template in view.templates:
         owners = (template.data, view.defaults)
         own = {string(claim, "name") for owner in owners for claim in entries(owner, "resourceClaims")}

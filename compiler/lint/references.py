@@ -41,6 +41,7 @@ from flowdsl.compiler.lint.uses import (
 )
 from flowdsl.compiler.lint.variables import workflow_variables
 from flowdsl.compiler.schema.table import value_at
+from flowdsl.grammar.depends import asks
 from flowdsl.grammar.regex import regex
 from flowdsl.grammar.template import ROOTS, tags
 
@@ -311,8 +312,7 @@ class Reader:
     def skip(self, call: Call) -> Skip | None:
         """Why a call may be skipped, as far as it is written."""
         depends: str = call.data.get("depends") or ""
-        plain = "." not in depends and "!" not in depends
-        if plain and call.data.keys().isdisjoint(("when", "withParam", "withSequence")):
+        if not asks(depends) and call.data.keys().isdisjoint(("when", "withParam", "withSequence")):
             return None
         found = self.skips
         return found[id(call)] if id(call) in found else found.setdefault(id(call), skip(self.view, call))

@@ -59,7 +59,7 @@ def accounts(view: View) -> Iterator[Problem]:
 
     Source: Argo Workflows, setupServiceAccount.
     """
-    if view.kind not in ("Workflow", "CronWorkflow") or view.external:
+    if not view.runs or view.external:
         return
     field = "automountServiceAccountToken"
     above = [(view.defaults, (*view.path, "templateDefaults")), (view.spec, view.path)]

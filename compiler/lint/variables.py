@@ -68,7 +68,7 @@ def workflow_variables(view: View) -> frozenset[str]:
         new = {id(call.callee): call.callee for call in template.outlines if call.callee is not None}
         reached += [callee for key, callee in new.items() if key not in called]
         called.update(new)
-    runs = view.kind in ("Workflow", "CronWorkflow")
+    runs = view.runs
     for template in {id(each): each for each in (*view.all, *reached)}.values():
         known.update(
             name for name in global_outputs(template) if not runs or id(template) in called or "{{" in name

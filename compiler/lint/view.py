@@ -311,6 +311,7 @@ class View:
         self.document = document
         self.library = library or {}
         self.kind: str = document["kind"]
+        self.runs = self.kind in ("Workflow", "CronWorkflow")  # and is no template for others
         self.metadata = inside(document, "metadata")
         self.spec = inside(document, "spec")
         self.path: Path = ("spec",)
