@@ -104,6 +104,7 @@ RULES: tuple[Rule, ...] = (
     bodies.artifacts,
     stores.stores,
     stores.sources,
+    stores.parts_of,
     stores.addresses,
     bodies.output_parameters,
     bodies.container_sets,

@@ -194,6 +194,33 @@ def sources(view: View) -> Iterator[Problem]:
                 yield Problem((*path, "artifacts", index, "from"), finding)
 
 
+def parts_of(view: View) -> Iterator[Problem]:
+    """Parts of artifacts lie in the store by themselves: `subPath` goes behind the key, and a packed one has none.
+
+    Source: Argo Workflows, resolveArtifact in workflow/controller/scope.go.
+    """
+    for call in view.handing:
+        for index, artifact in enumerate(entries(call.data, "arguments", "artifacts")):
+            asked = _ASKED.fullmatch(string(artifact, "from")) if artifact.get("subPath") else None
+            position = None if asked is None else call.owner.call_index.get(asked["task"])
+            producer = None if position is None else call.owner.calls[position].callee
+            if asked is None or producer is None or not producer.is_pod:
+                continue
+            made = entries(producer.data, "outputs", "artifacts")
+            output = next((one for one in made if one.get("name") == asked["name"]), None)
+            if output is not None and inside(output, "archive").get("none") is None:
+                found = f"asks for a part of `{asked['name']}`, which is packed"
+                finding = BadArtifact(
+                    string(artifact, "name"),
+                    found,
+                    f"write `archive: {{none: {{}}}}` at the output of `{producer.title}`",
+                )
+                yield Problem((*call.path, "arguments", "artifacts", index, "subPath"), finding)
+
+
+_ASKED = regex(r"\{\{\s*(?:steps|tasks)\.(?P<task>[\w-]+)\.outputs\.artifacts\.(?P<name>[\w-]+)\s*\}\}")
+
+
 def keys(view: View) -> Iterator[Problem]:
     """The items of a loop write their artifacts under keys of their own, and no global outputs."""
     told: set[Path] = set()
