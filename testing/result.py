@@ -129,7 +129,7 @@ class Steps(Mapping[str, StepRun]):
         if (exact := self._steps.get(name) or self._steps.get(hyphened)) is not None:
             return exact
         ways = (by.get(one) for by in (self._names, self._functions) for one in (name, hyphened))
-        found = next(filter(None, ways), [])
+        found = next((one for one in ways if one), list[StepRun]())
         if len(found) == 1:
             return found[0]
         if found:

@@ -642,6 +642,6 @@ def test_a_module_that_was_found_through_another_folder(
         "@pipeline\ndef main() -> int:\n    return one()\n",
         encoding="utf-8",
     )
-    monkeypatch.syspath_prepend(str(tmp_path / "tests" / ".." / "pipelines"))
+    monkeypatch.setattr(sys, "path", [f"{tmp_path}/tests/../pipelines", *sys.path])
     module = importlib.import_module("found_through_another")
     assert run_pipeline(module.main).outputs == 1

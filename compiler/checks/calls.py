@@ -30,7 +30,7 @@ def calls_of(step: StepDef, node: Function, module: ModuleSource) -> Iterator[Di
         if type(called) is not Step:
             continue
         told.add(one.func.id)
-        asked = called._definition.options
+        asked = called._definition.options  # pyright: ignore[reportPrivateUsage] -- it has no public names
         left = [word for word in asked if word not in _OF_THE_TASK and asked[word] != step.options.get(word)]
         if left:
             finding = OptionsLeftOut(one.func.id, step.name, ", ".join(f"`{word}`" for word in left))

@@ -181,8 +181,10 @@ class Leaf(Scope):
 
     def _unanswered(self, one: Entry) -> None:
         """What a suspended step gives where nobody says it."""
-        asked = next((each.said for each in ports(self.template, "inputs") if each.key == one.key), {})
-        values = (inside(one.said, "valueFrom").get("default"), asked.get("default"), asked.get("value"))
+        values = [inside(one.said, "valueFrom").get("default")]
+        for each in ports(self.template, "inputs"):
+            if each.key == one.key:
+                values += [each.said.get("default"), each.said.get("value")]
         default = next((as_text(each) for each in values if each is not None), "")
         if default:
             what = f"who lets `{self.target.name}` go on has to say `{one.name}`, which is `{default}` else"
