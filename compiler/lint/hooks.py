@@ -96,7 +96,7 @@ def places(view: View) -> Iterator[Problem]:
     """
     whole = view.spec.get("parallelism")
     for call in view.hooks:
-        if whole == 1 and call.place[-1] != "exit" and may_begin(call.data, "Running"):
+        if whole == 1 and call.place[-1] != "exit" and may_begin(call.data, _RUN, "Running"):
             way = "take `parallelism` away, or let the first task do what the hook does"
             yield Problem(call.path, NoPlace(1, "the run ends in Error", way), on_key=True)
     found: list[tuple[Call, Object, Path, bool]] = []
@@ -146,23 +146,26 @@ def _beside_pod(call: Call, hook: Object, whole: bool) -> str:
 
     `whole`: whether the workflow leaves none, and not only the graph or the steps.
     """
-    if call.owner.body == "steps" and may_begin(hook, "Pending"):
+    own = _status(call)
+    if call.owner.body == "steps" and may_begin(hook, own, "Pending"):
         return "the steps end in Error"
-    if _is_last(call) and may_begin(hook, "Pending", *(ENDS if whole else ())):
+    if _is_last(call) and may_begin(hook, own, "Pending", *(ENDS if whole else ())):
         return "the graph ends in Error"
-    return "the hook does not run" if may_begin(hook, "Running") and not may_begin(hook, "Succeeded") else ""
+    late = may_begin(hook, own, "Running") and not may_begin(hook, own, "Succeeded")
+    return "the hook does not run" if late else ""
 
 
 def _beside_others(call: Call, hook: Object, is_pod: bool) -> str:
     """The same of a task or step that runs before it has a pod: a graph, steps, or what is tried again."""
+    early = may_begin(hook, _status(call), "Running")
     if call.owner.body == "steps":
-        return "the steps never end" if may_begin(hook, "Running") else ""
-    last, own = _is_last(call), call.owner.data.get("parallelism") == 1
-    if may_begin(hook, "Running"):
-        if own and (last or not is_pod):
+        return "the steps never end" if early else ""
+    last, full = _is_last(call), call.owner.data.get("parallelism") == 1
+    if early:
+        if full and (last or not is_pod):
             return "the graph never ends"
         return "the graph ends in Error" if last else ""
-    return "the hook does not run" if call.is_awaited and may_begin(hook, "Succeeded") else ""
+    return "the hook does not run" if call.is_awaited and may_begin(hook, _status(call), "Succeeded") else ""
 
 
 def _is_last(call: Call) -> bool:
@@ -171,9 +174,17 @@ def _is_last(call: Call) -> bool:
     return graph.body == "dag" and not graph.data["dag"].get("target") and not call.is_awaited
 
 
-def _ends_well(hook: Object) -> bool:
+_RUN = ("workflow", "status")
+
+
+def _status(task: Call) -> tuple[str, ...]:
+    """The variable for the status of a task or step."""
+    return (WORD_OF.get(task.owner.body, ""), task.name, "status")
+
+
+def _ends_well(hook: Object, task: Call) -> bool:
     """Whether a hook that has not begun yet may begin when its task has ended well."""
-    return may_begin(hook, "Succeeded") and not may_begin(hook, "Running")
+    return may_begin(hook, _status(task), "Succeeded") and not may_begin(hook, _status(task), "Running")
 
 
 def attempts(view: View) -> Iterator[Problem]:
@@ -193,9 +204,9 @@ def attempts(view: View) -> Iterator[Problem]:
     for call, template, name in beside:
         if call.place[-1] == "exit" or call.callee is None:
             continue
-        if may_begin(call.data, "Running"):
+        if may_begin(call.data, _RUN if call.parent is None else _status(call.parent), "Running"):
             effect, way = f"its end is taken for that of `{name}`", f"when `{name}` has ended"
-        elif call.parent is not None and call.parent.is_awaited and _ends_well(call.data):
+        elif call.parent is not None and call.parent.is_awaited and _ends_well(call.data, call.parent):
             effect = f"where Argo takes what is behind `{name}` for an attempt, too, the run never ends"
             way = f"as a task behind `{name}`, with `depends`"
         else:
@@ -218,7 +229,7 @@ def ends(view: View) -> Iterator[Problem]:
         if task.owner.body != "dag" or task.callee is None or not view.tries(task.callee):
             continue
         others = [one for name, one in inside(task.data, "hooks").items() if name != path[-1]]
-        behind = [string(one, "template") for one in others if _ends_well(one)]
+        behind = [string(one, "template") for one in others if _ends_well(one, task)]
         hooks = [hook, *(view.named.get(name) for name in behind)]  # of several the last is any of them
         if all(one is not None and view.tries(one) for one in hooks):
             found[id(task.owner)][task.owner.call_index[task.name]] = task, hook, path

@@ -15,13 +15,15 @@ from flowdsl.grammar.template import masked
 if TYPE_CHECKING:
     from flowdsl.compiler.lint.tree import Object
 
+_Known = dict[tuple[str, ...], str]
+
 ENDS = ("Succeeded", "Failed", "Error")
 
 
-def may_begin(hook: Object, *statuses: str) -> bool:
-    """Whether a hook may begin with one of these statuses: what is not known else may be anything."""
+def may_begin(hook: Object, of: tuple[str, ...], *statuses: str) -> bool:
+    """Whether a hook may begin while the variable `of` is one of these statuses; all else may be anything."""
     node = _parsed(string(hook, "expression"))
-    return node is not None and any(_held(node, status) is not False for status in statuses)
+    return node is not None and any(_held(node, {of: status}) is not False for status in statuses)
 
 
 @lru_cache(maxsize=256)
@@ -32,34 +34,34 @@ def _parsed(text: str) -> t.Node | None:
         return None
 
 
-def _held(node: t.Node, status: str) -> bool | None:
+def _held(node: t.Node, known: _Known) -> bool | None:
     """Whether an expression holds."""
     match node:
         case t.Literal(value=bool() as value):
             return value
         case t.Unary("!", operand):
-            return negated(_held(operand, status))
+            return negated(_held(operand, known))
         case t.Binary("&&", left, right):
-            return all_hold(_held(left, status), _held(right, status))
+            return all_hold(_held(left, known), _held(right, known))
         case t.Binary("||", left, right):
-            return any_holds(_held(left, status), _held(right, status))
+            return any_holds(_held(left, known), _held(right, known))
         case t.Binary("==", left, right):
-            return _same(left, right, status)
+            return _same(left, right, known)
         case t.Binary("!=", left, right):
-            return negated(_same(left, right, status))
+            return negated(_same(left, right, known))
         case t.Binary("in", left, t.Items(items)):
-            return any_holds(*(_same(left, each, status) for each in items))
+            return any_holds(*(_same(left, each, known) for each in items))
         case _:
             return None
 
 
-def _same(left: t.Node, right: t.Node, status: str) -> bool | None:
+def _same(left: t.Node, right: t.Node, known: _Known) -> bool | None:
     """Whether two texts are the same."""
-    found = _text(left, status), _text(right, status)
+    found = _text(left, known), _text(right, known)
     return None if None in found else found[0] == found[1]
 
 
-def _text(node: t.Node, status: str) -> str | None:
+def _text(node: t.Node, known: _Known) -> str | None:
     if isinstance(node, t.Literal):
         return node.value if isinstance(node.value, str) else None
-    return status if (t.path(node) or ("",))[-1] == "status" else None
+    return known.get(t.path(node) or ())
