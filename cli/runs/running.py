@@ -141,7 +141,7 @@ def resume_run(name: str, options: Options) -> int:
         since = header["settings"].get("from")
         if since:
             stand_ins.append(Earlier(options.runs / since[0], folder, since[1], name, "--from"))
-        run = _Run(folder, header["manifest"], header["settings"], options, stand_ins)
+        run = _Run(folder, header["manifest"], header["settings"], options, _data(options), stand_ins)
         return run.follow(None, [])
     except RunError as error:
         raise Refused(str(error)) from None
@@ -201,11 +201,11 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
     fakes.check(steps(manifest, found.references))
     skipped |= fakes.names
     stored = frozenset[str]() if taken is None else taken.keys()
-    verdict = judged(manifest, found.references, _asked(now, options, skipped, stored))
+    data = _data(options)
+    verdict = judged(manifest, found.references, _asked(now, options, data, skipped, stored))
     if verdict.refusals:
         raise RunError(_together(verdict.refusals))
-    config = given.data(options.config_maps, "--config-map")
-    run = _Run(folder, manifest, settings, options, stand_ins, found.program)
+    run = _Run(folder, manifest, settings, options, data, stand_ins, found.program)
     try:
         _keep_apart(options.folder)
         notes = list(verdict.notes)
@@ -217,7 +217,7 @@ def _ready(found: _Found, options: Options, refused: contextlib.ExitStack) -> tu
             taken.bring()
     except OSError as error:
         raise Refused(f"the run cannot begin: {said(error)}") from None
-    return run, Inputs(manifest, found.references, config, settings), notes
+    return run, Inputs(manifest, found.references, data.config_maps, settings), notes
 
 
 def _take_back(folder: Path, last: Path) -> None:
@@ -271,7 +271,19 @@ def _as_before(options: Options, folder: Path) -> Options:
     return options._replace(**kept)
 
 
-def _asked(now: Options, options: Options, fakes: set[str], stored: frozenset[str]) -> Asked:
+class _Data(NamedTuple):
+    """The data of ConfigMaps and Secrets, by name and key: read once, as from a pipe."""
+
+    config_maps: dict[str, dict[str, str]]
+    secrets: dict[str, dict[str, str]]
+
+
+def _data(options: Options) -> _Data:
+    """What is given. Raises RunError."""
+    return _Data(given.data(options.config_maps, "--config-map"), given.data(options.secrets, "--secret"))
+
+
+def _asked(now: Options, options: Options, data: _Data, fakes: set[str], stored: frozenset[str]) -> Asked:
     """`now`: what this command says; `options`: with what the earlier run was given besides; `stored`: its files."""
 
     def names(texts: Sequence[str]) -> frozenset[str]:
@@ -283,8 +295,8 @@ def _asked(now: Options, options: Options, fakes: set[str], stored: frozenset[st
         frozenset(fakes),
         names(now.mounts),
         names(now.artifacts),
-        given.data(options.config_maps, "--config-map"),
-        given.data(options.secrets, "--secret"),
+        data.config_maps,
+        data.secrets,
         _has,
         stored | names(options.artifacts),
     )
@@ -324,6 +336,7 @@ class _Run:
         manifest: Json,
         settings: Json,
         options: Options,
+        data: _Data,
         stand_ins: Sequence[Fakes | Earlier],
         program: Program | None = None,
     ) -> None:
@@ -357,8 +370,8 @@ class _Run:
                 options.volumes,
                 mounted,
                 artifacts,
-                given.data(options.config_maps, "--config-map"),
-                given.data(options.secrets, "--secret"),
+                data.config_maps,
+                data.secrets,
                 options.engine,
                 options.kubectl,
             ),
