@@ -136,7 +136,9 @@ def _finish(trace: Trace, call: Call, loop: Loop, names: frozenset[str], fixed: 
     call.loop = loop
     loop.keep_going |= call.may_fail
     call.may_fail = False  # what may fail are the items
-    call.arguments = bind(trace, call.target, (), _fixed(trace, call, loop, fixed), call.site, names)
+    call.arguments = bind(
+        trace, call.target, (), _fixed(trace, call, loop, fixed), call.site, names, loop.kind
+    )
     trace.graph.calls.append(call)
 
 

@@ -32,10 +32,20 @@ class MissingArgument(Finding):
     code = "FD202"
     title = "`{step}` needs `{name}: {type}`"
     label = "`{name}` is missing here"
-    help = "pass `{name}=...`, or give the parameter a default"
+    help = "{way}"
     step: str
     name: str
     type: str
+    loop: str = ""  # what the step is given to: `fan_out` or `sweep`, which have words of their own
+
+    def words(self) -> dict[str, str]:
+        """The fields, and the way out: a word of the loop itself does not reach the step."""
+        from flowdsl.loop import fan_out, own_words, sweep
+
+        way = f"pass `{self.name}=...`, or give the parameter a default"
+        if self.loop and self.name in own_words(sweep if self.loop == "sweep" else fan_out):
+            way = f"`{self.name}=` is for `{self.loop}` itself: give the parameter another name, or say it in `over`"
+        return {**super().words(), "way": way}
 
 
 class UnknownParameter(Finding):

@@ -120,10 +120,11 @@ def bind(
     kwargs: Mapping[str, object],
     site: Site,
     given: frozenset[str] = frozenset(),
+    loop: str = "",
 ) -> dict[str, Expr]:
     """The arguments of a call by parameter, each lifted to its type.
 
-    `given` are the parameters that a loop fills. Every mistake is reported at its own argument.
+    `given` are the parameters that a loop fills, `loop` is its word. Every mistake is reported at its own argument.
     """
     signature = definition.signature
     parameters = signature.parameters
@@ -167,7 +168,7 @@ def bind(
         if parameter.name not in bound and parameter.name not in given and parameter.default is MISSING
     ]
     if not trace.told(site, itself=True):  # `f(*rows)` of a run-time value brings nothing
-        _misfits(trace, definition, signature, unknown, missing, site)
+        _misfits(trace, definition, signature, unknown, missing, site, loop)
     for parameter in parameters:
         if parameter.name not in bound and parameter.name not in given:
             bound[parameter.name] = default_of(trace, definition, parameter)
@@ -181,6 +182,7 @@ def _misfits(
     unknown: list[str],
     missing: list[Parameter],
     site: Site,
+    loop: str,
 ) -> None:
     for name in unknown:
         # One unknown keyword and one missing parameter are one mistake: name the missing one.
@@ -210,6 +212,7 @@ def _misfits(
             step=definition.name,
             name=parameter.name,
             type=t.spell(parameter.type),
+            loop=loop,
         )
 
 
