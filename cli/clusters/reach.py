@@ -210,7 +210,8 @@ def _read(folder: Path) -> Json:
 
 
 def _near(name: str) -> str:
-    near = difflib.get_close_matches(name, [one.name for one in RUNS.iterdir()], 1)
+    names = [one.name for one in RUNS.iterdir() if _local(one.name) is not None]
+    near = difflib.get_close_matches(name, names, 1)
     return f" (is it `{near[0]}`?)" if near else ""
 
 
