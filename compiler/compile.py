@@ -226,7 +226,8 @@ class _Unit:
                     self._names(graph)
         found = [] if self.failed else [self._lower(root) for root in roots]
         self.diagnostics.extend(said_twice(self.steps, self.loaded.sources))
-        self.diagnostics.extend(redefined([*self.pipelines.values(), *self.steps], self.loaded.source))
+        named: list[StepDef | PipelineDef] = [*self.pipelines.values(), *self.steps]
+        self.diagnostics.extend(redefined(named, self.loaded.source, vars(self.loaded.module)))
         for step in self.steps:
             self.carried(step)
         bodies = check_bodies(self.steps, self.traces.values(), self._module_of, self.carried)

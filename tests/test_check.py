@@ -346,3 +346,41 @@ def test_no_text_is_too_bad(text: str) -> None:
     for problem in problems:
         assert isinstance(problem.place, Span)
         assert problem.place.line <= len(lines) + 1
+
+
+OVERLOADED = """
+from functools import cache
+from typing import overload
+
+from flowdsl import pipeline, step
+
+
+@overload
+def double(x: int) -> int: ...
+@overload
+def double(x: str) -> int: ...
+@cache
+def double(x):
+    return x
+
+
+@step(image="python:3.12-slim")
+def double(x: int) -> int:
+    return 2 * x
+
+
+@pipeline
+def main() -> int:
+    return double(1)
+"""
+
+
+def test_only_a_step_or_pipeline_is_lost_to_another_function(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "overloaded.py"
+    path.write_text(OVERLOADED, encoding="utf-8")
+    assert check(capsys, str(path)) == (0, "")
+    path.write_text(OVERLOADED.replace("@cache", '@step(image="python:3.12-slim")'), encoding="utf-8")
+    code, text = check(capsys, str(path))
+    assert (code, text.count("error[FD112]")) == (2, 1)

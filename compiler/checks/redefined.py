@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from flowdsl.compiler.carry.module import ModuleSource
 from flowdsl.compiler.findings.load import Redefined
 from flowdsl.diagnostic import Diagnostic, Related
 from flowdsl.places.locate import Function, named
@@ -12,15 +13,17 @@ from flowdsl.places.place import Definition
 from flowdsl.values.signature import is_function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from flowdsl.pipeline import PipelineDef
     from flowdsl.places.source import SourceFile
     from flowdsl.step import StepDef
 
 
-def redefined(definitions: Iterable[StepDef | PipelineDef], file: SourceFile) -> Iterator[Diagnostic]:
-    """Functions with decorators in whose place there is a step or pipeline of the file in the end.
+def redefined(
+    definitions: Iterable[StepDef | PipelineDef], file: SourceFile, namespace: Mapping[str, Any]
+) -> Iterator[Diagnostic]:
+    """Functions with decorators of ours in whose place there is a step or pipeline of the file in the end.
 
     One that the file keeps in another way, as in `first = load`, is not lost.
     """
@@ -28,7 +31,8 @@ def redefined(definitions: Iterable[StepDef | PipelineDef], file: SourceFile) ->
     before: dict[str, Function] = {}
     for node in () if file.tree is None else file.tree.body:
         if isinstance(node, Function) and node.decorator_list and node.name in last:
-            if (lost := before.get(node.name)) is not None:
+            lost = before.get(node.name)
+            if lost is not None and any(map(ModuleSource(file, namespace).makes_step, lost.decorator_list)):
                 first = Related(file.piece(named(lost)), "the first one")
                 place = Definition(last[node.name].code)
                 yield Diagnostic(Redefined(node.name), place, (first,))

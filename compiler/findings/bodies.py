@@ -200,16 +200,6 @@ def unfilled(text: str, inputs: Iterable[str]) -> list[str]:
 _HOLE = regex(r"(?<![${%])\{(\w+)\}(?!\})")
 
 
-def untagged(image: str) -> bool:
-    """Whether the name of an image has neither a tag nor a digest; the port of a registry is none."""
-    return bool(image) and ":" not in image.rpartition("/")[2] and "@" not in image and "{{" not in image
-
-
-def is_secret(name: str, value: str) -> bool:
-    """Whether a variable of that name and value seems to hold a secret."""
-    return bool(_SECRET_NAME.search(name) and _SECRET_VALUE.fullmatch(value))
-
-
 class OptionsLeftOut(Finding):
     """A step calls another step, whose function then runs in the pod of the first."""
 
@@ -221,3 +211,13 @@ class OptionsLeftOut(Finding):
     called: str
     step: str
     options: str
+
+
+def untagged(image: str) -> bool:
+    """Whether the name of an image has neither a tag nor a digest; the port of a registry is none."""
+    return bool(image) and ":" not in image.rpartition("/")[2] and "@" not in image and "{{" not in image
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a variable of that name and value seems to hold a secret."""
+    return bool(_SECRET_NAME.search(name) and _SECRET_VALUE.fullmatch(value))

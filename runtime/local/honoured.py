@@ -270,7 +270,7 @@ def _missing(spec: Json, volumes: Mapping[str, Json], uses: list[Use], asked: As
         for one in several(part(use.template, "inputs"), "artifacts"):
             yield from _file(one, made, asked, f"the input `{one['name']}` of {_step(use.task)}")
         listed = _listed(use.template)
-        if listed and not any(key.startswith(_key(listed)) for key in made):
+        if _key(listed) and not any(f"{key}/".startswith(f"{_key(listed)}/") for key in made):
             yield from _file({"name": "artifacts", **listed}, made, asked, f"the `data` of {_step(use.task)}")
         for header in several(part(use.template, "http"), "headers"):
             secret = part(part(header, "valueFrom"), "secretKeyRef")
@@ -338,8 +338,8 @@ def _listed(template: Json) -> Json:
 
 
 def _key(artifact: Json) -> str:
-    """The key of an artifact; nothing if it has none."""
-    return next(_keys([artifact]), "")
+    """The key of an artifact, without a slash behind it; nothing if it has none."""
+    return next(_keys([artifact]), "").rstrip("/")
 
 
 def _keys(artifacts: Iterable[Json]) -> Iterator[str]:

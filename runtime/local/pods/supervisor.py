@@ -344,8 +344,6 @@ class Supervisor(Processes):
             answer: Json = {"id": job.id, "room": room.written}
             try:
                 self.start(job, answer)
-            except Unstarted as error:
-                answer |= {"code": 64, "why": f"failed to start command: {error}"}
             except OSError as error:
                 answer |= {"code": 128, "why": f"{error.filename or asked['argv'][0]}: {error.strerror}"}
             kept = bool(asked.get("keep"))
@@ -416,6 +414,8 @@ class Supervisor(Processes):
             self.spawn(job, pipe[1] if pipe else log, log)
         except Missing as error:
             answer |= {"code": 64, "missing": str(error)}
+        except Unstarted as error:
+            answer |= {"code": 64, "why": f"failed to start command: {error}"}
         finally:
             if pipe:
                 os.close(pipe[1])
