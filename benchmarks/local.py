@@ -83,8 +83,8 @@ print(json.dumps(found))
 _CONTROL = """
 import json, sys, time
 from flowdsl.cli import collect_seldom
-from flowdsl.runtime.local import events
-from flowdsl.runtime.local.machine import Machine
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.machine import Machine
 
 def manifest(count):
     half = count // 2

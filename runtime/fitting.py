@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.runtime.cluster.kinds import NODE, QUOTA
 from flowdsl.runtime.cluster.trouble import FORBIDDEN, NOT_FOUND, Refusal, Unsupported
-from flowdsl.runtime.local.shapes import part, several, texts
+from flowdsl.runtime.local.controller.shapes import part, several, texts
 from flowdsl.runtime.problem import Problem, wanted_by
 from flowdsl.runtime.usage.amounts import amounts, asked, is_gpu
 

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from flowdsl.runtime.local.controller.machine import Machine
     from flowdsl.runtime.local.files import Files
-    from flowdsl.runtime.local.machine import Machine
     from flowdsl.runtime.status.tree import Entry
     from flowdsl.values import types as t
 

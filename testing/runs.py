@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import re
 
     from flowdsl.compiler.ir import Program
-    from flowdsl.runtime.local.events import Event
-    from flowdsl.runtime.local.machine import Machine
+    from flowdsl.runtime.local.controller.events import Event
+    from flowdsl.runtime.local.controller.machine import Machine
+    from flowdsl.runtime.local.controller.node import Node
     from flowdsl.runtime.local.means import Means
-    from flowdsl.runtime.local.node import Node
     from flowdsl.runtime.local.pods.pods import Pods
     from flowdsl.runtime.local.substitutes import Fakes
 
@@ -69,8 +69,8 @@ class RunPipeline:
         makes, `config_maps` and `secrets` data by name and key. `fakes` are what steps return, by task or step: these
         do not run. `approve` lets suspended steps go on. Raises CannotRun; a run that fails is returned.
         """
+        from flowdsl.runtime.local.error import RunError
         from flowdsl.runtime.local.means import Means
-        from flowdsl.runtime.local.runner import RunError
 
         if not _is_pipeline(pipeline):
             raise CannotRun(f"{pipeline!r} is no pipeline: a step is called as a function")
@@ -257,8 +257,8 @@ def _fakes(
     """The outputs of steps that do not run, as texts; lists of files go to `folder`."""
     from flowdsl.compiler.encode import field, plain
     from flowdsl.runtime.local.faked import in_place_of
-    from flowdsl.runtime.local.names import spelled
     from flowdsl.runtime.local.substitutes import by_name
+    from flowdsl.runtime.names import spelled
     from flowdsl.values.texts import WrongValue, rebuilt
 
     templates = by_name(known)

@@ -8,8 +8,8 @@ import yaml
 
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
-from flowdsl.runtime.local import events
-from flowdsl.runtime.local.machine import Machine
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.machine import Machine
 from tests.local.simulation import Pod, Simulation
 
 if TYPE_CHECKING:

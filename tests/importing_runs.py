@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.names import dns_name
-from flowdsl.runtime.local import events
+from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.runner import Inputs, Runner

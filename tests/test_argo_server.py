@@ -27,7 +27,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unreachable,
     Unsupported,
 )
-from flowdsl.runtime.local.names import pod_name
+from flowdsl.runtime.local.controller.names import pod_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,7 +21,7 @@ from flowdsl.cli.runs.listing import Wanted, listing, seconds_of
 from flowdsl.cli.runs.reading import Picture, age, machine_readable, rounds_text
 from flowdsl.runtime.cluster.kinds import EVENT, NODE, POD
 from flowdsl.runtime.cluster.trouble import Refusal
-from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.rounds import objective_of, tables
 from flowdsl.runtime.status.gather import gathered
 from flowdsl.runtime.status.run import Run

@@ -11,16 +11,16 @@ from flowdsl.cli.display.report import visible
 from flowdsl.cli.display.tables import PHASES, Paint, cut, paint_of_output, table
 from flowdsl.cli.process import STDIN
 from flowdsl.runtime.local import logs
+from flowdsl.runtime.local.controller.shapes import several
 from flowdsl.runtime.local.rounds import HIDDEN, tables, texts_of, value_of
-from flowdsl.runtime.local.shapes import several
 from flowdsl.runtime.status.tree import Entry, counted, duration, plain, tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
+    from flowdsl.runtime.local.controller.machine import Machine
     from flowdsl.runtime.local.files import Files
-    from flowdsl.runtime.local.machine import Machine
     from flowdsl.runtime.local.rounds import Round, Table
     from flowdsl.runtime.status.tree import RunNode
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from flowdsl.runtime.local.events import Event
-    from flowdsl.runtime.local.machine import Machine
+    from flowdsl.runtime.local.controller.events import Event
+    from flowdsl.runtime.local.controller.machine import Machine
 
 _EVERY = 0.1
 """Seconds between two looks at a run while much happens."""

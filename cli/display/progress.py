@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from flowdsl.cli.display.columns import line as one_line
 from flowdsl.cli.process import err, on_terminal
-from flowdsl.runtime.local.events import PodRunning
-from flowdsl.runtime.local.node import OMITTED, PENDING, RUNNING, SKIPPED
+from flowdsl.runtime.local.controller.events import PodRunning
+from flowdsl.runtime.local.controller.node import OMITTED, PENDING, RUNNING, SKIPPED
 from flowdsl.runtime.logs.source import place
 from flowdsl.runtime.status.tree import RunNode, duration, idle, plain
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Generator, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from flowdsl.runtime.local.events import Event
-    from flowdsl.runtime.local.machine import Machine
+    from flowdsl.runtime.local.controller.events import Event
+    from flowdsl.runtime.local.controller.machine import Machine
 
 _CHEAP = 0.01
 

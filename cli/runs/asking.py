@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from flowdsl.cli.display.report import visible
 from flowdsl.cli.process import err
-from flowdsl.runtime.local.names import any_string
-from flowdsl.runtime.local.runner import RunError
-from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.controller.names import any_string
+from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.substitutes import choices, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.controller.node import Node
 
 
 def wanted(node: Node) -> list[str]:

@@ -18,7 +18,7 @@ from flowdsl.runtime.cluster.ended import phase as phase_of
 from flowdsl.runtime.cluster.kinds import WORKFLOW
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.trouble import ClusterError, Refusal, Uncertain, Unreachable, Vanished
-from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.node import nodes as in_order
 
@@ -210,8 +210,8 @@ def delete(cluster: Cluster, workflow: Json) -> None:
 
 def _end_here(verb: Ending, run: Found, manner: Manner) -> int:
     """Delete a run on this machine. Raises Refused for what is not done to one."""
+    from flowdsl.runtime.local.error import RunError
     from flowdsl.runtime.local.removal import delete as remove
-    from flowdsl.runtime.local.runner import RunError
 
     if verb != "delete" or run.folder is None:
         raise _here(run)
@@ -301,7 +301,7 @@ def _leaf(node: Json) -> bool:
 def _known(workflow: Json, parameters: Mapping[str, str]) -> None:
     """Raise Refused for a parameter that a run does not have."""
     from flowdsl.diagnostic import suggest
-    from flowdsl.runtime.local.shapes import several
+    from flowdsl.runtime.local.controller.shapes import several
 
     stored = part(part(workflow, "status"), "storedWorkflowTemplateSpec")
     known = [
@@ -349,7 +349,7 @@ def pairs(texts: Sequence[str] | None) -> dict[str, str]:
     """The pairs NAME=VALUE of -p. Raises Refused."""
     from flowdsl.cli.runs.given import pairs as read
     from flowdsl.cli.runs.given import travelling
-    from flowdsl.runtime.local.runner import RunError
+    from flowdsl.runtime.local.error import RunError
 
     try:
         return travelling(read(texts or (), "-p", "NAME=VALUE"))

@@ -87,7 +87,7 @@ def _address(endpoint: str | None) -> None:
 
 def _mounts(given: Sequence[str]) -> dict[str, Path]:
     from flowdsl.cli.runs.given import folders
-    from flowdsl.runtime.local.runner import RunError
+    from flowdsl.runtime.local.error import RunError
 
     try:
         found = folders(given, "--mount")
@@ -187,7 +187,7 @@ def _earlier(found: Found) -> dict[str, Path]:
         return {}
     from flowdsl.cli.runs.given import paths
     from flowdsl.runtime.local.earlier import header
-    from flowdsl.runtime.local.runner import RunError
+    from flowdsl.runtime.local.error import RunError
 
     try:
         return paths(header(found.folder)["settings"].get("mounts") or (), "--mount")

@@ -16,8 +16,8 @@ from flowdsl.cli.runs.reading import age, length
 from flowdsl.grammar.duration import seconds_in
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import COMPLETED, PHASE
-from flowdsl.runtime.local.names import rfc3339
-from flowdsl.runtime.local.node import FULFILLED
+from flowdsl.runtime.local.controller.names import rfc3339
+from flowdsl.runtime.local.controller.node import FULFILLED
 from flowdsl.runtime.status.compressed import opened, without_nodes
 from flowdsl.runtime.status.gpu import used_by_all
 from flowdsl.runtime.status.node import mapping, text

@@ -14,7 +14,7 @@ from flowdsl.cli.display.ending import items_of, listed, reason, rounds_of, roun
 from flowdsl.cli.display.signs import SIGNS, plain, shown
 from flowdsl.cli.display.tables import PHASES, paint_of_output
 from flowdsl.cli.process import DONE, Refused, err, out
-from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.local.controller.names import rfc3339
 from flowdsl.runtime.local.rounds import differing, objective_of, tables, texts_of
 from flowdsl.runtime.status.compressed import hidden
 from flowdsl.runtime.status.node import mapping, seconds, text

@@ -14,17 +14,18 @@ from flowdsl.cli.process import DONE, INTERRUPTED, NO, UNKNOWN, WRONG, Refused, 
 from flowdsl.cli.runs import given
 from flowdsl.cli.runs.asking import ask, waiting, wanted
 from flowdsl.runtime.local import earlier as past
+from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.files import Files
 from flowdsl.runtime.local.honoured import Asked, judged, steps
 from flowdsl.runtime.local.journal import of_run
 from flowdsl.runtime.local.means import volumes_of
-from flowdsl.runtime.local.names import suffix
 from flowdsl.runtime.local.pods.store import RUNS
 from flowdsl.runtime.local.prepare import chosen, named, scheduled, workflow
 from flowdsl.runtime.local.rounds import texts
-from flowdsl.runtime.local.runner import Inputs, RunError, Runner, Waits
-from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.runner import Inputs, Runner, Waits
 from flowdsl.runtime.local.substitutes import Earlier, Fakes, only
+from flowdsl.runtime.names import suffix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
     from flowdsl.cli.pipelines.compiling import Target
     from flowdsl.compiler.ir import Program
     from flowdsl.compiler.sweeping import Search
-    from flowdsl.runtime.local.events import Event, Outcome, StartPod
-    from flowdsl.runtime.local.machine import Machine
-    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.controller.events import Event, Outcome, StartPod
+    from flowdsl.runtime.local.controller.machine import Machine
+    from flowdsl.runtime.local.controller.node import Node
 
 Json = dict[str, Any]
 

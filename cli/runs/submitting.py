@@ -9,8 +9,8 @@ from flowdsl.cli.pipelines.compiling import Target
 from flowdsl.cli.pipelines.documents import right_documents
 from flowdsl.cli.process import DONE, INTERRUPTED, REFUSED, UNKNOWN, WRONG, Refused, err, out
 from flowdsl.cli.runs import given
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.prepare import chosen
-from flowdsl.runtime.local.runner import RunError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

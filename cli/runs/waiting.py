@@ -38,7 +38,7 @@ def follow(found: Found, seconds: float | None, reach: Reach, word: str) -> int:
     """
     from flowdsl.runtime.cluster.ended import phase
     from flowdsl.runtime.cluster.trouble import ClusterError, Overdue, Vanished
-    from flowdsl.runtime.local.runner import RunError
+    from flowdsl.runtime.local.error import RunError
 
     last = found.workflow
     shown = _Shown() if word == "watch" else None

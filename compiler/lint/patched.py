@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flowdsl.compiler.lint.arriving import composed
 from flowdsl.compiler.lint.joined import Guest, Whole
 from flowdsl.compiler.lint.names import OWN_VOLUMES
-from flowdsl.compiler.lint.patches import MERGED_BY, NO_PATCH, BadPatch, whole_patch
-from flowdsl.compiler.lint.tree import entries, is_mapping, string
-from flowdsl.compiler.schema.table import fields, is_type, rules
+from flowdsl.compiler.lint.patches import NO_PATCH, BadPatch, whole_patch
+from flowdsl.compiler.lint.tree import entries, string
+from flowdsl.compiler.merge import OF_PODS, merged
 from flowdsl.grammar.names import is_argo_container
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from flowdsl.compiler.lint.tree import Object, Path
     from flowdsl.compiler.lint.view import Template, View
@@ -93,14 +93,15 @@ def _patched(view: View, data: Object, patch: Object) -> Object:
     beside = entries(data, "sidecars")
     shared = {field: value for field in _SHARED if (value := data.get(field) or view.spec.get(field))}
     listed: Object = {**shared, "containers": [*group, *beside], "volumes": entries(data, "volumes")}
-    after = _merged("PodSpec", listed, patch)
+    after: Object = merged(listed, patch, OF_PODS)
     result = {**data, **{field: after.get(field) for field in _SHARED if field in patch}}
     if "initContainers" in patch:
         result["initContainers"] = _written(after.get("initContainers"))
     names = {string(each, "name") for each in group}
     containers = _written(after.get("containers")) or group
     if body:
-        result[body] = {key: value for key, value in containers[0].items() if key != "name"}
+        own = next((each for each in containers if string(each, "name") == "main"), main)
+        result[body] = {key: value for key, value in own.items() if key != "name"}
     else:
         inside = [each for each in containers if string(each, "name") in names]
         result["containerSet"] = {**data["containerSet"], "containers": inside}
@@ -120,32 +121,3 @@ def _written(containers: list[Object] | None) -> list[Object]:
             mounts = [one for one in entries(each, "volumeMounts") if one.get("name") not in OWN_VOLUMES]
             found.append({**each, "volumeMounts": mounts} if "volumeMounts" in each else each)
     return found
-
-
-def _merged(expression: str, below: Any, above: Any) -> Any:
-    """A value with a patch in it, as Kubernetes merges them: lists entry by entry where entries have a key."""
-    if not is_mapping(below) or not is_mapping(above):
-        return above
-    known: Mapping[str, str] = fields(expression) if is_type(expression) else {}
-    result = below.copy()
-    for field, value in above.items():
-        inner = known.get(field, "any")
-        keys = rules(expression).get(field, {}).get("keys", {}).keys() & MERGED_BY if known else ()
-        if value is None:
-            result.pop(field, None)
-        elif keys:
-            result[field] = _by_key(inner.partition(":")[2], next(iter(keys)), result.get(field) or [], value)
-        elif field in result and (is_type(inner) or inner.startswith("map:")):
-            result[field] = _merged(inner, result[field], value)
-        else:
-            result[field] = value
-    return result
-
-
-def _by_key(expression: str, key: str, below: list[Object], above: list[Object]) -> list[Object]:
-    """A list of entries with those of a patch in it."""
-    found = {each.get(key): each for each in below}
-    for each in above:
-        there = found.get(each.get(key))
-        found[each.get(key)] = each if there is None else _merged(expression, there, each)
-    return list(found.values())

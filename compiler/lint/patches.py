@@ -10,9 +10,10 @@ from flowdsl.compiler.lint.objects import unreadable
 from flowdsl.compiler.lint.pods import values
 from flowdsl.compiler.lint.tree import entries, inside, is_mapping, string
 from flowdsl.compiler.lint.unreplaced import left_open
+from flowdsl.compiler.merge import OF_PODS
 from flowdsl.compiler.problem import Problem
 from flowdsl.compiler.schema.findings import OutOfRange, PatternMismatch, UnknownField, WrongType, dotted
-from flowdsl.compiler.schema.table import fields, is_type, rules
+from flowdsl.compiler.schema.table import fields, is_type
 from flowdsl.compiler.schema.validate import At, is_number, reading
 from flowdsl.diagnostic import Finding
 from flowdsl.grammar.regex import regex
@@ -51,9 +52,6 @@ class LeftOut(Finding):
 
 NO_MAPPING = "is not a mapping in YAML"
 NO_PATCH = "cannot be applied to a pod"
-
-MERGED_BY = frozenset(("name", "containerPort", "devicePath", "ip", "mountPath", "topologyKey"))
-"""The fields by which entries of a patch find those of the pod. Source: Kubernetes, `patchMergeKey` of types.go."""
 
 
 def patches(view: View) -> Iterator[Problem]:
@@ -240,12 +238,11 @@ def _unmerged(expression: str, value: Any, path: Path) -> Iterator[tuple[Path, s
         return
     for field, inner in value.items():
         outer, _, each = fields(expression).get(field, "").partition(":")
-        keys = MERGED_BY & rules(expression).get(field, {}).get("keys", {}).keys()
+        key = OF_PODS.get(field)
         for index, entry in enumerate(inner or () if outer == "list" else ()):
             here = (*path, field, index)
-            yield from (
-                (here, key) for key in keys if is_mapping(entry) and not entry.keys() & {key, "$patch"}
-            )
+            if key is not None and is_mapping(entry) and not entry.keys() & {key, "$patch"}:
+                yield here, key
             yield from _unmerged(each, entry, here)
         if outer and is_type(outer) and inner is not None:
             yield from _unmerged(outer, inner, (*path, field))

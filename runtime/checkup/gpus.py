@@ -8,7 +8,7 @@ from flowdsl.compiler.options.placement import label
 from flowdsl.runtime.checkup.visit import Check
 from flowdsl.runtime.cluster.kinds import NODE
 from flowdsl.runtime.fitting import repelling
-from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.controller.shapes import part
 from flowdsl.runtime.usage.amounts import amounts
 from flowdsl.runtime.usage.amounts import gpus as counted
 

@@ -31,7 +31,7 @@ from flowdsl.runtime.cluster.trouble import (
     Refusal,
     Unsupported,
 )
-from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.controller.shapes import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence

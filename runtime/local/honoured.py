@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from flowdsl.diagnostic import near
 from flowdsl.runtime.local import objects
-from flowdsl.runtime.local.shapes import part, several, texts
-from flowdsl.runtime.local.tags import ArgoError
-from flowdsl.runtime.local.templates import Base, Templates, kind
-from flowdsl.runtime.local.workflow import spec_of
+from flowdsl.runtime.local.controller.shapes import part, several, texts
+from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.local.controller.templates import Base, Templates, kind
+from flowdsl.runtime.local.controller.workflow import spec_of
 
 Json = dict[str, Any]
 

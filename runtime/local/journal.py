@@ -13,8 +13,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from flowdsl.runtime.local import events
-from flowdsl.runtime.local.cache import Entry
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.cache import Entry
 
 Json = dict[str, Any]
 

@@ -7,8 +7,8 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from flowdsl.compiler.expressions import VOLUMES
+from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.store import place
-from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,15 +7,15 @@ from typing import Any
 
 from flowdsl.grammar.labels import INSTANCE, SCHEDULED
 from flowdsl.grammar.names import DNS_LABEL_LENGTH, is_dns_label
-from flowdsl.runtime.local.names import any_string, rfc3339, suffix
-from flowdsl.runtime.local.runner import RunError
-from flowdsl.runtime.local.shapes import part, several, texts
+from flowdsl.runtime.local.controller.names import any_string, rfc3339
+from flowdsl.runtime.local.controller.shapes import part, several, texts
+from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.names import suffix
 
 Json = dict[str, Any]
 
 _TEMPLATES = ("WorkflowTemplate", "ClusterWorkflowTemplate")
 _KEPT = ("labels", "annotations", "namespace", "finalizers", "ownerReferences")
-"""The label that says for which of several controllers an object is."""
 _LONGEST = 58  # bytes of generateName that the API server keeps
 
 

@@ -7,7 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
-from flowdsl.runtime.local.runner import RunError, going_on
+from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.runner import going_on
 
 _GONE = ".deleted"
 """The folder beside the runs to which one is moved first: half a run is never seen."""

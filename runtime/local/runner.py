@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flowdsl.compiler.yaml.emit import emit
-from flowdsl.runtime.local import events, journal
-from flowdsl.runtime.local.cache import Cache
-from flowdsl.runtime.local.machine import Machine
+from flowdsl.runtime.local import journal
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.cache import Cache
+from flowdsl.runtime.local.controller.machine import Machine
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import handed
 from flowdsl.runtime.local.status import workflow
 from flowdsl.runtime.lock import take
@@ -21,8 +23,8 @@ from flowdsl.runtime.lock import take
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.cache import Entry
-    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.controller.cache import Entry
+    from flowdsl.runtime.local.controller.node import Node
 
 Json = dict[str, Any]
 
@@ -56,10 +58,6 @@ class Inputs(NamedTuple):
     config: dict[str, dict[str, str]]
     settings: Json
     """How it was asked for, for whoever takes it up again."""
-
-
-class RunError(Exception):
-    """A run that cannot begin, or go on: the message says why."""
 
 
 class Waits(Exception):

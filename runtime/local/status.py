@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local.names import rfc3339
-from flowdsl.runtime.local.node import SUCCEEDED, Json, Node
-from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.controller.names import rfc3339
+from flowdsl.runtime.local.controller.node import SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.shapes import part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flowdsl.runtime.local.machine import Machine
+    from flowdsl.runtime.local.controller.machine import Machine
 
 _PREFIX = "workflows.argoproj.io"
 _DONE = ("Succeeded", "Failed", "Error")

@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING, Any
 from flowdsl.compiler.expressions import VOLUMES
 from flowdsl.diagnostic import near
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local import events, journal
-from flowdsl.runtime.local.names import any_string, spelled
+from flowdsl.runtime.local import journal
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.names import any_string
+from flowdsl.runtime.local.controller.shapes import part, several, texts
+from flowdsl.runtime.local.controller.templates import kind
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.places import file_of, link, linked, on_volume
 from flowdsl.runtime.local.pods.store import PLACES, copied, place
-from flowdsl.runtime.local.runner import RunError
-from flowdsl.runtime.local.shapes import part, several, texts
-from flowdsl.runtime.local.templates import kind
 from flowdsl.runtime.logs.source import place as way
+from flowdsl.runtime.names import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.controller.node import Node
 
 Json = dict[str, Any]
 

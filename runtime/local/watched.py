@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.runtime.cluster.ended import ENDED, phase
 from flowdsl.runtime.cluster.trouble import Overdue, Vanished
-from flowdsl.runtime.local.runner import RunError, going_on
+from flowdsl.runtime.local.error import RunError
+from flowdsl.runtime.local.runner import going_on
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -13,7 +13,7 @@ from flowdsl.runtime.cluster.trouble import (
     Unread,
     Unsupported,
 )
-from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.logs.join import Joined
 
 if TYPE_CHECKING:

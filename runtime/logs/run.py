@@ -9,8 +9,8 @@ from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.cluster.kinds import POD
 from flowdsl.runtime.cluster.trouble import Unsupported
-from flowdsl.runtime.local.names import pod_name
-from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.controller.names import pod_name
+from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.logs.container import status_of
 from flowdsl.runtime.logs.source import Place, Source, place
 

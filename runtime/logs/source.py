@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.names import LEARNING
+from flowdsl.runtime.local.controller.names import LEARNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import heapq
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from flowdsl.runtime.local.node import COMPLETED, FULFILLED, PENDING
+from flowdsl.runtime.local.controller.node import COMPLETED, FULFILLED, PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

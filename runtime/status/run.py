@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flowdsl.grammar.labels import NODE_ID, maker
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.names import pod_name
-from flowdsl.runtime.local.node import ERROR, FAILED, FULFILLED, PENDING, RUNNING
+from flowdsl.runtime.local.controller.names import pod_name
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, FULFILLED, PENDING, RUNNING
 from flowdsl.runtime.status import gpu
 from flowdsl.runtime.status.node import mapping, mappings, nodes, seconds, text
 from flowdsl.runtime.status.reasons import usual, why

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.names import LEARNING
-from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED
+from flowdsl.runtime.local.controller.names import LEARNING
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, OMITTED, PENDING, RUNNING, SKIPPED, SUCCEEDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.quantity import quantity
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.controller.shapes import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.runtime.local.shapes import part, several
+from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.status.gpu import card
 from flowdsl.runtime.usage.amounts import amounts, asked, gpus
 

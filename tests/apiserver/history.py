@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from flowdsl.runtime.local.names import fnv32a, node_id
+from flowdsl.runtime.local.controller.names import fnv32a, node_id
 from tests.corpus import corpus
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local.names import node_id
+from flowdsl.runtime.local.controller.names import node_id
 from tests.apiserver.client import PODS, WORKFLOWS, Refused
 from tests.apiserver.history import Event, History, histories, load
 from tests.apiserver.kubelet import state

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local.names import fnv32a
+from flowdsl.runtime.local.controller.names import fnv32a
 from tests.artifacts.objects import Objects, endless, thing, whole
 from tests.artifacts.runs import Known, command, plain, stored, there, told, workflow
 

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flowdsl.runtime.local import events
+from flowdsl.runtime.local.controller import events
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.runner import Inputs, Runner

@@ -10,9 +10,9 @@ import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.runtime.local import events
-from flowdsl.runtime.local.machine import Machine
-from flowdsl.runtime.local.names import node_id
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.machine import Machine
+from flowdsl.runtime.local.controller.names import node_id
 from tests.corpus import corpus
 from tests.local.simulation import FOR_EVER, Pod, Simulation
 

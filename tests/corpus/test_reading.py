@@ -13,7 +13,7 @@ import pytest
 from flowdsl.cli.display.tables import Paint, wide
 from flowdsl.cli.runs.listing import listing
 from flowdsl.cli.runs.reading import Picture, machine_readable
-from flowdsl.runtime.local.names import pod_name
+from flowdsl.runtime.local.controller.names import pod_name
 from flowdsl.runtime.status.node import Node
 from flowdsl.runtime.status.run import Run
 from tests.corpus import corpus

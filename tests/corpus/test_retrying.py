@@ -15,7 +15,7 @@ import pytest
 
 from flowdsl.runtime.cluster.retrying import retried
 from flowdsl.runtime.cluster.trouble import Unfit
-from flowdsl.runtime.local.names import fnv32a
+from flowdsl.runtime.local.controller.names import fnv32a
 from tests.corpus import corpus
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 from unittest import mock
 
-from flowdsl.runtime.local.events import Outcome, StartPod
+from flowdsl.runtime.local.controller.events import Outcome, StartPod
 from flowdsl.runtime.local.pods.environment import About, variables
 from flowdsl.runtime.local.pods.expansion import carried
 from flowdsl.runtime.local.pods.settings import Settings

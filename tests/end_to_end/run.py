@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flowdsl.compiler.expressions import VOLUMES
-from flowdsl.runtime.local import events, prepare
-from flowdsl.runtime.local.machine import Machine
-from flowdsl.runtime.local.node import ERROR, FAILED, SUCCEEDED
-from flowdsl.runtime.local.node import Node as Known
+from flowdsl.runtime.local import prepare
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.machine import Machine
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, SUCCEEDED
+from flowdsl.runtime.local.controller.node import Node as Known
 from flowdsl.runtime.local.pods.inputs import load
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings

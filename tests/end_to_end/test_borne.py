@@ -13,7 +13,7 @@ from flowdsl.cli.app import run
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
 from flowdsl.compiler.lowering import split
-from flowdsl.runtime.local.events import Outcome, StartPod
+from flowdsl.runtime.local.controller.events import Outcome, StartPod
 from tests.end_to_end.inside import Done, small
 from tests.end_to_end.world import World
 

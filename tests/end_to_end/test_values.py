@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from flowdsl.compiler.compile import compile_loaded
 from flowdsl.compiler.load import load
-from flowdsl.runtime.local import events, prepare
-from flowdsl.runtime.local.node import ERROR, SKIPPED, SUCCEEDED
+from flowdsl.runtime.local import prepare
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.node import ERROR, SKIPPED, SUCCEEDED
 from tests.end_to_end import inside
 from tests.end_to_end.world import World
 from tests.local.simulation import Pod, simulate

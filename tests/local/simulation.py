@@ -10,13 +10,13 @@ import heapq
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from flowdsl.runtime.local import events
-from flowdsl.runtime.local.machine import Machine
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.controller.node import Node
 
 Json = dict[str, Any]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flowdsl.runtime.local import events
+from flowdsl.runtime.local.controller import events
 from tests.local.simulation import Pod, leaf, simulate, workflow
 
 if TYPE_CHECKING:

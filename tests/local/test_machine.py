@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from flowdsl.runtime.local import events
-from flowdsl.runtime.local.cache import Cache, Entry
-from flowdsl.runtime.local.names import node_id
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.cache import Cache, Entry
+from flowdsl.runtime.local.controller.names import node_id
 from tests.goldens import same
 from tests.local.simulation import FOR_EVER, START, Pod, Simulation, simulate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.controller.node import Node
 
 Json = dict[str, Any]
 CASES = sorted((Path(__file__).parent / "machine").glob("*.yaml"))

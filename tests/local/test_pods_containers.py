@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local.events import PodRunning
+from flowdsl.runtime.local.controller.events import PodRunning
 from flowdsl.runtime.local.pods.expansion import carried, expanded
 from tests.local.house import Street, result, sh, street
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local.events import Outcome, PodEnded, PodRunning, StartPod
+from flowdsl.runtime.local.controller.events import Outcome, PodEnded, PodRunning, StartPod
 from flowdsl.runtime.local.pods import groups
 from flowdsl.runtime.local.pods.amounts import amount, machine
 from flowdsl.runtime.local.pods.refusal import Refusal

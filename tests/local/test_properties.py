@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowdsl.runtime.local import events
-from flowdsl.runtime.local.machine import Machine
-from flowdsl.runtime.local.names import fnv32a
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.machine import Machine
+from flowdsl.runtime.local.controller.names import fnv32a
 from tests.local.simulation import START, Pod, Simulation, leaf, workflow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from random import Random
 
-    from flowdsl.runtime.local.node import Node
+    from flowdsl.runtime.local.controller.node import Node
 
 Json = dict[str, Any]
 

@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local import events, journal
+from flowdsl.runtime.local import journal
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.error import RunError
 from flowdsl.runtime.local.pods.pods import Pods
 from flowdsl.runtime.local.pods.settings import Settings
-from flowdsl.runtime.local.runner import Inputs, RunError, Runner
+from flowdsl.runtime.local.runner import Inputs, Runner
 
 Json = dict[str, Any]
 

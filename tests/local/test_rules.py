@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local import events
-from flowdsl.runtime.local.machine import Machine
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.machine import Machine
 from tests.local.simulation import FOR_EVER, START, Pod, Simulation, leaf, simulate, workflow
 
 Json = dict[str, Any]

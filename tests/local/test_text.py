@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flowdsl.runtime.local import events
+from flowdsl.runtime.local.controller import events
 from tests.local.simulation import Pod, Simulation, leaf, simulate, workflow
 
 HANDED_ON = "{{tasks.g.outputs.parameters.v}}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from flowdsl.runtime.local.events import Outcome, Phase
+from flowdsl.runtime.local.controller.events import Outcome, Phase
 from flowdsl.runtime.local.pods.outputs import Taken
 from flowdsl.runtime.local.pods.units import Shape, Unit
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.labels import COMPLETED, NODE_ID, NODE_NAME, RUN
 from flowdsl.grammar.quantity import quantity
+from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.amounts import machine
 from flowdsl.runtime.local.pods.expansion import expanded
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_CONFIG_MAP, GIVE_SECRET, Settings
-from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.local.events import StartPod
+    from flowdsl.runtime.local.controller.events import StartPod
 
 Json = dict[str, Any]
 _NETWORK = ("http_proxy", "https_proxy", "no_proxy", "all_proxy")

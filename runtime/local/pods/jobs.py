@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flowdsl.grammar.labels import WORKER
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.events import Outcome
-from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.local.controller.events import Outcome
+from flowdsl.runtime.local.controller.names import rfc3339
+from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.objects import objects, replaced
-from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from flowdsl.runtime.local.events import StartPod
+    from flowdsl.runtime.local.controller.events import StartPod
     from flowdsl.runtime.local.pods.settings import Settings
 
 Json = dict[str, Any]

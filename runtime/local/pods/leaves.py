@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 from flowdsl.grammar.condition import Requirement
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.events import Outcome, StartPod
+from flowdsl.runtime.local.controller.events import Outcome, StartPod
+from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.environment import keyed
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import Settings
 from flowdsl.runtime.local.pods.store import BadKey, Store, place
-from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 Over = Callable[[], bool]

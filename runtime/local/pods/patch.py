@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from flowdsl.runtime.local.merge import merged
+from flowdsl.compiler.merge import OF_PODS, merged
 from flowdsl.runtime.local.pods.refusal import Refusal
 
 Json = dict[str, Any]
@@ -21,5 +21,5 @@ def patched(spec: Json, patches: list[str]) -> Json:
             raise Refusal(f"Error applying PodSpecPatch: {error}") from None
         if not isinstance(patch, dict):
             raise Refusal("Error applying PodSpecPatch: it is not an object")
-        spec = cast(Json, merged(spec, patch))
+        spec = cast(Json, merged(spec, patch, OF_PODS))
     return spec

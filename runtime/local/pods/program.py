@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods import environment
 from flowdsl.runtime.local.pods.amounts import amount, memory_limit
 from flowdsl.runtime.local.pods.ending import Way
@@ -13,10 +14,9 @@ from flowdsl.runtime.local.pods.expansion import LONGEST, expanded, too_long
 from flowdsl.runtime.local.pods.paths import Rewriting, View, rewritten
 from flowdsl.runtime.local.pods.settings import GIVE_PROGRAM
 from flowdsl.runtime.local.pods.units import SCRIPT, Unit, mounts, pythonic
-from flowdsl.runtime.local.shapes import part, several
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.local.events import StartPod
+    from flowdsl.runtime.local.controller.events import StartPod
     from flowdsl.runtime.local.pods.engine import Run
     from flowdsl.runtime.local.pods.environment import About
     from flowdsl.runtime.local.pods.house import House

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flowdsl.runtime.local.events import Outcome, Phase
+from flowdsl.runtime.local.controller.events import Outcome, Phase
 
 
 class Refusal(Exception):

@@ -12,12 +12,12 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.names import is_argo_container
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
-from flowdsl.runtime.local.events import StartPod
+from flowdsl.runtime.local.controller.events import StartPod
+from flowdsl.runtime.local.controller.shapes import part, several
 from flowdsl.runtime.local.pods.expansion import LONGEST
 from flowdsl.runtime.local.pods.patch import patched
 from flowdsl.runtime.local.pods.refusal import Refusal
 from flowdsl.runtime.local.pods.settings import GIVE_IMAGE, Settings
-from flowdsl.runtime.local.shapes import part, several
 
 Json = dict[str, Any]
 Role = Literal["init", "main", "sidecar"]

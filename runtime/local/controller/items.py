@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, cast
 
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
-from flowdsl.runtime.local import go_json
-from flowdsl.runtime.local.names import any_string, quoted
-from flowdsl.runtime.local.scope import Variables
-from flowdsl.runtime.local.sprintf import sprintf
-from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.controller import go_json
+from flowdsl.runtime.local.controller.names import any_string, quoted
+from flowdsl.runtime.local.controller.scope import Variables
+from flowdsl.runtime.local.controller.sprintf import sprintf
+from flowdsl.runtime.local.controller.tags import ArgoError
 
 _HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 _KINDS: dict[type, str] = {str: "string", bool: "bool", dict: "object"}

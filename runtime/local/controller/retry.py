@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
-from flowdsl.runtime.local.hooks import truth
-from flowdsl.runtime.local.names import any_string, quoted
-from flowdsl.runtime.local.node import ERROR, FAILED, Json, Node
-from flowdsl.runtime.local.scope import Scope, Variables
-from flowdsl.runtime.local.shapes import part
-from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.controller.hooks import truth
+from flowdsl.runtime.local.controller.names import any_string, quoted
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, Json, Node
+from flowdsl.runtime.local.controller.scope import Scope, Variables
+from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.local.controller.tags import ArgoError
 
 _TRANSIENT = (
     "i/o timeout",

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local import items
-from flowdsl.runtime.local.names import any_string, rfc3339
-from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED, Json, Node
-from flowdsl.runtime.local.parallelism import Places
-from flowdsl.runtime.local.scope import Record
-from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.tags import ArgoError, tagged
-from flowdsl.runtime.local.templates import Base, input_variables
+from flowdsl.runtime.local.controller import items
+from flowdsl.runtime.local.controller.names import any_string, rfc3339
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.parallelism import Places
+from flowdsl.runtime.local.controller.scope import Record
+from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.local.controller.tags import ArgoError, tagged
+from flowdsl.runtime.local.controller.templates import Base, input_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.protocols import Boundary, Leaf
-    from flowdsl.runtime.local.run import Run
+    from flowdsl.runtime.local.controller.protocols import Boundary, Leaf
+    from flowdsl.runtime.local.controller.run import Run
 
 FAIL_FAST = "template has failed or errored children and failFast enabled"
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local import events
-from flowdsl.runtime.local.agenda import Agenda
-from flowdsl.runtime.local.cache import Cache, Entry
-from flowdsl.runtime.local.limits import Locks
-from flowdsl.runtime.local.names import any_string, node_id, rfc3339
-from flowdsl.runtime.local.node import SUCCEEDED, Json, Node, Type
-from flowdsl.runtime.local.parallelism import Parallelism
-from flowdsl.runtime.local.protocols import Boundary, Call, Leaf, Retries
-from flowdsl.runtime.local.scope import Globals, Variables
-from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.templates import Base, Templates
+from flowdsl.runtime.local.controller import events
+from flowdsl.runtime.local.controller.agenda import Agenda
+from flowdsl.runtime.local.controller.cache import Cache, Entry
+from flowdsl.runtime.local.controller.locks import Locks
+from flowdsl.runtime.local.controller.names import any_string, node_id, rfc3339
+from flowdsl.runtime.local.controller.node import SUCCEEDED, Json, Node, Type
+from flowdsl.runtime.local.controller.parallelism import Parallelism
+from flowdsl.runtime.local.controller.protocols import Boundary, Call, Leaf, Retries
+from flowdsl.runtime.local.controller.scope import Globals, Variables
+from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.local.controller.templates import Base, Templates
 
 if TYPE_CHECKING:
     from collections.abc import Callable

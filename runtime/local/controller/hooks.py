@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
-from flowdsl.runtime.local.arguments import marked, of_step
-from flowdsl.runtime.local.names import any_string
-from flowdsl.runtime.local.node import RUNNING, Json, Node
-from flowdsl.runtime.local.parallelism import FULL
-from flowdsl.runtime.local.scope import Scope, Variables
-from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.tags import ArgoError, replaced
-from flowdsl.runtime.local.templates import located
+from flowdsl.runtime.local.controller.arguments import marked, of_step
+from flowdsl.runtime.local.controller.names import any_string
+from flowdsl.runtime.local.controller.node import RUNNING, Json, Node
+from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.scope import Scope, Variables
+from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.local.controller.tags import ArgoError, replaced
+from flowdsl.runtime.local.controller.templates import located
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.frame import Frame
-    from flowdsl.runtime.local.run import Run
+    from flowdsl.runtime.local.controller.frame import Frame
+    from flowdsl.runtime.local.controller.run import Run
 
 EXIT = "exit"
 _IN_A_PASS = frozenset(("Steps", "DAG", "Retry", "TaskGroup"))

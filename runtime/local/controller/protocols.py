@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.node import Json, Node
-    from flowdsl.runtime.local.parallelism import Places
-    from flowdsl.runtime.local.templates import Base, Origin
+    from flowdsl.runtime.local.controller.node import Json, Node
+    from flowdsl.runtime.local.controller.parallelism import Places
+    from flowdsl.runtime.local.controller.templates import Base, Origin
 
 
 class Boundary(Protocol):

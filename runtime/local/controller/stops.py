@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local.leaves import end_suspension, fail_pod
-from flowdsl.runtime.local.run import STEP_TOO_LATE
+from flowdsl.runtime.local.controller.leaves import end_suspension, fail_pod
+from flowdsl.runtime.local.controller.run import STEP_TOO_LATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local import events
-    from flowdsl.runtime.local.node import Node
-    from flowdsl.runtime.local.protocols import Leaf
-    from flowdsl.runtime.local.run import Run
+    from flowdsl.runtime.local.controller import events
+    from flowdsl.runtime.local.controller.node import Node
+    from flowdsl.runtime.local.controller.protocols import Leaf
+    from flowdsl.runtime.local.controller.run import Run
 
 
 def shut_down(run: Run, strategy: events.Strategy) -> None:

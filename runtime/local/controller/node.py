@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from flowdsl.runtime.local.names import rfc3339
+from flowdsl.runtime.local.controller.names import rfc3339
 
 Json = dict[str, Any]
 Type = Literal[

@@ -10,16 +10,16 @@ import uuid
 from datetime import UTC, datetime
 from typing import Any
 
+from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.grammar import labels
 from flowdsl.grammar.digest import sha256
 from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
-from flowdsl.runtime.local.merge import merged
-from flowdsl.runtime.local.names import any_string, parameters_json, rfc3339
-from flowdsl.runtime.local.scope import Globals, Scope, Variables
-from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.tags import ArgoError, replaced
+from flowdsl.runtime.local.controller.names import any_string, parameters_json, rfc3339
+from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
+from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.local.controller.tags import ArgoError, replaced
 
 Json = dict[str, Any]
 
@@ -46,7 +46,7 @@ def spec_of(manifest: Json, references: list[Json]) -> Json:
     for document in references:
         if document.get("kind") == kind and part(document, "metadata").get("name") == reference.get("name"):
             own = {name: value for name, value in spec.items() if name != "workflowTemplateRef"}
-            found: Json = merged(_behind(own, part(document, "spec")), own)
+            found: Json = merged(_behind(own, part(document, "spec")), own, OF_TEMPLATES)
             return found
     raise ArgoError(f"{kind} {reference.get('name')} is not among the files of this run")
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from flowdsl.grammar.duration import duration
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.controller.tags import ArgoError
 
 Json = dict[str, Any]
 

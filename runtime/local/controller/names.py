@@ -5,16 +5,12 @@ Sources: workflow/util/pod_name.go, NodeID in pkg/apis/workflow/v1alpha1, and an
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import fixed, json_of
-
-if TYPE_CHECKING:
-    from collections.abc import Container
 
 LEARNING = regex(r"(?:points|round)-[1-9]\d*$")
 """The tasks of a sweep that learns: they choose the points of its next trials, and run these."""
@@ -23,19 +19,6 @@ _LONGEST_PREFIX = 242  # bytes; a name of Kubernetes has 253, the hash with its 
 _FIELDS = ("name", "default", "value", "valueFrom", "globalName", "enum", "description")
 _ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 _ESCAPES.update({'"': '\\"', "\\": "\\\\"})
-_SIGNS = "bcdfghjklmnpqrstvwxz2456789"
-"""Source: SafeEncodeString in k8s.io/apimachinery/pkg/util/rand."""
-
-
-def spelled(step: str, known: Container[str]) -> str:
-    """The name of a step that is known: as it is asked for, or with hyphens where Python's name has underscores."""
-    hyphened = step.replace("_", "-")
-    return hyphened if step not in known and hyphened in known else step
-
-
-def suffix(count: int = 5) -> str:
-    """Letters and digits, as the API server adds five of them to a generateName."""
-    return "".join(_SIGNS[one % len(_SIGNS)] for one in os.urandom(count))
 
 
 @lru_cache(256)

@@ -8,18 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.runtime.expressions.values import json_of
-from flowdsl.runtime.local.hooks import EXIT, exit_hook, truth
-from flowdsl.runtime.local.names import pod_name, quoted, rfc3339
-from flowdsl.runtime.local.node import ERROR, SUCCEEDED, Json, Node
-from flowdsl.runtime.local.parallelism import FULL
-from flowdsl.runtime.local.scope import Scope
-from flowdsl.runtime.local.shapes import part
-from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.controller.hooks import EXIT, exit_hook, truth
+from flowdsl.runtime.local.controller.names import pod_name, quoted, rfc3339
+from flowdsl.runtime.local.controller.node import ERROR, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.scope import Scope
+from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.local.controller.tags import ArgoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.run import Run
+    from flowdsl.runtime.local.controller.run import Run
 
 
 class WorkflowHooks:

@@ -14,17 +14,17 @@ from flowdsl.grammar.error import GrammarError
 from flowdsl.runtime.expressions.conditions import condition
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, shown
-from flowdsl.runtime.local.items import loops
-from flowdsl.runtime.local.names import any_string
-from flowdsl.runtime.local.shapes import part
-from flowdsl.runtime.local.tags import ArgoError, replaced
-from flowdsl.runtime.local.templates import ABSENT
+from flowdsl.runtime.local.controller.items import loops
+from flowdsl.runtime.local.controller.names import any_string
+from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.local.controller.tags import ArgoError, replaced
+from flowdsl.runtime.local.controller.templates import ABSENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.node import Json
-    from flowdsl.runtime.local.scope import Scope
+    from flowdsl.runtime.local.controller.node import Json
+    from flowdsl.runtime.local.controller.scope import Scope
 
 
 def holds(text: str) -> bool:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local import items
-from flowdsl.runtime.local.arguments import holds
-from flowdsl.runtime.local.shapes import part
-from flowdsl.runtime.local.tags import ArgoError, Missing, replaced
+from flowdsl.runtime.local.controller import items
+from flowdsl.runtime.local.controller.arguments import holds
+from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.local.controller.tags import ArgoError, Missing, replaced
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.local.node import Json
-    from flowdsl.runtime.local.scope import Scope
-    from flowdsl.runtime.local.tags import Strict
+    from flowdsl.runtime.local.controller.node import Json
+    from flowdsl.runtime.local.controller.scope import Scope
+    from flowdsl.runtime.local.controller.tags import Strict
 
 
 def _items(holder: Json) -> list[items.Item]:

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from flowdsl.runtime.local import retry
-from flowdsl.runtime.local.names import pod_name
-from flowdsl.runtime.local.node import ERROR, FAILED, SUCCEEDED, Json, Node
-from flowdsl.runtime.local.tags import ArgoError
-from flowdsl.runtime.local.templates import PODS, Origin, kind
+from flowdsl.runtime.local.controller import retry
+from flowdsl.runtime.local.controller.names import pod_name
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.local.controller.templates import PODS, Origin, kind
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.local.protocols import Call
-    from flowdsl.runtime.local.run import Run
+    from flowdsl.runtime.local.controller.protocols import Call
+    from flowdsl.runtime.local.controller.run import Run
 
 
 class Tried(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from flowdsl.runtime.local.sprintf import quoted_rune
+from flowdsl.runtime.local.controller.sprintf import quoted_rune
 
 _SPACES = " \t\r\n"
 _ESCAPED = '"\\\\/bfnrt'

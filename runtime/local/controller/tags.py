@@ -18,10 +18,10 @@ from flowdsl.grammar.expression import parse
 from flowdsl.grammar.functions import builtins, sprig
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError, json_of
-from flowdsl.runtime.local.names import quoted
+from flowdsl.runtime.local.controller.names import quoted
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.local.scope import Scope
+    from flowdsl.runtime.local.controller.scope import Scope
 
 Strict = Literal["nothing", "everything", "results"]
 """What has to be there: nothing, everything, or what begins with `tasks.` or `steps.`."""

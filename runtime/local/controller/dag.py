@@ -10,14 +10,14 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local.arguments import artifact, holds, outputs_of, resolved
-from flowdsl.runtime.local.assess import assessed, walked
-from flowdsl.runtime.local.expansion import expanded
-from flowdsl.runtime.local.frame import Frame
-from flowdsl.runtime.local.hooks import EXIT, Hooks, Names
-from flowdsl.runtime.local.items import loops
-from flowdsl.runtime.local.loop import Loop, complete
-from flowdsl.runtime.local.node import (
+from flowdsl.runtime.local.controller.arguments import artifact, holds, outputs_of, resolved
+from flowdsl.runtime.local.controller.assess import assessed, walked
+from flowdsl.runtime.local.controller.expansion import expanded
+from flowdsl.runtime.local.controller.frame import Frame
+from flowdsl.runtime.local.controller.hooks import EXIT, Hooks, Names
+from flowdsl.runtime.local.controller.items import loops
+from flowdsl.runtime.local.controller.loop import Loop, complete
+from flowdsl.runtime.local.controller.node import (
     ERROR,
     FAILED,
     OMITTED,
@@ -29,19 +29,19 @@ from flowdsl.runtime.local.node import (
     Type,
     ends,
 )
-from flowdsl.runtime.local.parallelism import FULL
-from flowdsl.runtime.local.scope import Record, Results, Scope
-from flowdsl.runtime.local.shapes import part
-from flowdsl.runtime.local.tags import ArgoError, Missing
-from flowdsl.runtime.local.tasks import Task, depend, may_run, wanted
-from flowdsl.runtime.local.templates import supplied
+from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.scope import Record, Results, Scope
+from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.local.controller.tags import ArgoError, Missing
+from flowdsl.runtime.local.controller.tasks import Task, depend, may_run, wanted
+from flowdsl.runtime.local.controller.templates import supplied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flowdsl.runtime.local.protocols import Leaf
-    from flowdsl.runtime.local.run import Run
-    from flowdsl.runtime.local.templates import Base
+    from flowdsl.runtime.local.controller.protocols import Leaf
+    from flowdsl.runtime.local.controller.run import Run
+    from flowdsl.runtime.local.controller.templates import Base
 
 
 class Dag(Frame):

@@ -8,23 +8,23 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local.arguments import holds, of_step, outputs_of, resolved
-from flowdsl.runtime.local.expansion import expanded
-from flowdsl.runtime.local.frame import FAIL_FAST, Frame
-from flowdsl.runtime.local.hooks import Hooks, Names, Order
-from flowdsl.runtime.local.items import loops
-from flowdsl.runtime.local.node import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED, Json, Node, ends
-from flowdsl.runtime.local.parallelism import FULL
-from flowdsl.runtime.local.scope import Record, Results, Scope
-from flowdsl.runtime.local.shapes import part
-from flowdsl.runtime.local.tags import ArgoError, Missing
+from flowdsl.runtime.local.controller.arguments import holds, of_step, outputs_of, resolved
+from flowdsl.runtime.local.controller.expansion import expanded
+from flowdsl.runtime.local.controller.frame import FAIL_FAST, Frame
+from flowdsl.runtime.local.controller.hooks import Hooks, Names, Order
+from flowdsl.runtime.local.controller.items import loops
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, RUNNING, SKIPPED, SUCCEEDED, Json, Node, ends
+from flowdsl.runtime.local.controller.parallelism import FULL
+from flowdsl.runtime.local.controller.scope import Record, Results, Scope
+from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.local.controller.tags import ArgoError, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from flowdsl.runtime.local.protocols import Leaf
-    from flowdsl.runtime.local.run import Run
-    from flowdsl.runtime.local.templates import Base
+    from flowdsl.runtime.local.controller.protocols import Leaf
+    from flowdsl.runtime.local.controller.run import Run
+    from flowdsl.runtime.local.controller.templates import Base
 
 
 _LAST = 1

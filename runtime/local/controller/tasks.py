@@ -12,17 +12,17 @@ from flowdsl.grammar.names import is_depended_upon
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.evaluate import evaluate
 from flowdsl.runtime.expressions.values import ExpressionError
-from flowdsl.runtime.local.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
-from flowdsl.runtime.local.shapes import part, texts
-from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, OMITTED, SKIPPED, SUCCEEDED
+from flowdsl.runtime.local.controller.shapes import part, texts
+from flowdsl.runtime.local.controller.tags import ArgoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from flowdsl.runtime.local.hooks import Hooks
-    from flowdsl.runtime.local.loop import Loop
-    from flowdsl.runtime.local.node import Json, Node
-    from flowdsl.runtime.local.scope import Record
+    from flowdsl.runtime.local.controller.hooks import Hooks
+    from flowdsl.runtime.local.controller.loop import Loop
+    from flowdsl.runtime.local.controller.node import Json, Node
+    from flowdsl.runtime.local.controller.scope import Record
 
 _OPERAND = regex(r"([a-zA-Z0-9][-a-zA-Z0-9]*?)\.([A-Z][a-zA-Z]+)|([a-zA-Z0-9][-a-zA-Z0-9]*)")
 _PLAIN = regex(r"[a-zA-Z0-9][-a-zA-Z0-9]*(?:\s*&&\s*[a-zA-Z0-9][-a-zA-Z0-9]*)*")

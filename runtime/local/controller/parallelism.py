@@ -9,13 +9,13 @@ import heapq
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, Node
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, PENDING, RUNNING, Node
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.agenda import Agenda
-    from flowdsl.runtime.local.protocols import Boundary, Call
+    from flowdsl.runtime.local.controller.agenda import Agenda
+    from flowdsl.runtime.local.controller.protocols import Boundary, Call
 
 FULL = "Max parallelism reached"
 

@@ -10,22 +10,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from flowdsl.runtime.expressions.values import json_of
-from flowdsl.runtime.local import events, leaves, stops
-from flowdsl.runtime.local.cache import Cache
-from flowdsl.runtime.local.execution import Execution
-from flowdsl.runtime.local.names import any_string
-from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node, Panic
-from flowdsl.runtime.local.run import Run
-from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.tags import ArgoError
-from flowdsl.runtime.local.templates import Templates
-from flowdsl.runtime.local.workflow import LabelError, settled, spec_of, variables, whole_marks
-from flowdsl.runtime.local.workflow_hooks import WorkflowHooks
+from flowdsl.runtime.local.controller import events, leaves, stops
+from flowdsl.runtime.local.controller.cache import Cache
+from flowdsl.runtime.local.controller.execution import Execution
+from flowdsl.runtime.local.controller.names import any_string
+from flowdsl.runtime.local.controller.node import (
+    ERROR,
+    FAILED,
+    PENDING,
+    RUNNING,
+    SUCCEEDED,
+    Json,
+    Node,
+    Panic,
+)
+from flowdsl.runtime.local.controller.run import Run
+from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.local.controller.templates import Templates
+from flowdsl.runtime.local.controller.workflow import LabelError, settled, spec_of, variables, whole_marks
+from flowdsl.runtime.local.controller.workflow_hooks import WorkflowHooks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from flowdsl.runtime.local.protocols import Call
+    from flowdsl.runtime.local.controller.protocols import Call
 
 
 class Machine:

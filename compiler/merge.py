@@ -9,42 +9,49 @@ Source: the patchMergeKey of the fields in k8s.io/api/core/v1 and pkg/apis/workf
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_KEYS = {
-    "artifacts": "name",
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OF_PODS: Mapping[str, str] = {
     "containers": "name",
     "env": "name",
     "ephemeralContainers": "name",
     "hostAliases": "ip",
     "imagePullSecrets": "name",
     "initContainers": "name",
-    "parameters": "name",
     "ports": "containerPort",
-    "sidecars": "name",
-    "templates": "name",
-    "tolerations": "key",
+    "resourceClaims": "name",
+    "schedulingGates": "name",
+    "topologySpreadConstraints": "topologyKey",
     "volumeDevices": "devicePath",
     "volumeMounts": "mountPath",
     "volumes": "name",
 }
+"""The fields by which items of lists find each other where a pod is merged, by the field with the list."""
+
+OF_TEMPLATES: Mapping[str, str] = {
+    **OF_PODS,
+    "artifacts": "name",
+    "parameters": "name",
+    "sidecars": "name",
+    "templates": "name",
+    "tolerations": "key",
+}
+"""The same for a template, and for a workflow."""
 
 
-def merged(under: Any, over: Any, field: str = "") -> Any:
+def merged(under: Any, over: Any, keys: Mapping[str, str], field: str = "") -> Any:
     """A value with another put over it; null takes a field away, `$patch: delete` an item of a list."""
     if isinstance(under, dict) and isinstance(over, dict):
-        lower: dict[str, Any] = under
-        upper: dict[str, Any] = over
-        return _objects(lower, upper)
-    key = _KEYS.get(field)
-    if key is not None and isinstance(under, list) and isinstance(over, list):
-        items: list[Any] = under
-        patches: list[Any] = over
-        return _lists(items, patches, key)
+        return _objects(under, over, keys)
+    if field in keys and isinstance(under, list) and isinstance(over, list):
+        return _lists(under, over, keys, keys[field])
     return over
 
 
-def _objects(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+def _objects(under: dict[str, Any], over: dict[str, Any], keys: Mapping[str, str]) -> dict[str, Any]:
     if over.get("$patch") == "replace":
         return {name: value for name, value in over.items() if name != "$patch"}
     found = dict(under)
@@ -52,11 +59,11 @@ def _objects(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
         if value is None:
             found.pop(name, None)
         else:
-            found[name] = merged(found.get(name), value, name)
+            found[name] = merged(found.get(name), value, keys, name)
     return found
 
 
-def _lists(under: list[Any], over: list[Any], key: str) -> list[Any]:
+def _lists(under: list[Any], over: list[Any], keys: Mapping[str, str], key: str) -> list[Any]:
     """The items of the patch in its order; each other is before the first of them that it was before."""
     places = {item.get(key): place for place, item in enumerate(under)}
     patched = {item.get(key) for item in over}
@@ -68,5 +75,5 @@ def _lists(under: list[Any], over: list[Any], key: str) -> list[Any]:
         name = patch.get(key)
         while others and places[others[0].get(key)] < places.get(name, 0):
             found.append(others.popleft())
-        found.append(_objects(under[places[name]], patch) if name in places else patch)
+        found.append(_objects(under[places[name]], patch, keys) if name in places else patch)
     return [*found, *others]

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 from flowdsl.grammar.error import GrammarError
 from flowdsl.grammar.labels import DISPLAY_NAME
 from flowdsl.grammar.regex import regex
-from flowdsl.runtime.local import leaves, retry
-from flowdsl.runtime.local.attempts import Attempts
-from flowdsl.runtime.local.dag import Dag
-from flowdsl.runtime.local.names import any_string, pod_name
-from flowdsl.runtime.local.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node, Type
-from flowdsl.runtime.local.scope import Variables
-from flowdsl.runtime.local.shapes import part
-from flowdsl.runtime.local.steps import Steps
-from flowdsl.runtime.local.tags import ArgoError
-from flowdsl.runtime.local.templates import PODS, Origin, kind, supplied
+from flowdsl.runtime.local.controller import leaves, retry
+from flowdsl.runtime.local.controller.attempts import Attempts
+from flowdsl.runtime.local.controller.dag import Dag
+from flowdsl.runtime.local.controller.names import any_string, pod_name
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node, Type
+from flowdsl.runtime.local.controller.scope import Variables
+from flowdsl.runtime.local.controller.shapes import part
+from flowdsl.runtime.local.controller.steps import Steps
+from flowdsl.runtime.local.controller.tags import ArgoError
+from flowdsl.runtime.local.controller.templates import PODS, Origin, kind, supplied
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.local.protocols import Call
-    from flowdsl.runtime.local.run import Run
+    from flowdsl.runtime.local.controller.protocols import Call
+    from flowdsl.runtime.local.controller.run import Run
 
 DEEPEST = 100
 """How many templates may be in one another. Source: maxStackDepth in workflow/controller/controller.go."""

@@ -10,18 +10,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from flowdsl.grammar.duration import duration
-from flowdsl.runtime.local import events, retry
-from flowdsl.runtime.local.names import any_string, pod_name
-from flowdsl.runtime.local.node import FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node
-from flowdsl.runtime.local.run import STEP_TOO_LATE
-from flowdsl.runtime.local.scope import Scope, Variables
-from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.tags import ArgoError, replaced
-from flowdsl.runtime.local.templates import kind
+from flowdsl.runtime.local.controller import events, retry
+from flowdsl.runtime.local.controller.names import any_string, pod_name
+from flowdsl.runtime.local.controller.node import FAILED, PENDING, RUNNING, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.run import STEP_TOO_LATE
+from flowdsl.runtime.local.controller.scope import Scope, Variables
+from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.local.controller.tags import ArgoError, replaced
+from flowdsl.runtime.local.controller.templates import kind
 
 if TYPE_CHECKING:
-    from flowdsl.runtime.local.protocols import Leaf
-    from flowdsl.runtime.local.run import Run
+    from flowdsl.runtime.local.controller.protocols import Leaf
+    from flowdsl.runtime.local.controller.run import Run
 
 TOO_LATE = "Pod was active on the node longer than the specified deadline"
 

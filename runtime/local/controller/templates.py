@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from flowdsl.compiler.merge import OF_TEMPLATES, merged
 from flowdsl.grammar.regex import regex
 from flowdsl.runtime.expressions.values import json_of
-from flowdsl.runtime.local.merge import merged
-from flowdsl.runtime.local.names import any_string, parameters_json
-from flowdsl.runtime.local.scope import Globals, Scope, Variables
-from flowdsl.runtime.local.shapes import part, several
-from flowdsl.runtime.local.tags import ArgoError, replaced, tagged
+from flowdsl.runtime.local.controller.names import any_string, parameters_json
+from flowdsl.runtime.local.controller.scope import Globals, Scope, Variables
+from flowdsl.runtime.local.controller.shapes import part, several
+from flowdsl.runtime.local.controller.tags import ArgoError, replaced, tagged
 
 Json = dict[str, Any]
 
@@ -96,13 +96,16 @@ class Templates:
         if not kind(template):
             raise ArgoError(f"template '{template.get('name', '')}' type is unknown")
         if base.metadata:
-            template = {**template, "metadata": merged(base.metadata, part(template, "metadata"))}
+            template = {
+                **template,
+                "metadata": merged(base.metadata, part(template, "metadata"), OF_TEMPLATES),
+            }
         if self.defaults:
             body = kind(template)
             defaults = {
                 name: value for name, value in self.defaults.items() if name not in BODIES or name == body
             }
-            template = merged(defaults, template)
+            template = merged(defaults, template, OF_TEMPLATES)
         return base, template
 
     def named(self, base: Base, holder: Json) -> None:

@@ -9,17 +9,17 @@ import heapq
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from flowdsl.runtime.local.arguments import holds
-from flowdsl.runtime.local.node import ERROR, SKIPPED, SUCCEEDED, Json, Node
-from flowdsl.runtime.local.tags import ArgoError
+from flowdsl.runtime.local.controller.arguments import holds
+from flowdsl.runtime.local.controller.node import ERROR, SKIPPED, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.tags import ArgoError
 
 if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Callable, Iterable
 
-    from flowdsl.runtime.local.node import Type
-    from flowdsl.runtime.local.run import Run
-    from flowdsl.runtime.local.tasks import Task
+    from flowdsl.runtime.local.controller.node import Type
+    from flowdsl.runtime.local.controller.run import Run
+    from flowdsl.runtime.local.controller.tasks import Task
 
 
 class Graph(Protocol):

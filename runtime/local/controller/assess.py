@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flowdsl.runtime.local.node import ERROR, FAILED, RUNNING, SUCCEEDED, Json, Node
-from flowdsl.runtime.local.shapes import part
+from flowdsl.runtime.local.controller.node import ERROR, FAILED, RUNNING, SUCCEEDED, Json, Node
+from flowdsl.runtime.local.controller.shapes import part
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,7 @@
+"""Why a run on this machine cannot begin, or go on."""
+
+from __future__ import annotations
+
+
+class RunError(Exception):
+    """A run that cannot begin, or go on: the message says why."""

@@ -1,0 +1,23 @@
+"""Names of runs as clusters make them, and of steps as users write them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+_SIGNS = "bcdfghjklmnpqrstvwxz2456789"
+"""Source: SafeEncodeString in k8s.io/apimachinery/pkg/util/rand."""
+
+
+def spelled(step: str, known: Container[str]) -> str:
+    """The name of a step that is known: as it is asked for, or with hyphens where Python's name has underscores."""
+    hyphened = step.replace("_", "-")
+    return hyphened if step not in known and hyphened in known else step
+
+
+def suffix(count: int = 5) -> str:
+    """Letters and digits, as the API server adds five of them to a generateName."""
+    return "".join(_SIGNS[one % len(_SIGNS)] for one in os.urandom(count))
